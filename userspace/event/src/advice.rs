@@ -1,0 +1,19 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What an event means and what to do about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Advice {
+    /// What it means, in one or two sentences.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub meaning: Option<String>,
+    /// What the vendor's public documentation advises, first step first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub vendor: Vec<String>,
+    /// What this site's policy says to do.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub site: Vec<String>,
+    /// The rule that decided, as `xid:79` or `site:xid:79`, so that a reader can look it up.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rule: Option<String>,
+}

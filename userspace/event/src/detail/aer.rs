@@ -1,0 +1,34 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What PCIe Advanced Error Reporting says. Source: drivers/pci/pcie/aer.c.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AerDetail {
+    /// Verbatim: `Corrected`, `Correctable`, `Uncorrected (Non-Fatal)`, ... A source without text uses the words of current kernels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub severity: Option<String>,
+    /// Verbatim: `Physical Layer`, `Data Link Layer`, `Transaction Layer`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub layer: Option<String>,
+    /// Verbatim: `Receiver ID`, `Requester ID`, `Completer ID`, `Transmitter ID`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub agent: Option<String>,
+    /// Error status register, hex.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub status: Option<String>,
+    /// Error mask register, hex.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mask: Option<String>,
+    /// Names of the errors whose bits are set, as the kernel names them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub errors: Vec<String>,
+    /// Vendor and device id, `8086:a33c`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub device_id: Option<String>,
+    /// TLP header, four hex words.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub tlp_header: Vec<String>,
+    /// Address of the port that received the message, where the text names it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reporter: Option<String>,
+}

@@ -1,0 +1,174 @@
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Ack, Advice, Amendment, Detail, EventId, Gpu, Kind, Occurrence, Process, Provenance, Severity,
+    Witness,
+};
+
+/// One event, with every amendment that is known applied.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Event {
+    /// Identifies it for ever.
+    pub id: EventId,
+    /// How many amendments are applied.
+    #[serde(default)]
+    pub revision: u32,
+    /// When it happened, by the wall clock of the host.
+    pub time: Timestamp,
+    /// The kernel's boot id, from /proc/sys/kernel/random/boot_id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot_id: Option<String>,
+    /// When it happened, in nanoseconds since boot (CLOCK_BOOTTIME).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boottime_ns: Option<u64>,
+    /// The host's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// What happened.
+    pub kind: Kind,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The device it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gpu: Option<Gpu>,
+    /// The process it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<Process>,
+    /// The text as the kernel or driver gave it, without log prefix; inner newlines kept.
+    pub message: String,
+    /// What the text or the source says, by kind.
+    #[serde(skip_serializing_if = "Detail::is_empty", default)]
+    pub detail: Box<Detail>,
+    /// The sources that saw it, the first one first.
+    #[serde(default)]
+    pub witnesses: Vec<Witness>,
+    /// Who wrote it.
+    pub provenance: Provenance,
+    /// How many further occurrences of the same were folded into this event; 0 for a single one.
+    #[serde(default)]
+    pub repeats: u64,
+    /// When the newest of the repeats happened.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub last_time: Option<Timestamp>,
+    /// Meaning and what to do.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<Advice>,
+    /// Acknowledgements, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub acks: Vec<Ack>,
+}
+
+impl Event {
+    /// A new event of one occurrence, seen by one witness.
+    pub fn new(time: Timestamp, first: Witness, occurrence: Occurrence) -> Self {
+        let unix_ms = u64::try_from(time.as_millisecond()).unwrap_or(0);
+        Self {
+            id: EventId::new(unix_ms),
+            revision: 0,
+            time,
+            boot_id: None,
+            boottime_ns: occurrence.boottime_ns,
+            host: None,
+            kind: occurrence.kind,
+            severity: occurrence.severity,
+            gpu: occurrence.gpu,
+            process: occurrence.process,
+            message: occurrence.message,
+            detail: occurrence.detail,
+            witnesses: vec![first],
+            provenance: occurrence.provenance,
+            repeats: 0,
+            last_time: None,
+            advice: None,
+            acks: Vec::new(),
+        }
+    }
+
+    /// Applies `amendment`. One that is older than the event's revision changes nothing.
+    pub fn apply(&mut self, amendment: &Amendment) {
+        if amendment.revision <= self.revision {
+            return;
+        }
+        let Amendment {
+            witnesses,
+            repeats,
+            provenance,
+            severity,
+            message,
+            detail,
+            ..
+        } = amendment.clone();
+        self.revision = amendment.revision;
+        set(&mut self.witnesses, witnesses);
+        set(&mut self.repeats, repeats);
+        set(&mut self.provenance, provenance);
+        set(&mut self.severity, severity);
+        set(&mut self.message, message);
+        set(&mut self.detail, detail);
+        set_some(&mut self.last_time, &amendment.last_time);
+        set_some(&mut self.gpu, &amendment.gpu);
+        set_some(&mut self.process, &amendment.process);
+        set_some(&mut self.advice, &amendment.advice);
+    }
+}
+
+fn set<T>(part: &mut T, new: Option<T>) {
+    if let Some(new) = new {
+        *part = new;
+    }
+}
+
+fn set_some<T: Clone>(part: &mut Option<T>, new: &Option<T>) {
+    if new.is_some() {
+        part.clone_from(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WitnessName;
+
+    fn event() -> Event {
+        let time: Timestamp = "2026-03-03T04:05:06.123456789Z".parse().unwrap();
+        let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "NVRM: Xid");
+        occurrence.detail.xid.xid = Some(79);
+        occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+        let witness = Witness {
+            source: WitnessName::PrintkConsole,
+            count: 1,
+            first_time: time,
+        };
+        Event::new(time, witness, occurrence)
+    }
+
+    #[test]
+    fn json_is_flat_in_detail_keeps_nanoseconds_and_reads_back_whole() {
+        let event = event();
+        let json = serde_json::to_value(&event).unwrap();
+        assert_eq!(json["detail"], serde_json::json!({ "xid": 79 }));
+        assert_eq!(json["time"], "2026-03-03T04:05:06.123456789Z");
+        assert_eq!(json["gpu"]["pci"], "0000:3b:00.0");
+        assert_eq!(json["witnesses"][0]["source"], "printk:console");
+        let text = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+    }
+
+    #[test]
+    fn an_amendment_carries_only_what_changed_and_applies_once() {
+        let old = event();
+        let mut new = old.clone();
+        new.revision = 1;
+        new.repeats = 3;
+        new.provenance = Provenance::Kernel;
+        let amendment = Amendment::between(&old, &new, old.time).unwrap();
+        assert!(amendment.message.is_none() && amendment.detail.is_none());
+        let mut folded = old.clone();
+        folded.apply(&amendment);
+        folded.apply(&amendment);
+        assert_eq!(folded, new);
+        assert!(Amendment::between(&old, &old, old.time).is_none());
+    }
+}

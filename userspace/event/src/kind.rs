@@ -1,0 +1,107 @@
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// What happened. The list is closed per version; each kind has a page in `docs/events/`.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum Kind {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl Kind {
+            /// Every kind, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name used in JSON, metrics and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// The NVIDIA driver reported an Xid.
+    Xid = "xid",
+    /// The NVSwitch driver reported an SXid.
+    Sxid = "sxid",
+    /// PCIe Advanced Error Reporting named a device.
+    Aer = "aer",
+    /// A GPU no longer answers on the bus, said without an Xid.
+    GpuLost = "gpu_lost",
+    /// The driver could not initialise a GPU (`RmInitAdapter failed`).
+    DriverInitFailed = "driver_init_failed",
+    /// User-space library and kernel module are of different versions.
+    DriverMismatch = "driver_mismatch",
+    /// The kernel killed a process for lack of memory.
+    OomKill = "oom_kill",
+    /// A task stayed in uninterruptible sleep for too long.
+    HungTask = "hung_task",
+    /// A CPU did not schedule for too long.
+    SoftLockup = "soft_lockup",
+    /// A process died inside the NCCL library.
+    NcclSegfault = "nccl_segfault",
+    /// nvidia-peermem (GPUDirect RDMA) failed.
+    PeermemError = "peermem_error",
+    /// A Mellanox/NVIDIA network adapter gets less slot power than it wants.
+    Mlx5SlotPower = "mlx5_slot_power",
+    /// A Mellanox/NVIDIA network adapter is too hot.
+    Mlx5Overheat = "mlx5_overheat",
+    /// A register access of the mlx5 driver failed.
+    Mlx5AccessReg = "mlx5_access_reg",
+    /// The mlx5 driver's health poll found the adapter ill.
+    Mlx5Health = "mlx5_health",
+    /// A command to the mlx5 firmware timed out.
+    Mlx5CmdTimeout = "mlx5_cmd_timeout",
+    /// A file system was remounted read-only after an error.
+    FsReadonly = "fs_readonly",
+    /// An NVMe command timed out.
+    NvmeTimeout = "nvme_timeout",
+    /// A process that had a GPU device open ended.
+    GpuProcessExit = "gpu_process_exit",
+    /// A driver or API call took longer than its threshold.
+    SlowCall = "slow_call",
+    /// The GPU lowered its clocks for heat, power or another protective reason.
+    Throttle = "throttle",
+    /// ECC error counters rose.
+    Ecc = "ecc",
+    /// Rows of GPU memory were remapped, wait for a reset to be, or could not be.
+    RowRemap = "row_remap",
+    /// NVLink error counters rose, or a link went down.
+    Nvlink = "nvlink",
+    /// A PCIe link runs below its maximum, or its replay counter rose.
+    PcieLink = "pcie_link",
+    /// gtrace itself lost a source, or records of one.
+    SourceLost = "source_lost",
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that names no [`Kind`].
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no event kind; known kinds: {known}", known = Kind::ALL.iter().map(|k| k.name()).collect::<Vec<_>>().join(", "))]
+pub struct UnknownKind(pub String);
+
+impl FromStr for Kind {
+    type Err = UnknownKind;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|k| k.name() == s)
+            .ok_or_else(|| UnknownKind(s.to_owned()))
+    }
+}

@@ -1,0 +1,42 @@
+//! The event: one occurrence of a fault or a notable call, as every source of gtrace says it, the
+//! store keeps it and the API gives it.
+//!
+//! A source reports an [`Occurrence`]. The bus turns it into an [`Event`] (an id, a time, a host)
+//! or folds it into one that it already has, as an [`Amendment`]. Readers apply amendments in
+//! order of `revision`. An acknowledgement ([`Ack`]) is a record of its own and deletes nothing.
+//!
+//! JSON is snake_case; times are RFC 3339 with nanoseconds; addresses and masks are hex strings
+//! (`0x7fabcd1000`), counts and ids integers, driver texts verbatim.
+#![forbid(unsafe_code)]
+
+mod advice;
+mod amend;
+mod detail;
+mod event;
+mod gpu;
+mod id;
+mod kind;
+mod occurrence;
+mod process;
+mod provenance;
+mod record;
+mod severity;
+mod witness;
+
+pub use advice::Advice;
+pub use amend::Amendment;
+pub use detail::{
+    AerDetail, ApiDetail, Detail, FabricDetail, HostDetail, ProcessExitDetail, SampleDetail,
+    SourceDetail, XidDetail,
+};
+pub use event::Event;
+pub use gpu::{Gpu, PciAddress, PciAddressError};
+pub use id::{EventId, EventIdError};
+pub use jiff::Timestamp;
+pub use kind::{Kind, UnknownKind};
+pub use occurrence::{FoldKey, Occurrence};
+pub use process::Process;
+pub use provenance::Provenance;
+pub use record::{Ack, Record};
+pub use severity::{Severity, UnknownSeverity};
+pub use witness::{Witness, WitnessName};

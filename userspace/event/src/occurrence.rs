@@ -1,0 +1,138 @@
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Detail, Gpu, Kind, Process, Provenance, Severity};
+
+/// What one source says happened once. The bus makes it an event or folds it into one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Occurrence {
+    /// What happened.
+    pub kind: Kind,
+    /// How bad; the catalogue has the last word.
+    pub severity: Severity,
+    /// When, where the source knows the wall-clock time (a saved log with full dates).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time: Option<Timestamp>,
+    /// When, in nanoseconds since boot, where the source knows that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boottime_ns: Option<u64>,
+    /// The device it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gpu: Option<Gpu>,
+    /// The process it is about.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<Process>,
+    /// The text as it was given, without log prefix; inner newlines kept.
+    pub message: String,
+    /// What the text says, by kind.
+    #[serde(skip_serializing_if = "Detail::is_empty", default)]
+    pub detail: Box<Detail>,
+    /// Who wrote it.
+    pub provenance: Provenance,
+    /// First and last line (counted from 1) of the saved log, or first and last sequence number
+    /// of the kernel log.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lines: Option<[u64; 2]>,
+}
+
+/// What two occurrences have in common when they are the same thing seen twice, by two sources
+/// or happening again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FoldKey(String);
+
+impl Occurrence {
+    /// An occurrence of `kind` with `message`, nothing else known.
+    pub fn new(kind: Kind, severity: Severity, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            severity,
+            time: None,
+            boottime_ns: None,
+            gpu: None,
+            process: None,
+            message: message.into(),
+            detail: Box::default(),
+            provenance: Provenance::Unknown,
+            lines: None,
+        }
+    }
+
+    /// The key under which repeats and other witnesses of this occurrence are found.
+    ///
+    /// Sources that carry no text agree on the key of those that do: AER by device and severity,
+    /// OOM kills and exits by process. Everything else has its text in the key, so that two
+    /// different messages are never one event.
+    pub fn fold_key(&self) -> FoldKey {
+        use std::fmt::Write as _;
+        let mut key = String::with_capacity(self.message.len() + 48);
+        let pid = self.process.as_ref().and_then(|p| p.pid);
+        // Writing to a String cannot fail.
+        let _ = write!(key, "{}|", self.kind);
+        if let Some(gpu) = &self.gpu {
+            if let Some(pci) = gpu.pci {
+                let _ = write!(key, "{pci}");
+            }
+            if self.kind != Kind::Aer {
+                let _ = write!(key, "/{:?}/{:?}", gpu.mig_gi, gpu.mig_ci);
+            }
+        }
+        key.push('|');
+        match (self.kind, pid) {
+            (Kind::Aer, _) => key.push_str(aer_class(self.detail.aer.severity.as_deref())),
+            (Kind::OomKill | Kind::GpuProcessExit, Some(pid)) => {
+                let _ = write!(key, "pid {pid}");
+            }
+            _ => key.push_str(&self.message),
+        }
+        FoldKey(key)
+    }
+}
+
+/// The three severities of AER, however a kernel words them.
+fn aer_class(severity: Option<&str>) -> &'static str {
+    let text = severity.unwrap_or("").to_ascii_lowercase();
+    if text.starts_with("correct") {
+        "corrected"
+    } else if text.contains("non-fatal") || text.contains("nonfatal") {
+        "nonfatal"
+    } else if text.contains("fatal") {
+        "fatal"
+    } else {
+        "unknown"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aer_of_one_device_folds_over_all_wordings_but_not_over_severities() {
+        let aer = |severity: &str, message: &str| {
+            let mut o = Occurrence::new(Kind::Aer, Severity::Warning, message);
+            o.gpu = Some(Gpu::at("0000:00:1c.0".parse().unwrap()));
+            o.detail.aer.severity = Some(severity.to_owned());
+            o.fold_key()
+        };
+        assert_eq!(aer("Corrected", "a"), aer("Correctable", "b"));
+        assert_eq!(
+            aer("Uncorrected (Non-Fatal)", "a"),
+            aer("Uncorrectable (Non-Fatal)", "b")
+        );
+        assert_ne!(
+            aer("Uncorrected (Fatal)", "a"),
+            aer("Uncorrected (Non-Fatal)", "a")
+        );
+        assert_ne!(aer("Corrected", "a"), aer("Uncorrected (Non-Fatal)", "a"));
+    }
+
+    #[test]
+    fn different_texts_of_one_xid_are_different_events() {
+        let xid = |message: &str| Occurrence::new(Kind::Xid, Severity::Warning, message).fold_key();
+        assert_ne!(
+            xid("NVRM: Xid (PCI:0000:01:00): 13, a"),
+            xid("NVRM: Xid (PCI:0000:01:00): 13, b")
+        );
+    }
+}
