@@ -1,1 +1,59 @@
-//! gtrace-nvml
+//! What a host shows of its GPUs besides the kernel log: PCI in sysfs, /proc/driver/nvidia, and
+//! NVML, which runs in a child process because a dead GPU can hang it in the kernel.
+//!
+//! Nothing here prints or logs: readings are types, findings are [`gtrace_event::Occurrence`]s.
+//! A daemon keeps one [`NvmlClient`] and one [`Devices`], and every few seconds gives the
+//! snapshot of the first to the second:
+//!
+//! ```no_run
+//! use gtrace_devices::{Devices, NvmlClient, NvmlConfig, ProcRoot, SysRoot, metrics};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! let nvml = NvmlClient::new(NvmlConfig::this_program())?;
+//! let mut devices = Devices::new(SysRoot::default(), ProcRoot::default());
+//! let report = devices.poll(nvml.sample().ok());
+//! for event in &report.events {
+//!     println!("{} {} x{}", event.witness, event.occurrence.message, event.count);
+//! }
+//! println!("{} readings", metrics(&report.gpus).len());
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+mod clock_event;
+mod devices;
+mod info;
+mod metric;
+mod nvml;
+mod observed;
+mod pci;
+mod procfs;
+mod sample;
+mod sysfs;
+mod watch;
+
+pub use clock_event::ClockEventReasons;
+pub use devices::{DeviceReport, Devices};
+pub use info::{GpuInfo, PciId, PcieLink, PresentIn};
+pub use metric::{Metric, MetricKind, metrics};
+pub use nvml::{
+    NvmlClient, NvmlConfig, NvmlError, NvmlGpu, NvmlSnapshot, NvmlState, NvmlStatus, UnreadableGpu,
+    child_main,
+};
+pub use observed::Observed;
+pub use pci::{AerCounters, AerSeverity, PciClass, PciDevice, PciReport, PciWatch, inventory};
+pub use procfs::{DriverVersion, ProcGpu, proc_gpus};
+pub use sample::{
+    Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode, NvLinkSample, Power,
+    ProcessType, RemappedRows, RetiredPages, Temperature, Utilization, Violations,
+};
+pub use sysfs::{ProcRoot, SysRoot};
+pub use watch::SampleWatch;
+
+/// Parsers that take text from outside, for tests with random bytes.
+#[doc(hidden)]
+pub mod parsers {
+    pub use crate::nvml::parse_response;
+    pub use crate::pci::{parse_aer, parse_speed};
+}

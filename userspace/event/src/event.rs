@@ -114,6 +114,24 @@ impl Event {
     }
 }
 
+impl From<&Event> for Occurrence {
+    /// The event as if it were told once more, for what judges occurrences.
+    fn from(event: &Event) -> Self {
+        Self {
+            kind: event.kind,
+            severity: event.severity,
+            time: Some(event.time),
+            boottime_ns: event.boottime_ns,
+            gpu: event.gpu.clone(),
+            process: event.process.clone(),
+            message: event.message.clone(),
+            detail: event.detail.clone(),
+            provenance: event.provenance,
+            lines: None,
+        }
+    }
+}
+
 fn set<T>(part: &mut T, new: Option<T>) {
     if let Some(new) = new {
         *part = new;

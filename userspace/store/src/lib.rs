@@ -1,1 +1,27 @@
-//! gtrace-store
+//! The lasting record of events: an append-only, hash-chained SQLite database.
+//!
+//! One [`Store`] writes; any number of [`Reader`]s, in this process or others, read meanwhile.
+//! `docs/store.md` describes the layout and the chain so that a third party can verify it.
+#![forbid(unsafe_code)]
+
+mod chain;
+mod columns;
+mod error;
+mod filter;
+mod lock;
+mod open;
+mod query;
+mod reader;
+mod retain;
+mod schema;
+mod store;
+mod verify;
+
+pub use chain::Hash;
+pub use error::StoreError;
+pub use filter::{Filter, GpuFilter};
+pub use open::MovedAside;
+pub use reader::{Access, Reader};
+pub use retain::RetentionReport;
+pub use store::{Options, Size, Store};
+pub use verify::{Fault, VerifyReport, Why};

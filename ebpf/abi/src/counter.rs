@@ -1,0 +1,50 @@
+//! Everything that the probes drop or fail at, by name.
+
+macro_rules! counters {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// A counter kept per CPU in the probes.
+        #[repr(u32)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Counter {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Counter {
+            /// Every counter, in the order of its index in the map.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// Number of counters.
+            pub const COUNT: usize = Self::ALL.len();
+
+            /// The name used in metrics.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Log records for which the event ring had no room.
+    LogRingFull = "log_ring_full",
+    /// AER, OOM, exit and module records for which the event ring had no room.
+    EventRingFull = "event_ring_full",
+    /// Slow calls for which the call ring had no room.
+    CallRingFull = "call_ring_full",
+    /// Log records whose text could not be read.
+    LogReadFailed = "log_read_failed",
+    /// Log records that were longer than the probe's buffer.
+    LogCut = "log_cut",
+    /// Fields of a tracepoint that could not be read.
+    FieldReadFailed = "field_read_failed",
+    /// ioctls whose descriptor could not be followed to a device.
+    DeviceReadFailed = "device_read_failed",
+    /// Calls counted under the overflow key, because the histogram table was full.
+    HistKeysFull = "hist_keys_full",
+    /// Calls not timed, because the table of calls under way was full.
+    CallsInFlightFull = "calls_in_flight_full",
+    /// Processes not remembered as GPU users, because the table was full.
+    GpuTasksFull = "gpu_tasks_full",
+    /// Exits whose open descriptors reached past the part of the table that the probe looks at.
+    ExitFdsUnseen = "exit_fds_unseen",
+}

@@ -1,0 +1,167 @@
+//! Log-linear histogram: 32 buckets an octave from 64 ns to 17.2 s, so that a bucket's midpoint
+//! is within 1/64 of every value in it. The same arithmetic runs in BPF and in user space.
+
+/// log2 of the smallest value that has a bucket of its own.
+const MIN_SHIFT: u32 = 6;
+/// log2 of the first value past the range.
+const MAX_SHIFT: u32 = 34;
+/// log2 of the number of buckets an octave.
+const SUB_SHIFT: u32 = 5;
+const SUB: u32 = 1 << SUB_SHIFT;
+
+/// Values below fall into the first bucket.
+pub const MIN_NS: u64 = 1 << MIN_SHIFT;
+/// Values from here on fall into the last bucket.
+pub const MAX_NS: u64 = 1 << MAX_SHIFT;
+/// Number of buckets.
+pub const BUCKETS: usize = ((MAX_SHIFT - MIN_SHIFT) * SUB) as usize;
+
+/// The bucket that `ns` falls into.
+#[inline(always)]
+pub const fn bucket_of(ns: u64) -> usize {
+    if ns < MIN_NS {
+        return 0;
+    }
+    if ns >= MAX_NS {
+        return BUCKETS - 1;
+    }
+    // Binary search for the highest set bit: BPF has no count-leading-zeros instruction.
+    let mut exponent = 0u32;
+    let mut rest = ns;
+    if rest >> 32 != 0 {
+        rest >>= 32;
+        exponent += 32;
+    }
+    if rest >> 16 != 0 {
+        rest >>= 16;
+        exponent += 16;
+    }
+    if rest >> 8 != 0 {
+        rest >>= 8;
+        exponent += 8;
+    }
+    if rest >> 4 != 0 {
+        rest >>= 4;
+        exponent += 4;
+    }
+    if rest >> 2 != 0 {
+        rest >>= 2;
+        exponent += 2;
+    }
+    if rest >> 1 != 0 {
+        exponent += 1;
+    }
+    let sub = (ns >> (exponent - SUB_SHIFT)) as u32 & (SUB - 1);
+    (((exponent - MIN_SHIFT) << SUB_SHIFT) + sub) as usize
+}
+
+/// The values `[low, high)` in nanoseconds that fall into `bucket`, clamping aside.
+pub const fn bucket_range(bucket: usize) -> (u64, u64) {
+    let bucket = if bucket >= BUCKETS { BUCKETS - 1 } else { bucket };
+    let exponent = (bucket as u32 >> SUB_SHIFT) + MIN_SHIFT;
+    let sub = (bucket as u32 & (SUB - 1)) as u64;
+    let width = 1u64 << (exponent - SUB_SHIFT);
+    let low = (1u64 << exponent) + sub * width;
+    (low, low + width)
+}
+
+/// The value that stands for a bucket: its middle.
+pub const fn midpoint(bucket: usize) -> u64 {
+    let (low, high) = bucket_range(bucket);
+    low + (high - low) / 2
+}
+
+/// Key of the driver-call histograms: one process, one ioctl number, one device node.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallKey {
+    /// Process id (thread group), in the initial pid namespace.
+    pub tgid: u32,
+    /// ioctl request number.
+    pub cmd: u32,
+    /// Device number as the kernel keeps it: major << 20 | minor.
+    pub rdev: u32,
+}
+
+impl CallKey {
+    /// Where calls are counted once the table has no room for another key.
+    pub const OVERFLOW: Self = Self { tgid: 0, cmd: u32::MAX, rdev: 0 };
+}
+
+/// One driver-call histogram.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct CallHist {
+    /// Calls.
+    pub count: u64,
+    /// Calls that returned an error.
+    pub errors: u64,
+    /// Sum of all latencies, nanoseconds.
+    pub sum_ns: u64,
+    /// Longest call, nanoseconds.
+    pub max_ns: u64,
+    /// Calls by [`bucket_of`] their latency.
+    pub buckets: [u64; BUCKETS],
+}
+
+const _: () = assert!(size_of::<CallKey>() == 12);
+const _: () = assert!(size_of::<CallHist>() == 32 + 8 * 896);
+
+#[cfg(feature = "user")]
+// SAFETY: repr(C), integers only, no padding (asserted above).
+unsafe impl aya::Pod for CallKey {}
+#[cfg(feature = "user")]
+// SAFETY: repr(C), integers only, no padding (asserted above).
+unsafe impl aya::Pod for CallHist {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern crate std;
+    use proptest::prelude::*;
+
+    fn check(ns: u64) {
+        let bucket = bucket_of(ns);
+        let (low, high) = bucket_range(bucket);
+        if (MIN_NS..MAX_NS).contains(&ns) {
+            assert!(low <= ns && ns < high, "{ns} in {low}..{high}");
+            let error = ns.abs_diff(midpoint(bucket));
+            assert!(error * 64 <= ns, "{ns}: midpoint is off by {error}");
+        }
+    }
+
+    #[test]
+    fn every_power_of_two_and_its_neighbours_keep_the_error_bound() {
+        for shift in 0..64 {
+            let power = 1u64 << shift;
+            for ns in [power - 1, power, power.saturating_add(1)] {
+                check(ns);
+            }
+        }
+        assert_eq!(bucket_of(0), 0);
+        assert_eq!(bucket_of(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn buckets_touch_without_gap_or_overlap() {
+        for bucket in 1..BUCKETS {
+            assert_eq!(bucket_range(bucket - 1).1, bucket_range(bucket).0);
+        }
+        assert_eq!(bucket_range(0).0, MIN_NS);
+        assert_eq!(bucket_range(BUCKETS - 1).1, MAX_NS);
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_keeps_the_error_bound(ns: u64) {
+            check(ns);
+        }
+
+        #[test]
+        fn a_longer_time_never_falls_into_a_lower_bucket(a: u64, b: u64) {
+            let (a, b) = (a.min(b), a.max(b));
+            prop_assert!(bucket_of(a) <= bucket_of(b));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Ring records. Each begins with a [`Header`]; [`Header::kind`] says what follows.
+
+/// Longest log text that a record carries. The kernel's own limit is 1024 bytes.
+pub const LOG_TEXT_MAX: usize = 1024;
+/// Bytes of a [`Header`].
+pub const HEADER_LEN: usize = size_of::<Header>();
+
+/// What a record is.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordType {
+    /// [`LogRecord`].
+    Log = 1,
+    /// [`AerRecord`].
+    Aer = 2,
+    /// [`OomRecord`].
+    Oom = 3,
+    /// [`ExitRecord`].
+    Exit = 4,
+    /// [`ModuleRecord`].
+    Module = 5,
+    /// [`CallRecord`].
+    Call = 6,
+}
+
+/// Begins every record.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    /// A [`RecordType`].
+    pub kind: u32,
+    /// CPU that the record was made on.
+    pub cpu: u32,
+    /// CLOCK_BOOTTIME, nanoseconds.
+    pub boottime_ns: u64,
+    /// Process id (thread group) of the running task, in the initial pid namespace.
+    pub tgid: u32,
+    /// Thread id of the running task.
+    pub tid: u32,
+}
+
+/// A kernel log record or a piece of one, from printk:console. Sent without the unused tail of
+/// `text`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LogRecord {
+    /// Header.
+    pub header: Header,
+    /// Bytes of `text` that count.
+    pub len: u32,
+    /// 1 if the text was longer than [`LOG_TEXT_MAX`].
+    pub cut: u32,
+    /// The text, without prefix and final newline.
+    pub text: [u8; LOG_TEXT_MAX],
+}
+
+/// ras:aer_event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AerRecord {
+    /// Header.
+    pub header: Header,
+    /// Correctable or uncorrectable error status register.
+    pub status: u32,
+    /// 0 non-fatal, 1 fatal, 2 corrected (include/ras/ras_event.h and include/linux/aer.h).
+    pub severity: u32,
+    /// 1 if `tlp_header` says something.
+    pub tlp_header_valid: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+    /// TLP header.
+    pub tlp_header: [u32; 4],
+    /// Device name, NUL-terminated.
+    pub dev_name: [u8; 32],
+}
+
+/// oom:mark_victim.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OomRecord {
+    /// Header (the task that needed memory, not the victim).
+    pub header: Header,
+    /// The victim.
+    pub victim: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+}
+
+/// A process that had a watched device open ended.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExitRecord {
+    /// Header (the last thread of the process).
+    pub header: Header,
+    /// As wait(2) gives it: exit status << 8, or signal | 0x80 if core was dumped.
+    pub exit_code: u32,
+    /// Device number of one device that it had open (major << 20 | minor).
+    pub rdev: u32,
+    /// Name of the thread that ended last, NUL-terminated.
+    pub comm: [u8; 16],
+}
+
+/// module:module_load, module:module_free.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ModuleRecord {
+    /// Header.
+    pub header: Header,
+    /// 1 loaded, 0 freed.
+    pub loaded: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+    /// Module name, NUL-terminated.
+    pub name: [u8; 64],
+}
+
+/// One slow call.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallRecord {
+    /// Header, at the end of the call.
+    pub header: Header,
+    /// How long it took, nanoseconds.
+    pub latency_ns: u64,
+    /// What ioctl(2) returned.
+    pub ret: i64,
+    /// Request number.
+    pub cmd: u32,
+    /// Device number (major << 20 | minor).
+    pub rdev: u32,
+    /// Thread name, NUL-terminated.
+    pub comm: [u8; 16],
+}
+
+const _: () = assert!(size_of::<Header>() == 24);
+const _: () = assert!(size_of::<LogRecord>() == 24 + 8 + LOG_TEXT_MAX);
+const _: () = assert!(size_of::<AerRecord>() == 24 + 32 + 32);
+const _: () = assert!(size_of::<OomRecord>() == 32);
+const _: () = assert!(size_of::<ExitRecord>() == 48);
+const _: () = assert!(size_of::<ModuleRecord>() == 96);
+const _: () = assert!(size_of::<CallRecord>() == 64);
+
+#[cfg(feature = "user")]
+mod pod {
+    use super::{AerRecord, CallRecord, ExitRecord, Header, ModuleRecord, OomRecord};
+
+    // SAFETY: each is repr(C), made of integers and byte arrays, without padding (sizes asserted).
+    unsafe impl aya::Pod for Header {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for AerRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for OomRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for ExitRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for ModuleRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for CallRecord {}
+}

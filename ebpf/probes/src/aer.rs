@@ -1,0 +1,54 @@
+//! ras:aer_event: PCIe Advanced Error Reporting.
+
+use aya_ebpf::EbpfContext as _;
+use aya_ebpf::helpers::generated::bpf_probe_read_kernel_str;
+use aya_ebpf::macros::tracepoint;
+use aya_ebpf::programs::TracePointContext;
+use gtrace_abi::{AerRecord, Counter, RecordType};
+
+use crate::maps::{EVENTS, OFFSETS, count};
+use crate::ring::{header, send_record};
+
+#[tracepoint]
+pub fn aer_event(ctx: TracePointContext) -> u32 {
+    if report(&ctx).is_err() {
+        count(Counter::FieldReadFailed);
+    }
+    0
+}
+
+#[inline(always)]
+fn report(ctx: &TracePointContext) -> Result<(), i32> {
+    let offsets = OFFSETS.load();
+    let mut record = AerRecord {
+        header: header(RecordType::Aer),
+        status: 0,
+        severity: 0,
+        tlp_header_valid: 0,
+        reserved: 0,
+        tlp_header: [0; 4],
+        dev_name: [0; 32],
+    };
+    // SAFETY: reads the tracepoint's record at offsets from its format file.
+    unsafe {
+        record.status = ctx.read_at::<u32>(offsets.aer_status as usize)?;
+        record.severity = ctx.read_at::<u8>(offsets.aer_severity as usize)? as u32;
+        record.tlp_header_valid = ctx.read_at::<u8>(offsets.aer_tlp_header_valid as usize)? as u32;
+        if record.tlp_header_valid != 0 {
+            record.tlp_header = ctx.read_at::<[u32; 4]>(offsets.aer_tlp_header as usize)?;
+        }
+        let data_loc = ctx.read_at::<u32>(offsets.aer_dev_name as usize)?;
+        let ret = bpf_probe_read_kernel_str(
+            record.dev_name.as_mut_ptr().cast(),
+            record.dev_name.len() as u32,
+            ctx.as_ptr().add((data_loc & 0xffff) as usize),
+        );
+        if ret < 0 {
+            return Err(ret as i32);
+        }
+    }
+    if !send_record(&EVENTS, &record) {
+        count(Counter::EventRingFull);
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! The maps, and the counters on them.
+
+use aya_ebpf::Global;
+use aya_ebpf::btf_maps::{Array, HashMap, PerCpuArray, RingBuf};
+use aya_ebpf::macros::btf_map;
+use gtrace_abi::{CallHist, CallKey, Config, Counter, LogRecord, Offsets};
+
+/// Layout of the running kernel; set before load.
+#[unsafe(no_mangle)]
+pub static OFFSETS: Global<Offsets> = Global::new(unsafe { core::mem::zeroed() });
+
+/// Log, AER, OOM, exit and module records. 8 MiB holds a burst of 30,000 lines of 250 bytes.
+#[btf_map]
+pub static EVENTS: RingBuf<[u8; 0], { 8 << 20 }> = RingBuf::new();
+
+/// Slow calls: a ring of its own, so that a storm of them cannot push out an Xid.
+#[btf_map]
+pub static CALLS: RingBuf<[u8; 0], { 1 << 20 }> = RingBuf::new();
+
+/// Filters and thresholds.
+#[btf_map]
+pub static CONFIG: Array<Config, 1> = Array::new();
+
+/// [`Counter`]s.
+#[btf_map]
+pub static COUNTERS: PerCpuArray<u64, { Counter::COUNT }> = PerCpuArray::new();
+
+/// Where a log record is put together; too large for the stack.
+#[btf_map]
+pub static SCRATCH: PerCpuArray<LogRecord, 1> = PerCpuArray::new();
+
+/// Start of an ioctl under way, by thread.
+#[btf_map]
+pub static STARTS: HashMap<u64, Start, 16_384> = HashMap::new();
+
+/// Latency histograms, shared by all CPUs and updated atomically: 7 KiB a key.
+#[btf_map]
+pub static HISTS: HashMap<CallKey, CallHist, 1024> = HashMap::new();
+
+/// An empty histogram to begin a key with.
+#[btf_map]
+pub static EMPTY_HIST: Array<CallHist, 1> = Array::new();
+
+/// Processes seen with a watched device open, with one such device number.
+#[btf_map]
+pub static GPU_TASKS: HashMap<u32, u32, 16_384> = HashMap::new();
+
+/// An ioctl under way.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Start {
+    pub boottime_ns: u64,
+    pub cmd: u32,
+    pub rdev: u32,
+}
+
+/// Raises a counter.
+#[inline(always)]
+pub fn count(counter: Counter) {
+    if let Some(value) = COUNTERS.get_ptr_mut(counter as u32) {
+        // SAFETY: a per-CPU slot; the program is not preempted while it runs.
+        unsafe { *value += 1 };
+    }
+}

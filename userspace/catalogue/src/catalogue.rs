@@ -1,0 +1,104 @@
+use gtrace_event::{Advice, Kind, Occurrence, Severity};
+
+use crate::entry::{KindEntry, SxidEntry, XidEntry};
+use crate::policy::{Action, Policy, PolicyError, Ruling};
+use crate::{refine, table};
+
+/// The tables of this version, with a site's policy on top where one is loaded.
+///
+/// Cheap to make and to clone: the tables are constants, only a site's rules live on the heap.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogue {
+    site: Option<Policy>,
+}
+
+impl Catalogue {
+    /// The catalogue with the built-in default policy.
+    pub fn builtin() -> Self {
+        Self::default()
+    }
+
+    /// Puts the site's policy (TOML, see `packaging/site-policy.example.toml`) in force, in place
+    /// of one loaded before.
+    ///
+    /// What the site's rules leave open, the built-in default policy decides.
+    ///
+    /// # Errors
+    /// The first mistake in the text, with its line, cause and remedy. The policy in force stays.
+    pub fn load_site_policy(&mut self, toml: &str) -> Result<(), PolicyError> {
+        self.site = Some(Policy::parse(toml)?);
+        Ok(())
+    }
+
+    /// How many rules the site's policy has; `None` without one.
+    pub fn site_rules(&self) -> Option<usize> {
+        self.site.as_ref().map(Policy::len)
+    }
+
+    /// Decides what `occ` means: sets its severity and returns the advice.
+    ///
+    /// The first entry of [`Advice::site`] is the action, one word: `page`, `ticket`, `log` or
+    /// `drill`; the site's steps follow. An occurrence that `gtrace inject` made is always a
+    /// drill, and a line that a process wrote into the kernel log pages only where a rule names
+    /// `provenance = "userspace"`.
+    pub fn assess(&self, occ: &mut Occurrence) -> Advice {
+        let (severity, _, advice) = self.judge(occ);
+        occ.severity = severity;
+        advice
+    }
+
+    /// The action that [`Self::assess`] puts first in the site's advice.
+    pub fn action(&self, occ: &Occurrence) -> Action {
+        self.judge(occ).1
+    }
+
+    fn judge(&self, occ: &Occurrence) -> (Severity, Action, Advice) {
+        let verdict = refine::verdict(occ);
+        let ruling = Ruling::of(self.site.as_ref(), occ, verdict.severity);
+        let mut site = vec![ruling.action.name().to_owned()];
+        site.extend(ruling.steps.iter().cloned());
+        site.extend(ruling.note.map(|note| format!("Note: {note}")));
+        let advice = Advice {
+            meaning: Some(verdict.meaning),
+            vendor: verdict.vendor,
+            site,
+            rule: Some(ruling.rule.unwrap_or(verdict.rule)),
+        };
+        (ruling.severity, ruling.action, advice)
+    }
+
+    /// The driver's name for the code of an Xid or SXid; `None` for codes not in this version's
+    /// catalogue and for other kinds.
+    pub fn name(&self, occ: &Occurrence) -> Option<&'static str> {
+        match occ.kind {
+            Kind::Xid => self.xid(occ.detail.xid.xid?).map(|e| e.name),
+            Kind::Sxid => self.sxid(occ.detail.fabric.sxid?).map(|e| e.name),
+            _ => None,
+        }
+    }
+
+    /// The entry of an Xid code.
+    pub fn xid(&self, code: u32) -> Option<&'static XidEntry> {
+        table::xid(code)
+    }
+
+    /// The entry of an SXid code.
+    pub fn sxid(&self, code: u32) -> Option<&'static SxidEntry> {
+        table::sxid(code)
+    }
+
+    /// The entry of a kind.
+    pub fn kind(&self, kind: Kind) -> &'static KindEntry {
+        table::kind(kind)
+    }
+
+    /// All Xid codes, in rising order.
+    pub fn xids(&self) -> impl Iterator<Item = &'static XidEntry> {
+        table::XIDS.iter()
+    }
+
+    /// All SXid codes, in rising order.
+    pub fn sxids(&self) -> impl Iterator<Item = &'static SxidEntry> {
+        table::SXIDS.iter()
+    }
+}

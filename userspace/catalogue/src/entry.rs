@@ -1,0 +1,127 @@
+use std::fmt;
+
+use gtrace_event::{Kind, Severity};
+
+/// Where the cause of a code is looked for first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// The program's own kernels, addresses or API use.
+    Application,
+    /// The driver, its firmware, or a mix of driver and program.
+    Driver,
+    /// GPU memory, caches, ECC, the InfoROM.
+    HardwareMemory,
+    /// NVLink, NVSwitch and chip-to-chip links.
+    Nvlink,
+    /// The PCIe path between host and GPU.
+    Pcie,
+    /// Heat and power delivery.
+    ThermalPower,
+    /// The host: its memory, scheduler, storage, network, or gtrace itself.
+    System,
+    /// Nothing public is known.
+    Unknown,
+}
+
+impl Category {
+    /// The name used in the documentation and in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Application => "application",
+            Self::Driver => "driver",
+            Self::HardwareMemory => "hardware_memory",
+            Self::Nvlink => "nvlink",
+            Self::Pcie => "pcie",
+            Self::ThermalPower => "thermal_power",
+            Self::System => "system",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl fmt::Display for Category {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One Xid code of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct XidEntry {
+    /// Xid code.
+    pub code: u32,
+    /// The driver's identifier for it.
+    pub name: &'static str,
+    /// What it means, in one or two sentences.
+    pub meaning: &'static str,
+    /// Where to look first.
+    pub category: Category,
+    /// How bad it is, where the text of the line says nothing more exact.
+    pub severity: Severity,
+    /// The vendor's public advice, first step first.
+    pub vendor: &'static [&'static str],
+}
+
+/// How far an SXid reaches, by the NVSwitch documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// Corrected or confined; traffic goes on.
+    NonFatal,
+    /// May end the jobs of one partition, or nothing.
+    PotentiallyFatal,
+    /// Ends every job that uses the fabric.
+    AlwaysFatal,
+}
+
+impl Scope {
+    /// The name used in the documentation.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NonFatal => "non-fatal",
+            Self::PotentiallyFatal => "potentially fatal",
+            Self::AlwaysFatal => "always fatal",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One SXid code of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct SxidEntry {
+    /// SXid code.
+    pub code: u32,
+    /// The driver's text for it.
+    pub name: &'static str,
+    /// Part of the switch that reports it.
+    pub area: &'static str,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// What it means, in one or two sentences.
+    pub meaning: &'static str,
+    /// Where to look first.
+    pub category: Category,
+    /// How bad it is, where the line says nothing more exact.
+    pub severity: Severity,
+    /// The vendor's public advice, first step first.
+    pub vendor: &'static [&'static str],
+}
+
+/// What a kind of event means when it has no code, or before its code is looked at.
+#[derive(Clone, Copy, Debug)]
+pub struct KindEntry {
+    /// The kind.
+    pub kind: Kind,
+    /// What it means, in one or two sentences.
+    pub meaning: &'static str,
+    /// Where to look first.
+    pub category: Category,
+    /// How bad it is, where the detail says nothing more exact.
+    pub severity: Severity,
+    /// Public advice of the vendor or of the kernel's documentation, first step first.
+    pub steps: &'static [&'static str],
+}

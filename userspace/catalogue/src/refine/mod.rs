@@ -1,0 +1,101 @@
+//! From an occurrence and its decoded detail to meaning, severity, steps and rule.
+
+mod aer;
+mod host;
+mod sample;
+mod sxid;
+mod xid;
+
+use gtrace_event::{Kind, Occurrence, Severity};
+
+use crate::entry::KindEntry;
+use crate::table;
+
+/// What the catalogue says of one occurrence, before the site's policy.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict {
+    pub(crate) severity: Severity,
+    pub(crate) meaning: String,
+    pub(crate) vendor: Vec<String>,
+    pub(crate) rule: String,
+}
+
+impl Verdict {
+    fn new(severity: Severity, meaning: &str, vendor: &[&str], rule: impl Into<String>) -> Self {
+        Self {
+            severity,
+            meaning: meaning.to_owned(),
+            vendor: vendor.iter().map(|s| (*s).to_owned()).collect(),
+            rule: rule.into(),
+        }
+    }
+
+    fn of_kind(entry: &KindEntry) -> Self {
+        Self::new(
+            entry.severity,
+            entry.meaning,
+            entry.steps,
+            entry.kind.name(),
+        )
+    }
+
+    /// The detail decided: `part` names the branch in the rule.
+    fn refined(mut self, part: &str, severity: Severity) -> Self {
+        self.rule.push(':');
+        self.rule.push_str(part);
+        self.severity = severity;
+        self
+    }
+
+    /// Adds a sentence to the meaning.
+    fn and(mut self, sentence: &str) -> Self {
+        self.meaning.push(' ');
+        self.meaning.push_str(sentence);
+        self
+    }
+
+    /// Puts a step before all others.
+    fn first(mut self, step: &str) -> Self {
+        self.vendor.insert(0, step.to_owned());
+        self
+    }
+
+    /// Replaces the steps.
+    fn steps(mut self, steps: &[&str]) -> Self {
+        self.vendor = steps.iter().map(|s| (*s).to_owned()).collect();
+        self
+    }
+}
+
+/// The catalogue's verdict on `occ`.
+pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
+    let base = Verdict::of_kind(table::kind(occ.kind));
+    match occ.kind {
+        Kind::Xid => xid::verdict(occ, base),
+        Kind::Sxid => sxid::verdict(occ, base),
+        Kind::Aer => aer::verdict(occ, base),
+        Kind::OomKill => host::oom_kill(occ, base),
+        Kind::HungTask => host::hung_task(occ, base),
+        Kind::SoftLockup => host::soft_lockup(occ, base),
+        Kind::NvmeTimeout => host::nvme_timeout(occ, base),
+        Kind::GpuProcessExit => host::process_exit(occ, base),
+        Kind::SlowCall => host::slow_call(occ, base),
+        Kind::DriverMismatch => host::driver_mismatch(occ, base),
+        Kind::SourceLost => host::source_lost(occ, base),
+        Kind::Throttle => sample::throttle(occ, base),
+        Kind::Ecc => sample::ecc(occ, base),
+        Kind::RowRemap => sample::row_remap(occ, base),
+        Kind::Nvlink => sample::nvlink(occ, base),
+        Kind::PcieLink => sample::pcie_link(occ, base),
+        Kind::GpuLost
+        | Kind::DriverInitFailed
+        | Kind::NcclSegfault
+        | Kind::PeermemError
+        | Kind::Mlx5SlotPower
+        | Kind::Mlx5Overheat
+        | Kind::Mlx5AccessReg
+        | Kind::Mlx5Health
+        | Kind::Mlx5CmdTimeout
+        | Kind::FsReadonly => base,
+    }
+}

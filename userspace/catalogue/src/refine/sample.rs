@@ -1,0 +1,149 @@
+use gtrace_event::{Occurrence, Severity};
+
+use super::Verdict;
+
+/// NVML's reasons come as constants, CamelCase or words; letters decide.
+fn letters(text: &str) -> String {
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect::<String>()
+        .to_ascii_lowercase()
+}
+
+/// Metric name and message, for sources that say the rest in either.
+fn words(occ: &Occurrence) -> String {
+    let metric = occ.detail.sample.metric.as_deref().unwrap_or("");
+    letters(&format!("{metric} {}", occ.message))
+}
+
+/// The worst of the reasons decides. Source: NVML's clock event reasons.
+pub(super) fn throttle(occ: &Occurrence, v: Verdict) -> Verdict {
+    let sample = &occ.detail.sample;
+    let mut reasons = letters(&sample.reasons.join(" "));
+    if sample.reasons.is_empty() {
+        reasons = words(occ);
+    }
+    let has = |word: &str| reasons.contains(word);
+    if has("hwthermal") {
+        v.refined("hw_thermal", Severity::Critical)
+            .and("The hardware halves the clocks or worse because the GPU is too hot; if it gets hotter, it shuts down.")
+            .first("Check cooling at once: fans, airflow, inlet temperature, blocked or unseated heat sink.")
+    } else if has("hwpowerbrake") || has("powerbrake") {
+        v.refined("hw_power_brake", Severity::Critical)
+            .and("The power supply or the host asked the GPU to brake; all GPUs of the host may be slow.")
+            .first("Check the host's power supplies and their redundancy, and the power limit of the rack.")
+    } else if has("hwslowdown") {
+        v.refined("hw_slowdown", Severity::Warning).and(
+            "The hardware slows the GPU down, for heat, power brake or a too fast draw of power.",
+        )
+    } else if has("swthermal") {
+        v.refined("sw_thermal", Severity::Warning).and(
+            "The driver lowers the clocks to keep GPU or memory below their temperature limit.",
+        )
+    } else if has("swpowercap") || has("powercap") {
+        v.refined("sw_power_cap", Severity::Info)
+            .and("The driver keeps the GPU within its power limit, as it does under full load.")
+    } else if ["idle", "clockssetting", "syncboost", "displayclock"]
+        .iter()
+        .any(|w| has(w))
+    {
+        v.refined("by_choice", Severity::Info).and(
+            "The clocks are low by choice: idle, a clock setting, or kept equal with other GPUs.",
+        )
+    } else {
+        v
+    }
+}
+
+pub(super) fn ecc(occ: &Occurrence, v: Verdict) -> Verdict {
+    let text = words(occ);
+    let uncorrected = ["uncorrect", "doublebit", "dbe"]
+        .iter()
+        .any(|w| text.contains(w));
+    let corrected = ["correct", "singlebit", "sbe"]
+        .iter()
+        .any(|w| text.contains(w));
+    let sample = &occ.detail.sample;
+    if uncorrected {
+        v.refined("uncorrected", Severity::Critical)
+            .and("Data was wrong and could not be corrected: programs that used it are ended.")
+            .first("Look for Xid 48, 94 or 95 of the same GPU and follow it.")
+    } else if corrected && sample.limit.zip(sample.value).is_some_and(|(l, x)| x > l) {
+        v.refined("corrected_rate", Severity::Warning)
+            .and("All of it was corrected, but the rate is above its limit.")
+    } else if corrected {
+        v.refined("corrected", Severity::Info)
+            .and("All of it was corrected; nothing is lost.")
+    } else {
+        v
+    }
+}
+
+pub(super) fn row_remap(occ: &Occurrence, v: Verdict) -> Verdict {
+    let text = words(occ);
+    if occ.detail.sample.value == Some(0.0) {
+        v.refined("cleared", Severity::Info)
+            .and("The reading is back at zero.")
+    } else if text.contains("fail") {
+        v.refined("failure", Severity::Critical)
+            .and("A row could not be remapped: the spare rows are used up. The GPU has to be replaced.")
+            .steps(&[
+                "Drain the GPU and reset it.",
+                "Run the field diagnostic and ask the vendor for a replacement.",
+            ])
+    } else if text.contains("pending") {
+        v.refined("pending", Severity::Warning)
+            .and("A row waits to be remapped, which only a reset of the GPU does.")
+            .first("Drain the GPU and reset it at the next convenient time.")
+    } else if text.contains("uncorrect") {
+        v.refined("uncorrected", Severity::Warning)
+            .and("A row with an uncorrectable error was remapped.")
+    } else if text.contains("correct") {
+        v.refined("corrected", Severity::Info)
+            .and("A row with many corrected errors was remapped.")
+    } else {
+        v
+    }
+}
+
+pub(super) fn nvlink(occ: &Occurrence, v: Verdict) -> Verdict {
+    let v = match occ.detail.fabric.link {
+        Some(link) if link >= 0 => v.and(&format!("It is link {link}.")),
+        _ => v,
+    };
+    let text = words(occ);
+    let state = text.contains("state") || text.contains("active");
+    let off = state && occ.detail.sample.value == Some(0.0);
+    if off || text.contains("linkdown") || text.contains("wentdown") || text.contains("inactive") {
+        v.refined("down", Severity::Critical)
+            .and("The link is down: jobs over several GPUs fail or run slower.")
+            .first("Look for Xid 74, 144 to 150 or an SXid of the same time and follow it.")
+    } else {
+        v
+    }
+}
+
+pub(super) fn pcie_link(occ: &Occurrence, v: Verdict) -> Verdict {
+    let sample = &occ.detail.sample;
+    let narrow = sample.width.zip(sample.max_width).filter(|(w, m)| w < m);
+    let slow = sample.speed.as_ref().zip(sample.max_speed.as_ref());
+    let slow = slow.filter(|(s, m)| s != m);
+    if let Some((width, max)) = narrow {
+        v.refined("width", Severity::Warning).and(&format!(
+            "It uses {width} of {max} lanes; copies to and from the host are that much slower."
+        ))
+    } else if let Some((speed, max)) = slow {
+        let v = v.and(&format!("It runs at {speed} of {max}."));
+        // gtrace's own watch says so after several readings; other sources judge one reading.
+        if words(occ).contains("busy") {
+            return v.refined("speed_busy", Severity::Warning);
+        }
+        v.refined("speed", Severity::Info)
+            .and("GPUs lower the speed to save power while they idle: judge it under load.")
+    } else if words(occ).contains("replay") {
+        v.refined("replay", Severity::Info)
+            .and("The link had to send data again. Single ones are normal; a rising rate means a bad slot, riser or cable.")
+    } else {
+        v
+    }
+}

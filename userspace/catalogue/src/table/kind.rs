@@ -1,0 +1,151 @@
+//! Every kind of event: what it means before code and detail are looked at.
+//!
+//! Sources of the facts, said in our own words: for NVIDIA's devices the vendor's driver and
+//! NVML documentation; for the rest the kernel's documentation (AER, OOM killer, lockup and hung
+//! task watchdogs, ext4/xfs error handling, NVMe) and the mlx5 driver's.
+
+use gtrace_event::Kind;
+use gtrace_event::Severity::{Critical, Fatal, Info, Warning};
+
+use crate::entry::Category::{
+    Application, Driver, HardwareMemory, Nvlink, Pcie, System, ThermalPower,
+};
+use crate::entry::KindEntry;
+
+macro_rules! kinds {
+    ($($kind:ident: $cat:ident, $sev:ident, $meaning:literal, [$($step:literal),+];)*) => {
+        pub(crate) const fn kind_entry(kind: Kind) -> &'static KindEntry {
+            match kind {
+                $(Kind::$kind => &KindEntry {
+                    kind: Kind::$kind,
+                    meaning: $meaning,
+                    category: $cat,
+                    severity: $sev,
+                    steps: &[$($step),+],
+                },)*
+            }
+        }
+    };
+}
+
+// Kinds whose severity depends on the detail carry the one that holds when the detail is silent.
+kinds! {
+    Xid: Driver, Warning,
+        "The NVIDIA driver reported an error under a code that this version's catalogue does not have.",
+        ["Look the code up in NVIDIA's public Xid catalogue.",
+         "Update gtrace, or give the code a rule in the site's policy.",
+         "If work was lost, run nvidia-bug-report.sh and open a case with the vendor."];
+    Sxid: Nvlink, Warning,
+        "The NVSwitch driver reported an error under a code that this version's catalogue does not have.",
+        ["Look the code up in NVIDIA's fabric manager guide.",
+         "Update gtrace, or give the code a rule in the site's policy.",
+         "Read the fabric manager log of the same minute."];
+    Aer: Pcie, Warning,
+        "PCIe Advanced Error Reporting named a device.",
+        ["Find the device and its slot: lspci -s <address> -vv.",
+         "Compare link speed and width with the maximum.",
+         "If it stays with one slot, reseat the card, then swap riser or cable."];
+    GpuLost: Pcie, Fatal,
+        "The GPU no longer answers on the bus. It and all its work are lost until the host restarts.",
+        ["Run nvidia-bug-report.sh and open a case with the vendor.",
+         "Restart the host; a power cycle where a restart does not bring the GPU back.",
+         "If it happens again, check seating, power cables and cooling of the card."];
+    DriverInitFailed: Driver, Fatal,
+        "The driver could not initialise the GPU. No program can use it.",
+        ["Read the lines before it in the kernel log: an Xid or a PCIe error is often the cause.",
+         "Reset the GPU or restart the host.",
+         "If it fails again, run nvidia-bug-report.sh and open a case with the vendor."];
+    DriverMismatch: Driver, Warning,
+        "A program's NVIDIA library and the loaded kernel module are of different versions. The program cannot use the GPU; those already running go on.",
+        ["Compare /proc/driver/nvidia/version with the library's version: on the host, or in the container image.",
+         "After an upgrade on the host: stop the GPU programs and reload the module, or restart the host.",
+         "In a container: restart it, so that it gets the host's libraries."];
+    OomKill: System, Critical,
+        "The kernel killed a process because memory of the host ran out.",
+        ["Find what filled the memory: the kernel log lists all processes at that moment.",
+         "Lower the job's host memory use (loader workers, pinned buffers), or move it to a larger host."];
+    HungTask: System, Warning,
+        "A task waits in the kernel and cannot be interrupted. A dead GPU, disk or network file system is the usual cause.",
+        ["Read the stack in the kernel log to see what it waits for.",
+         "If it waits in the NVIDIA driver: look for an Xid of the same time; the host needs a restart as a rule.",
+         "If it waits for storage: check disk and network file system first."];
+    SoftLockup: System, Warning,
+        "A CPU ran kernel code for too long without giving other work a chance.",
+        ["Read the stack in the kernel log to see which driver it is.",
+         "On a virtual machine, check whether the host is overcommitted.",
+         "Restart the host if it returns."];
+    NcclSegfault: Application, Warning,
+        "A process died of a segmentation fault inside the NCCL library. The whole job usually hangs or fails with it.",
+        ["Restart the job; look for an Xid or a network error just before on any of its hosts.",
+         "Check that all ranks use the same NCCL version and that it fits driver and network plugin.",
+         "Keep the core dump and run with NCCL_DEBUG=INFO."];
+    PeermemError: Driver, Warning,
+        "nvidia-peermem failed, so the network adapter cannot reach GPU memory directly. Jobs fail or fall back to slower copies.",
+        ["Check that nvidia-peermem was built for the loaded driver and network stack.",
+         "Reload nvidia-peermem while no GPU program runs."];
+    Mlx5SlotPower: ThermalPower, Warning,
+        "A network adapter gets less power from its slot than it asked for. It may switch ports off.",
+        ["Check the slot's power setting in the firmware and the adapter's auxiliary power cable.",
+         "Move the adapter to a slot that gives its full power."];
+    Mlx5Overheat: ThermalPower, Critical,
+        "A network adapter is too hot. It will switch itself off to protect itself, and jobs lose their network.",
+        ["Check fans, airflow and inlet temperature of the host.",
+         "Check the optical modules: mlxlink -d <device> -m shows their temperature.",
+         "Drain the host if the temperature does not fall."];
+    Mlx5AccessReg: System, Warning,
+        "The firmware of a network adapter refused a register access. One alone is often a feature that the firmware does not know.",
+        ["Compare firmware and driver versions with the vendor's matrix.",
+         "If it returns, watch for health errors of the same adapter."];
+    Mlx5Health: System, Critical,
+        "The driver's health check found a network adapter ill. Its traffic stops, and jobs that use it fail.",
+        ["Check whether it recovered: devlink health show.",
+         "If not, reload the driver or restart the host.",
+         "If it returns, update the firmware and open a case with the vendor."];
+    Mlx5CmdTimeout: System, Critical,
+        "A network adapter's firmware did not answer a command. The adapter is likely stuck.",
+        ["Check the adapter's health: devlink health show.",
+         "Reload the driver or restart the host.",
+         "Look for PCIe errors of the same slot."];
+    FsReadonly: System, Critical,
+        "A file system was remounted read-only after an error. Checkpoints and logs can no longer be written.",
+        ["Check the disk below it: kernel log, smartctl -a.",
+         "Move the jobs off, then unmount and repair the file system with fsck.",
+         "Restore what cannot be repaired from a backup."];
+    NvmeTimeout: System, Warning,
+        "An NVMe device did not answer a command in time. The driver aborts it or resets the device; data loading stalls.",
+        ["Check the device: smartctl -a, nvme error-log.",
+         "Update its firmware; look for PCIe errors of the same slot.",
+         "Replace the device if it returns."];
+    GpuProcessExit: Application, Warning,
+        "A process that had a GPU device open ended.",
+        ["Read the job's own log.",
+         "Look for an Xid or an OOM kill of the same process just before."];
+    SlowCall: Driver, Info,
+        "A call into the driver took longer than its threshold.",
+        ["Look at the latency of the same call in other processes: gtrace profile.",
+         "Check what shares the GPU, and whether the GPU throttles."];
+    Throttle: ThermalPower, Warning,
+        "The GPU lowered its clocks.",
+        ["Read the reasons: nvidia-smi -q -d PERFORMANCE.",
+         "Check fans, airflow, inlet temperature and power of the host."];
+    Ecc: HardwareMemory, Warning,
+        "The ECC counters of the GPU's memory rose.",
+        ["Read the counters: nvidia-smi -q -d ECC.",
+         "Check row remapping: nvidia-smi -q -d ROW_REMAPPER."];
+    RowRemap: HardwareMemory, Warning,
+        "The state of the GPU's row remapping changed.",
+        ["Read it: nvidia-smi -q -d ROW_REMAPPER.",
+         "A pending remap takes effect at the next reset of the GPU."];
+    Nvlink: Nvlink, Warning,
+        "Error counters of an NVLink rose.",
+        ["Read the counters: nvidia-smi nvlink -e.",
+         "Compare the two ends of the link; if it stays with one link, check seating and cable."];
+    PcieLink: Pcie, Warning,
+        "The PCIe link of the GPU is not what it should be.",
+        ["Compare under load: lspci -s <address> -vv, LnkSta with LnkCap.",
+         "Check the slot's set-up in the firmware; reseat the card, then swap riser or cable."];
+    SourceLost: System, Warning,
+        "gtrace lost one of its sources, or records of one: events of that time may be missing.",
+        ["Run gtrace doctor: it names what the source needs.",
+         "For a gap in the kernel log, read the saved system log of that minute with gtrace decode."];
+}

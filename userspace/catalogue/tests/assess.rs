@@ -1,0 +1,372 @@
+//! What the decoded detail of an event changes in severity, meaning and action.
+// clippy sees only the functions marked #[test] as tests, not their helpers.
+#![allow(clippy::unwrap_used)]
+
+use gtrace_catalogue::{Action, Catalogue};
+use gtrace_event::Severity::{Critical, Fatal, Info, Warning};
+use gtrace_event::{Advice, Detail, Kind, Occurrence, Provenance, Severity};
+
+fn occurrence(kind: Kind, fill: impl FnOnce(&mut Detail)) -> Occurrence {
+    let mut occ = Occurrence::new(kind, Severity::Info, "");
+    occ.provenance = Provenance::Kernel;
+    fill(&mut occ.detail);
+    occ
+}
+
+fn assess(mut occ: Occurrence) -> (Severity, Advice) {
+    let advice = Catalogue::builtin().assess(&mut occ);
+    (occ.severity, advice)
+}
+
+fn xid(code: u32, fill: impl FnOnce(&mut Detail)) -> (Severity, Advice) {
+    assess(occurrence(Kind::Xid, |d| {
+        d.xid.xid = Some(code);
+        fill(d);
+    }))
+}
+
+fn rule(advice: &Advice) -> &str {
+    advice.rule.as_deref().unwrap_or("")
+}
+
+fn meaning(advice: &Advice) -> &str {
+    advice.meaning.as_deref().unwrap_or("")
+}
+
+#[test]
+fn a_gpu_off_the_bus_pages_and_a_programs_own_fault_does_not() {
+    let (severity, advice) = xid(79, |_| {});
+    assert_eq!((severity, rule(&advice)), (Fatal, "xid:79"));
+    assert_eq!(advice.site.first().map(String::as_str), Some("page"));
+    for code in [13, 31, 43, 45] {
+        let (severity, advice) = xid(code, |_| {});
+        assert_eq!(severity, Warning, "{code}");
+        assert_eq!(
+            advice.site.first().map(String::as_str),
+            Some("log"),
+            "{code}"
+        );
+    }
+}
+
+#[test]
+fn every_code_and_kind_gets_meaning_steps_action_and_rule() {
+    let whole = |(_, a): (Severity, Advice)| {
+        assert!(!meaning(&a).is_empty() && !a.vendor.is_empty(), "{a:?}");
+        assert!(
+            matches!(
+                a.site.first().map(String::as_str),
+                Some("page" | "ticket" | "log")
+            ),
+            "{a:?}"
+        );
+        assert!(!rule(&a).is_empty());
+    };
+    (0..200).for_each(|code| whole(xid(code, |_| {})));
+    for e in Catalogue::builtin().sxids() {
+        whole(assess(occurrence(Kind::Sxid, |d| {
+            d.fabric.sxid = Some(e.code)
+        })));
+    }
+    for kind in Kind::ALL {
+        whole(assess(occurrence(*kind, |_| {})));
+    }
+}
+
+#[test]
+fn an_unknown_code_says_so_and_opens_a_ticket() {
+    for (severity, advice) in [
+        xid(9999, |_| {}),
+        assess(occurrence(Kind::Sxid, |d| d.fabric.sxid = Some(9999))),
+    ] {
+        assert_eq!(severity, Warning);
+        assert!(meaning(&advice).contains("this version's catalogue does not have"));
+        assert!(rule(&advice).ends_with(":unknown"));
+        assert_eq!(advice.site.first().map(String::as_str), Some("ticket"));
+    }
+}
+
+#[test]
+fn memory_errors_follow_the_resets_that_the_driver_asks_for() {
+    let of = |code, reset, drain| {
+        xid(code, |d| {
+            d.xid.reset_required = reset;
+            d.xid.drain_reset_required = drain;
+        })
+        .0
+    };
+    assert_eq!(of(94, None, None), Warning);
+    assert_eq!(of(94, Some(false), Some(false)), Warning);
+    assert_eq!(of(94, Some(false), Some(true)), Critical);
+    assert_eq!(of(94, Some(true), Some(false)), Fatal);
+    assert_eq!(of(95, None, None), Fatal);
+    assert_eq!(of(95, Some(true), Some(false)), Fatal);
+    assert_eq!(of(95, Some(false), Some(false)), Critical);
+}
+
+#[test]
+fn recovery_actions_go_by_the_new_one() {
+    for (to, want, name) in [
+        ("None", Info, "xid:154:none"),
+        ("GPU Reset Required", Fatal, "xid:154:gpu_reset"),
+        ("Node Reboot Required", Fatal, "xid:154:node_reboot"),
+        ("Drain P2P", Critical, "xid:154:drain_p2p"),
+        ("Drain and Reset", Critical, "xid:154:drain_and_reset"),
+        ("Something New", Critical, "xid:154:unknown"),
+    ] {
+        let (severity, advice) = xid(154, |d| d.xid.recovery_to = Some(to.to_owned()));
+        assert_eq!((severity, rule(&advice)), (want, name), "{to}");
+    }
+}
+
+#[test]
+fn a_channel_removed_because_of_another_xid_points_to_it() {
+    let (severity, advice) = xid(45, |d| d.xid.caused_by_xid = Some(31));
+    assert_eq!((severity, rule(&advice)), (Info, "xid:45:caused"));
+    assert!(advice.vendor.iter().any(|s| s.contains("Xid 31")));
+}
+
+fn nvlink5(code: u32, unit: &str, said: &str, sub: u32, status: &str) -> (Severity, Advice) {
+    xid(code, |d| {
+        d.xid.sub_unit = Some(unit.to_owned());
+        d.xid.sub_severity = Some(said.to_owned());
+        d.xid.sub_code = Some(sub);
+        d.xid.words = vec!["0x40988e2".to_owned(), status.to_owned()];
+        d.fabric.link = Some(12);
+    })
+}
+
+#[test]
+fn nvlink5_goes_by_unit_sub_code_and_status() {
+    let (severity, advice) = nvlink5(145, "RLW_SRC_TRACK", "Nonfatal", 0, "0x8");
+    assert_eq!(severity, Warning);
+    assert!(advice.vendor[0].contains("Xid 154"), "{advice:?}");
+    assert_eq!(nvlink5(145, "RLW_SRC_TRACK", "Fatal", 0, "0x1").0, Fatal);
+    assert_eq!(nvlink5(145, "RLW_SRC_TRACK", "Nonfatal", 0, "0x2").0, Info);
+    // Raised by the driver from a row that is non-fatal as a rule.
+    let (severity, advice) = nvlink5(145, "RLW_RXPIPE", "Fatal", 0, "0x2");
+    assert_eq!(severity, Fatal);
+    assert!(advice.vendor[0].contains("reset"), "{advice:?}");
+    // Not in the public decode: the line's word decides.
+    assert_eq!(nvlink5(146, "TLW_NEW", "Nonfatal", 9, "0x7").0, Warning);
+    assert_eq!(nvlink5(146, "TLW_NEW", "Fatal", 9, "0x7").0, Fatal);
+}
+
+#[test]
+fn nvlink5_link_down_names_link_and_reason() {
+    let (severity, advice) = nvlink5(149, "NETIR_LINK_DOWN", "Fatal", 0x23, "0x0");
+    assert_eq!(severity, Fatal);
+    assert!(meaning(&advice).contains("link 12"), "{advice:?}");
+    assert!(meaning(&advice).contains("too hot"), "{advice:?}");
+}
+
+#[test]
+fn nvlink4_status_bits_may_take_the_alarm_back() {
+    let of = |words: &[&str]| {
+        xid(74, |d| {
+            d.xid.words = words.iter().map(|w| (*w).to_owned()).collect()
+        })
+        .0
+    };
+    assert_eq!(of(&[]), Fatal);
+    assert_eq!(of(&["0x1", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]), Info);
+    assert_eq!(
+        of(&["0x200000", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]),
+        Warning
+    );
+    assert_eq!(
+        of(&["0x2", "0x0", "0x0", "0x10000", "0x0", "0x0", "0x0"]),
+        Warning
+    );
+    assert_eq!(
+        of(&["0x0", "0x0", "0x0", "0x0", "0x100000", "0x0", "0x0"]),
+        Warning
+    );
+    assert_eq!(
+        of(&["0x10", "0x0", "0x0", "0x0", "0x0", "0x0", "0x0"]),
+        Fatal
+    );
+    assert_eq!(
+        of(&["0x1", "0x0", "0x1", "0x0", "0x0", "0x0", "0x0"]),
+        Fatal
+    );
+}
+
+#[test]
+fn nvlink4_status_words_are_read_from_the_text_too() {
+    let mut occ = occurrence(Kind::Xid, |d| d.xid.xid = Some(74));
+    occ.message = "NVRM: Xid (PCI:0000:3b:00): 74, pid=1, NVLink: fatal error detected on link 5\
+                   (0x200000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)"
+        .to_owned();
+    let (severity, advice) = assess(occ);
+    assert_eq!((severity, rule(&advice)), (Warning, "xid:74:marginal"));
+}
+
+#[test]
+fn aer_goes_by_class() {
+    for (word, want, action) in [
+        ("Corrected", Info, "log"),
+        ("Correctable", Info, "log"),
+        ("Uncorrected (Non-Fatal)", Warning, "ticket"),
+        ("Uncorrectable (Fatal)", Critical, "page"),
+    ] {
+        let (severity, advice) = assess(occurrence(Kind::Aer, |d| {
+            d.aer.severity = Some(word.to_owned());
+        }));
+        assert_eq!(severity, want, "{word}");
+        assert_eq!(advice.site[0], action, "{word}");
+    }
+}
+
+#[test]
+fn sxids_believe_the_line_over_the_table() {
+    let of = |code, scope: Option<&str>| {
+        assess(occurrence(Kind::Sxid, |d| {
+            d.fabric.sxid = Some(code);
+            d.fabric.scope = scope.map(str::to_owned);
+        }))
+        .0
+    };
+    assert_eq!(of(12028, Some("Non-fatal")), Warning);
+    assert_eq!(of(12028, Some("Fatal")), Critical);
+    assert_eq!(of(20034, Some("Fatal")), Fatal);
+    assert_eq!(of(20034, None), Fatal);
+    assert_eq!(of(20034, Some("Non-fatal")), Warning);
+    assert_eq!(of(10005, None), Info);
+    assert_eq!(of(99999, Some("Fatal")), Critical);
+}
+
+#[test]
+fn ends_of_processes_go_by_signal_and_status() {
+    let of = |code: Option<u32>, signal: Option<u32>| {
+        let (severity, advice) = assess(occurrence(Kind::GpuProcessExit, |d| {
+            d.process_exit.exit_code = code;
+            d.process_exit.signal = signal;
+        }));
+        (severity, rule(&advice).to_owned())
+    };
+    let want = |severity, part: &str| (severity, format!("gpu_process_exit:{part}"));
+    assert_eq!(of(Some(0), None), want(Info, "ok"));
+    assert_eq!(of(Some(1), None), want(Warning, "failed"));
+    assert_eq!(of(None, Some(9)), want(Warning, "killed"));
+    assert_eq!(of(None, Some(11)), want(Warning, "crashed"));
+    assert_eq!(of(None, Some(15)), want(Info, "stopped"));
+    assert_eq!(of(Some(137), None), want(Warning, "killed"));
+    assert_eq!(of(Some(139), None), want(Warning, "crashed"));
+    assert_eq!(of(Some(0), Some(0)), want(Info, "ok"));
+}
+
+#[test]
+fn throttling_goes_by_the_worst_reason_however_it_is_spelt() {
+    let of = |reasons: &[&str]| {
+        assess(occurrence(Kind::Throttle, |d| {
+            d.sample.reasons = reasons.iter().map(|r| (*r).to_owned()).collect();
+        }))
+        .0
+    };
+    assert_eq!(of(&["SwPowerCap"]), Info);
+    assert_eq!(of(&["GpuIdle"]), Info);
+    assert_eq!(of(&["SwThermalSlowdown"]), Warning);
+    assert_eq!(of(&["HwSlowdown"]), Warning);
+    assert_eq!(
+        of(&["SwPowerCap", "HwSlowdown", "HwThermalSlowdown"]),
+        Critical
+    );
+    assert_eq!(of(&["HW_POWER_BRAKE_SLOWDOWN"]), Critical);
+    assert_eq!(of(&["hw_thermal_slowdown"]), Critical);
+}
+
+#[test]
+fn readings_go_by_what_rose() {
+    let of = |kind, metric: &str, value: f64, limit: Option<f64>| {
+        assess(occurrence(kind, |d| {
+            d.sample.metric = Some(metric.to_owned());
+            d.sample.value = Some(value);
+            d.sample.limit = limit;
+        }))
+        .0
+    };
+    assert_eq!(
+        of(Kind::Ecc, "ecc_volatile_uncorrected_total", 1.0, None),
+        Critical
+    );
+    assert_eq!(
+        of(Kind::Ecc, "ecc_volatile_corrected_total", 1.0, None),
+        Info
+    );
+    assert_eq!(
+        of(Kind::Ecc, "ecc_volatile_corrected_total", 9.0, Some(5.0)),
+        Warning
+    );
+    assert_eq!(of(Kind::RowRemap, "row_remap_pending", 1.0, None), Warning);
+    assert_eq!(of(Kind::RowRemap, "row_remap_pending", 0.0, None), Info);
+    assert_eq!(of(Kind::RowRemap, "row_remap_failure", 1.0, None), Critical);
+    assert_eq!(
+        of(Kind::RowRemap, "row_remap_uncorrectable", 1.0, None),
+        Warning
+    );
+    assert_eq!(
+        of(Kind::Nvlink, "nvlink_crc_errors_total", 5.0, None),
+        Warning
+    );
+    assert_eq!(of(Kind::Nvlink, "nvlink_state", 0.0, None), Critical);
+    assert_eq!(of(Kind::PcieLink, "pcie_replay_total", 3.0, None), Info);
+}
+
+#[test]
+fn a_narrow_pcie_link_is_worse_than_a_slow_one() {
+    let of = |width, speed: &str| {
+        assess(occurrence(Kind::PcieLink, |d| {
+            d.sample.width = Some(width);
+            d.sample.max_width = Some(16);
+            d.sample.speed = Some(speed.to_owned());
+            d.sample.max_speed = Some("32.0 GT/s PCIe".to_owned());
+        }))
+        .0
+    };
+    assert_eq!(of(8, "32.0 GT/s PCIe"), Warning);
+    assert_eq!(of(16, "2.5 GT/s PCIe"), Info);
+    let mut occ = occurrence(Kind::PcieLink, |d| {
+        d.sample.speed = Some("8 GT/s".to_owned());
+        d.sample.max_speed = Some("32 GT/s".to_owned());
+    });
+    occ.message = "PCIe link runs at 8 of 32 GT/s while the GPU is busy".to_owned();
+    assert_eq!(assess(occ).0, Warning);
+}
+
+#[test]
+fn oom_kills_tell_a_full_host_from_a_full_control_group() {
+    let of = |constraint: &str| {
+        assess(occurrence(Kind::OomKill, |d| {
+            d.host.constraint = Some(constraint.to_owned());
+        }))
+        .0
+    };
+    assert_eq!(of("CONSTRAINT_MEMCG"), Warning);
+    assert_eq!(of("CONSTRAINT_NONE"), Critical);
+}
+
+#[test]
+fn slow_calls_are_worse_far_beyond_their_threshold() {
+    let of = |took, limit| {
+        assess(occurrence(Kind::SlowCall, |d| {
+            d.api.latency_ns = took;
+            d.api.threshold_ns = limit;
+        }))
+        .0
+    };
+    assert_eq!(of(Some(200), Some(100)), Info);
+    assert_eq!(of(Some(1000), Some(100)), Warning);
+    assert_eq!(of(Some(1000), Some(0)), Warning);
+    assert_eq!(of(None, None), Info);
+}
+
+#[test]
+fn names_and_actions_can_be_asked_for() {
+    let catalogue = Catalogue::builtin();
+    let mut occ = occurrence(Kind::Xid, |d| d.xid.xid = Some(119));
+    assert_eq!(catalogue.name(&occ), Some("GSP_RPC_TIMEOUT"));
+    assert_eq!(catalogue.action(&occ), Action::Page);
+    occ.detail.xid.xid = Some(9999);
+    assert_eq!(catalogue.name(&occ), None);
+}

@@ -1,0 +1,254 @@
+//! Saved logs: whatever `dmesg`, `journalctl`, a syslog daemon or `cat /dev/kmsg` wrote, line by
+//! line, in any mixture. Each line's prefix is found and stripped on its own.
+
+mod ansi;
+mod date;
+mod prefix;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use gtrace_event::{Occurrence, Timestamp};
+
+use crate::{Decoder, LogRecord, Options, kmsg};
+use prefix::{Origin, Parsed, Style};
+
+/// What a line has beyond this many bytes is not looked at.
+pub const MAX_LINE: usize = 64 * 1024;
+/// Some editors begin a file with it.
+const BOM: &[u8] = "\u{feff}".as_bytes();
+/// What a record of several lines has beyond this many bytes is not looked at.
+const MAX_RECORD: usize = 128 * 1024;
+
+/// Reads a saved log and gives its occurrences in the order of their first lines.
+///
+/// Memory is bounded, however long the log and its lines are.
+#[derive(Debug)]
+pub struct SavedLog {
+    decoder: Decoder,
+    lines: u64,
+    /// Bytes of a line that has not ended.
+    partial: Vec<u8>,
+    current: Current,
+    /// Occurrences that wait for a group that began before them.
+    held: Vec<Occurrence>,
+    /// Host of a log with `[seconds] host tag: ` lines.
+    host: Option<String>,
+}
+
+/// The record that further lines may belong to.
+#[derive(Debug, Default)]
+struct Current {
+    state: CurrentState,
+    text: String,
+    facility: Option<u8>,
+    level: Option<u8>,
+    timestamp_us: Option<u64>,
+    time: Option<Timestamp>,
+    device: Option<String>,
+    first: u64,
+    last: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum CurrentState {
+    /// No record.
+    #[default]
+    None,
+    /// A record with a prefix: indented lines belong to it.
+    Prefixed,
+    /// A record of `/dev/kmsg`: dictionary lines belong to it.
+    Kmsg,
+    /// A line of a process: nothing to decode, nor in indented lines that belong to it.
+    Foreign,
+    /// A line without prefix: nothing belongs to it.
+    Raw,
+}
+
+impl SavedLog {
+    /// A reader at the first line.
+    pub fn new(options: Options) -> Self {
+        Self {
+            decoder: Decoder::new(options),
+            lines: 0,
+            partial: Vec::new(),
+            current: Current::default(),
+            held: Vec::new(),
+            host: None,
+        }
+    }
+
+    /// How many lines were read.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Reads a piece of the log, cut anywhere. Occurrences that are complete go to `out`.
+    pub fn feed_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<Occurrence>) {
+        while let Some(at) = memchr::memchr(b'\n', bytes) {
+            let (line, rest) = bytes.split_at(at);
+            bytes = rest.get(1..).unwrap_or_default();
+            if self.partial.is_empty() {
+                self.feed_line(line, out);
+            } else {
+                self.keep_partial(line);
+                let mut whole = std::mem::take(&mut self.partial);
+                self.feed_line(&whole, out);
+                whole.clear();
+                self.partial = whole;
+            }
+        }
+        self.keep_partial(bytes);
+    }
+
+    fn keep_partial(&mut self, bytes: &[u8]) {
+        // One byte more than is looked at, so that a line is seen to be cut all the same.
+        let room = (MAX_LINE + 1).saturating_sub(self.partial.len());
+        self.partial
+            .extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+    }
+
+    /// Reads one line, with or without its line ending.
+    pub fn feed_line(&mut self, line: &[u8], out: &mut Vec<Occurrence>) {
+        self.lines += 1;
+        let line = line.get(..MAX_LINE).unwrap_or(line);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = match self.lines {
+            1 => line.strip_prefix(BOM).unwrap_or(line),
+            _ => line,
+        };
+        let end = line
+            .iter()
+            .rposition(|b| !matches!(b, b'\r' | 0))
+            .map_or(0, |at| at + 1);
+        let line = line.get(..end).unwrap_or(line);
+        let line = ansi::strip(line);
+        if !self.continues(&line) {
+            self.end_record(out);
+            self.begin_record(&line);
+        }
+    }
+
+    /// Reads what is left. The log is at its end.
+    pub fn finish(&mut self, out: &mut Vec<Occurrence>) {
+        if !self.partial.is_empty() {
+            let whole = std::mem::take(&mut self.partial);
+            self.feed_line(&whole, out);
+        }
+        self.end_record(out);
+        self.decoder.flush(&mut self.held);
+        self.release(out);
+    }
+
+    /// Whether the line belongs to the record before it; if so, it is added.
+    fn continues(&mut self, line: &[u8]) -> bool {
+        if !matches!(line.first(), Some(b' ' | b'\t')) {
+            return false;
+        }
+        let current = &mut self.current;
+        match current.state {
+            CurrentState::None | CurrentState::Raw => false,
+            CurrentState::Foreign => true,
+            CurrentState::Kmsg => {
+                if let Some((b"DEVICE", value)) = kmsg::dictionary(line) {
+                    current.device = Some(kmsg::unescape(value).into_owned());
+                }
+                current.last = self.lines;
+                true
+            }
+            CurrentState::Prefixed => {
+                if current.text.len() + line.len() < MAX_RECORD {
+                    current.text.push('\n');
+                    current.text.push_str(String::from_utf8_lossy(line).trim());
+                }
+                current.last = self.lines;
+                true
+            }
+        }
+    }
+
+    fn begin_record(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let Parsed {
+            style,
+            origin,
+            text: at,
+            facility,
+            level,
+            timestamp_us,
+            time,
+        } = prefix::parse(&text, self.host.as_deref());
+        if let Style::Monotonic(host) = &style
+            && self.host.is_none()
+        {
+            self.host = Some(host.clone());
+        }
+        let current = &mut self.current;
+        current.first = self.lines;
+        current.last = self.lines;
+        current.device = None;
+        current.facility = facility;
+        current.level = level;
+        current.timestamp_us = timestamp_us;
+        current.time = time;
+        current.state = match (origin, &style) {
+            (Origin::Process, _) => CurrentState::Foreign,
+            (_, Style::Raw) => CurrentState::Raw,
+            (_, Style::Kmsg) => CurrentState::Kmsg,
+            _ => CurrentState::Prefixed,
+        };
+        current.text.clear();
+        if origin != Origin::Process {
+            current.text.push_str(&body(line, &text, at, &style));
+        }
+    }
+
+    fn end_record(&mut self, out: &mut Vec<Occurrence>) {
+        if self.current.state == CurrentState::None {
+            return;
+        }
+        let current = &self.current;
+        let record = LogRecord {
+            text: &current.text,
+            facility: current.facility,
+            level: current.level,
+            timestamp_us: current.timestamp_us,
+            time: current.time,
+            number: current.first,
+            device: current.device.as_deref(),
+        };
+        self.decoder
+            .feed_lines(&record, current.last, &mut self.held);
+        self.current.state = CurrentState::None;
+        if !self.held.is_empty() {
+            self.release(out);
+        }
+    }
+
+    /// Gives what no group that is still open precedes.
+    fn release(&mut self, out: &mut Vec<Occurrence>) {
+        let first = |o: &Occurrence| o.lines.map_or(0, |l| l[0]);
+        self.held.sort_by_key(first);
+        let end = match self.decoder.oldest_pending() {
+            Some(oldest) => self.held.partition_point(|o| first(o) <= oldest),
+            None => self.held.len(),
+        };
+        out.extend(self.held.drain(..end));
+    }
+}
+
+/// The text after the prefix, escapes of the writer undone.
+fn body<'a>(line: &'a [u8], text: &'a str, at: Range<usize>, style: &Style) -> Cow<'a, str> {
+    if *style == Style::Kmsg {
+        return match kmsg::header(line) {
+            Ok((_, text)) => kmsg::unescape(text),
+            Err(_) => Cow::Borrowed(""),
+        };
+    }
+    let text = text.get(at).unwrap_or("");
+    // rsyslog writes control characters as `#` and three octal digits.
+    if matches!(style, Style::Syslog) && text.contains("#012") {
+        return Cow::Owned(text.replace("#012", "\n"));
+    }
+    Cow::Borrowed(text)
+}

@@ -1,0 +1,313 @@
+//! PCIe AER: generations of wording, grouping over interleaved records.
+
+mod common;
+
+use common::{assert_fields, json, live, saved};
+use gtrace_event::Occurrence;
+use serde_json::{Value, json as j};
+
+fn one(text: &str, want: &[(&str, Value)]) {
+    let found = live(text);
+    assert_eq!(found.len(), 1, "{text}\n{found:#?}");
+    let value = json(&found[0]);
+    assert_fields(text, &value, &[("kind", j!("aer")), ("message", j!(text))]);
+    assert_fields(text, &value, &[("lines", j!([1, text.lines().count()]))]);
+    assert_fields(text, &value, want);
+    let stored = saved(
+        &text
+            .lines()
+            .map(|l| format!("[   12.345678] {l}\n"))
+            .collect::<String>(),
+    );
+    assert_eq!(stored.len(), 1, "{text}");
+    assert_fields(text, &json(&stored[0]), want);
+}
+
+#[test]
+fn first_generation() {
+    one(
+        "pcieport 0000:00:1c.0: AER: Corrected error received: id=00e0\n\
+         pcieport 0000:00:1c.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, id=00e0(Receiver ID)\n\
+         pcieport 0000:00:1c.0:   device [8086:9d15] error status/mask=00000001/00002000\n\
+         pcieport 0000:00:1c.0:    [ 0] Receiver Error         (First)",
+        &[
+            ("gpu/pci", j!("0000:00:1c.0")),
+            ("severity", j!("warning")),
+            ("detail/severity", j!("Corrected")),
+            ("detail/layer", j!("Physical Layer")),
+            ("detail/agent", j!("Receiver ID")),
+            ("detail/status", j!("0x1")),
+            ("detail/mask", j!("0x2000")),
+            ("detail/device_id", j!("8086:9d15")),
+            ("detail/errors", j!(["Receiver Error"])),
+            ("detail/reporter", j!("0000:00:1c.0")),
+        ],
+    );
+}
+
+#[test]
+fn second_generation() {
+    one(
+        "pcieport 0000:00:1b.0: AER: Multiple Corrected error received: 0000:3b:00.0\n\
+         nvidia 0000:3b:00.0: AER: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Transmitter ID)\n\
+         nvidia 0000:3b:00.0: AER:   device [10de:2330] error status/mask=00001040/0000a000\n\
+         nvidia 0000:3b:00.0: AER:    [ 6] BadTLP\n\
+         nvidia 0000:3b:00.0: AER:    [12] Timeout",
+        &[
+            ("gpu/pci", j!("0000:3b:00.0")),
+            ("detail/severity", j!("Corrected")),
+            ("detail/layer", j!("Data Link Layer")),
+            ("detail/agent", j!("Transmitter ID")),
+            ("detail/status", j!("0x1040")),
+            ("detail/mask", j!("0xa000")),
+            ("detail/device_id", j!("10de:2330")),
+            ("detail/errors", j!(["BadTLP", "Timeout"])),
+            ("detail/reporter", j!("0000:00:1b.0")),
+        ],
+    );
+}
+
+#[test]
+fn third_generation_with_tlp_header() {
+    one(
+        "pcieport 0000:80:01.1: AER: Uncorrectable (Non-Fatal) error message received from 0000:81:00.0\n\
+         nvidia 0000:81:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)\n\
+         nvidia 0000:81:00.0:   device [10de:2330] error status/mask=00100000/00000000\n\
+         nvidia 0000:81:00.0:    [20] UnsupReq               (First)\n\
+         nvidia 0000:81:00.0: AER:   TLP Header: 34000000 00000052 00000000 00000000\n\
+         nvidia 0000:81:00.0: AER:   Error of this Agent is reported first",
+        &[
+            ("gpu/pci", j!("0000:81:00.0")),
+            ("severity", j!("critical")),
+            ("detail/severity", j!("Uncorrectable (Non-Fatal)")),
+            ("detail/layer", j!("Transaction Layer")),
+            ("detail/agent", j!("Requester ID")),
+            ("detail/errors", j!(["UnsupReq"])),
+            (
+                "detail/tlp_header",
+                j!(["0x34000000", "0x52", "0x0", "0x0"]),
+            ),
+            ("detail/reporter", j!("0000:80:01.1")),
+        ],
+    );
+    one(
+        "pcieport 0000:80:01.1: AER: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Inaccessible, (Unregistered Agent ID)",
+        &[
+            ("severity", j!("fatal")),
+            ("detail/layer", j!("Inaccessible")),
+            ("detail/agent", j!("Unregistered Agent ID")),
+        ],
+    );
+}
+
+#[test]
+fn a_ports_message_alone_is_an_event_of_the_device_named() {
+    for (line, device, severity) in [
+        (
+            "pcieport 0000:00:1c.0: AER: Corrected error received: id=3b00",
+            "0000:3b:00.0",
+            "Corrected",
+        ),
+        (
+            "pcieport 0001:00:1c.0: AER: Corrected error received: id=0010",
+            "0001:00:02.0",
+            "Corrected",
+        ),
+        (
+            "pcieport 0000:00:1c.0: AER: Multiple Uncorrected (Fatal) error received: 0000:3b:00.1",
+            "0000:3b:00.1",
+            "Uncorrected (Fatal)",
+        ),
+        (
+            "pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5",
+            "0000:00:1c.5",
+            "Correctable",
+        ),
+        (
+            "pcieport 10000:e0:06.0: AER: Correctable error message received from 10000:e1:00.0 (no details found)",
+            "10000:e1:00.0",
+            "Correctable",
+        ),
+    ] {
+        one(
+            line,
+            &[("gpu/pci", j!(device)), ("detail/severity", j!(severity))],
+        );
+    }
+    one(
+        "pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5\n\
+         pcieport 0000:00:1c.5: AER: found no error details for 0000:00:1c.5",
+        &[("gpu/pci", j!("0000:00:1c.5"))],
+    );
+    one(
+        "pcieport 0000:00:1c.5: AER: Corrected error received: id=00e5\n\
+         pcieport 0000:00:1c.5: AER: can't find device of ID00e5",
+        &[("gpu/pci", j!("0000:00:1c.5"))],
+    );
+}
+
+#[test]
+fn a_message_without_source_takes_the_device_that_follows() {
+    one(
+        "pcieport 0000:00:01.0: AER: Corrected error received: 0000:00:00.0\n\
+         nvidia 0000:01:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)\n\
+         nvidia 0000:01:00.0:   device [10de:2204] error status/mask=00000001/0000a000\n\
+         nvidia 0000:01:00.0:    [ 0] RxErr",
+        &[
+            ("gpu/pci", j!("0000:01:00.0")),
+            ("detail/reporter", j!("0000:00:01.0")),
+        ],
+    );
+}
+
+#[test]
+fn several_devices_under_one_message_are_several_events() {
+    let found = live(
+        "pcieport 0000:40:01.1: AER: Multiple Corrected error received: 0000:41:00.0\n\
+         pcieport 0000:41:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)\n\
+         pcieport 0000:41:00.0:   device [1000:c030] error status/mask=00000001/00000000\n\
+         pcieport 0000:41:00.0:    [ 0] RxErr                  (First)\n\
+         nvidia 0000:43:00.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Receiver ID)\n\
+         nvidia 0000:43:00.0:   device [10de:20b0] error status/mask=00000080/00000000\n\
+         nvidia 0000:43:00.0:    [ 7] BadDLLP",
+    );
+    assert_eq!(found.len(), 2, "{found:#?}");
+    let device = |o: &Occurrence| o.gpu.as_ref().unwrap().pci.unwrap().to_string();
+    assert_eq!(device(&found[0]), "0000:41:00.0");
+    assert_eq!(found[0].message.lines().count(), 4);
+    assert_eq!(device(&found[1]), "0000:43:00.0");
+    assert_eq!(found[1].message.lines().count(), 3);
+    assert_eq!(found[1].detail.aer.errors, ["BadDLLP"]);
+}
+
+#[test]
+fn firmware_reports() {
+    one(
+        "pcieport 0000:00:1c.0: AER: aer_status: 0x00000001, aer_mask: 0x00002000\n\
+         pcieport 0000:00:1c.0:    [ 0] RxErr                  (First)\n\
+         pcieport 0000:00:1c.0: AER: aer_layer=Physical Layer, aer_agent=Receiver ID",
+        &[
+            ("gpu/pci", j!("0000:00:1c.0")),
+            ("severity", j!("warning")),
+            ("detail/severity", j!("Correctable")),
+            ("detail/status", j!("0x1")),
+            ("detail/mask", j!("0x2000")),
+            ("detail/layer", j!("Physical Layer")),
+            ("detail/agent", j!("Receiver ID")),
+            ("detail/errors", j!(["RxErr"])),
+        ],
+    );
+    for (mask, severity) in [
+        ("0x00462030", "Uncorrectable (Non-Fatal)"),
+        ("0x00562030", "Uncorrectable (Fatal)"),
+    ] {
+        one(
+            &format!(
+                "nvidia 0000:3b:00.0: aer_status: 0x00100000, aer_mask: 0x00000000\n\
+                 nvidia 0000:3b:00.0:    [20] UnsupReq               (First)\n\
+                 nvidia 0000:3b:00.0: aer_layer=Transaction Layer, aer_agent=Requester ID\n\
+                 nvidia 0000:3b:00.0: aer_uncor_severity: {mask}\n\
+                 nvidia 0000:3b:00.0:   TLP Header: 04000001 0000000f 01020000 00000000"
+            ),
+            &[
+                ("detail/severity", j!(severity)),
+                (
+                    "detail/tlp_header",
+                    j!(["0x4000001", "0xf", "0x1020000", "0x0"]),
+                ),
+            ],
+        );
+    }
+}
+
+fn burst(device: &str, status: u32) -> Vec<String> {
+    vec![
+        format!("pcieport 0000:00:1c.0: AER: Corrected error received: {device}"),
+        format!(
+            "nvidia {device}: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)"
+        ),
+        format!("nvidia {device}:   device [10de:2330] error status/mask={status:08x}/00002000"),
+        format!("nvidia {device}:    [ 0] RxErr"),
+    ]
+}
+
+#[test]
+fn interleaved_devices_are_kept_apart() {
+    let a = burst("0000:3b:00.0", 1);
+    let b = burst("0000:5e:00.0", 0x41);
+    let mixed: Vec<String> = a
+        .iter()
+        .zip(&b)
+        .flat_map(|(a, b)| [a.clone(), "x: y".into(), b.clone()])
+        .collect();
+    let found = live(&mixed.join("\n"));
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert_eq!(found[0].message, a.join("\n"));
+    assert_eq!(found[1].message, b.join("\n"));
+    assert_eq!(found[1].detail.aer.status.as_deref(), Some("0x41"));
+}
+
+#[test]
+fn a_storm_is_as_many_events_as_messages() {
+    let text = burst("0000:3b:00.0", 1).join("\n") + "\n";
+    assert_eq!(live(&text.repeat(100)).len(), 100);
+}
+
+#[test]
+fn a_group_closes_by_records_by_time_and_at_flush() {
+    let lines = burst("0000:3b:00.0", 1);
+    let mut decoder = gtrace_decoder::Decoder::new(gtrace_decoder::Options::default());
+    let mut out = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        decoder.feed(&common::record(line, at as u64), &mut out);
+    }
+    assert!(out.is_empty() && decoder.has_pending());
+    let mut later = common::record("usb 1-1: x", 5);
+    later.timestamp_us = Some(2_100_000);
+    decoder.feed(&later, &mut out);
+    assert_eq!((out.len(), decoder.has_pending()), (1, false), "by time");
+
+    for (at, line) in lines.iter().enumerate() {
+        decoder.feed(&common::record(line, at as u64), &mut out);
+    }
+    for _ in 0..40 {
+        let mut other = common::record("usb 1-1: x", 5);
+        other.timestamp_us = None;
+        decoder.feed(&other, &mut out);
+    }
+    assert_eq!((out.len(), decoder.has_pending()), (2, false), "by records");
+
+    decoder.feed(&common::record(&lines[1], 50), &mut out);
+    decoder.flush(&mut out);
+    assert_eq!((out.len(), decoder.has_pending()), (3, false), "by flush");
+}
+
+#[test]
+fn forged_lines_do_not_join_the_kernels() {
+    let lines = burst("0000:3b:00.0", 1);
+    let mut decoder = gtrace_decoder::Decoder::new(gtrace_decoder::Options::default());
+    let mut out = Vec::new();
+    decoder.feed(&common::record(&lines[0], 1), &mut out);
+    decoder.feed(&common::record(&lines[1], 2), &mut out);
+    let mut forged = common::record(&lines[3], 3);
+    forged.facility = Some(1);
+    decoder.feed(&forged, &mut out);
+    decoder.flush(&mut out);
+    assert_eq!(out.len(), 1);
+    assert!(out[0].detail.aer.errors.is_empty());
+}
+
+#[test]
+fn events_come_in_the_order_of_their_first_lines() {
+    let mut lines = burst("0000:3b:00.0", 1);
+    lines.insert(
+        2,
+        "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.".into(),
+    );
+    let found = saved(&lines.join("\n"));
+    let order: Vec<_> = found
+        .iter()
+        .map(|o| (o.kind.name(), o.lines.unwrap()))
+        .collect();
+    assert_eq!(order, [("aer", [1, 5]), ("xid", [3, 3])]);
+}

@@ -1,0 +1,88 @@
+//! Helpers of the tests: decode a text, compare fields by JSON pointer.
+#![allow(dead_code, clippy::unwrap_used)]
+
+use gtrace_decoder::saved::SavedLog;
+use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options};
+use gtrace_event::Occurrence;
+use serde_json::{Value, json};
+
+/// Reads `text` as a saved log.
+pub(crate) fn saved(text: &str) -> Vec<Occurrence> {
+    saved_bytes(text.as_bytes())
+}
+
+pub(crate) fn saved_bytes(bytes: &[u8]) -> Vec<Occurrence> {
+    let mut log = SavedLog::new(Options::default());
+    let mut out = Vec::new();
+    log.feed_bytes(bytes, &mut out);
+    log.finish(&mut out);
+    out
+}
+
+/// Reads each line of `text` as one live record of the kernel, 1 ms apart.
+pub(crate) fn live(text: &str) -> Vec<Occurrence> {
+    live_with(text, Options::default())
+}
+
+pub(crate) fn live_with(text: &str, options: Options) -> Vec<Occurrence> {
+    let mut decoder = Decoder::new(options);
+    let mut out = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        decoder.feed(&record(line, at as u64 + 1), &mut out);
+    }
+    decoder.flush(&mut out);
+    out
+}
+
+pub(crate) fn record(text: &str, number: u64) -> LogRecord<'_> {
+    LogRecord {
+        text,
+        facility: Some(0),
+        level: Some(4),
+        timestamp_us: Some(1_000_000 + number * 1000),
+        number,
+        ..LogRecord::default()
+    }
+}
+
+pub(crate) fn version(text: &str) -> Options {
+    Options {
+        driver_version: Some(text.parse::<DriverVersion>().unwrap()),
+    }
+}
+
+/// The one occurrence of `text`, as JSON.
+pub(crate) fn only(text: &str) -> Value {
+    let mut found = live(text);
+    assert_eq!(found.len(), 1, "{text}: {found:#?}");
+    json(&found.remove(0))
+}
+
+pub(crate) fn json(occurrence: &Occurrence) -> Value {
+    serde_json::to_value(occurrence).unwrap()
+}
+
+/// Asserts that `value` has each of `want`: JSON pointer without the first slash, and value;
+/// `null` means absent.
+pub(crate) fn assert_fields(context: &str, value: &Value, want: &[(&str, Value)]) {
+    for (path, want) in want {
+        let have = value.pointer(&format!("/{path}")).unwrap_or(&Value::Null);
+        assert_eq!(have, want, "{context}: {path} in {value:#}");
+    }
+}
+
+/// A line and the fields that it must give, live and from a saved log.
+pub(crate) fn check(line: &str, want: &[(&str, Value)]) {
+    let value = only(line);
+    assert_fields(line, &value, want);
+    assert_eq!(value["message"], json!(line), "message is the line");
+    assert_eq!(value["provenance"], "kernel", "{line}");
+    let mut stored = saved(&format!("[ 1234.567890] {line}\n"));
+    assert_eq!(stored.len(), 1, "{line}");
+    let stored = json(&stored.remove(0));
+    assert_fields(line, &stored, want);
+    assert_eq!(stored["message"], json!(line));
+    assert_eq!(stored["lines"], json!([1, 1]));
+    assert_eq!(stored["boottime_ns"], json!(1_234_567_890_000u64));
+    assert_eq!(stored["provenance"], "unknown");
+}

@@ -1,0 +1,444 @@
+//! OOM kills, stalls, NCCL crashes, mlx5, file systems, NVMe.
+
+mod common;
+
+use common::{assert_fields, check, json, live, saved};
+use serde_json::{Value, json as j};
+
+fn group(text: &str, want: &[(&str, Value)]) {
+    let found = live(text);
+    assert_eq!(found.len(), 1, "{text}\n{found:#?}");
+    let value = json(&found[0]);
+    assert_fields(text, &value, &[("message", j!(text))]);
+    assert_fields(text, &value, want);
+}
+
+#[test]
+fn oom_kill_in_one_line() {
+    for (line, pid, comm, total, anon, adj) in [
+        (
+            "Out of memory: Killed process 123 (python3) total-vm:31763532kB, anon-rss:13928044kB, \
+             file-rss:12208kB, shmem-rss:0kB, UID:0 pgtables:28092kB oom_score_adj:-17",
+            123,
+            "python3",
+            j!(31_763_532),
+            j!(13_928_044),
+            j!(-17),
+        ),
+        (
+            "Memory cgroup out of memory: Killed process 9 (my, odd (proc)) total-vm:10kB, anon-rss:5kB, \
+             file-rss:0kB, shmem-rss:0kB, UID:1000 pgtables:4kB oom_score_adj:0",
+            9,
+            "my, odd (proc)",
+            j!(10),
+            j!(5),
+            j!(0),
+        ),
+        (
+            "Killed process 123, UID 0, (java) total-vm:5kB, anon-rss:4kB, file-rss:0kB",
+            123,
+            "java",
+            j!(5),
+            j!(4),
+            Value::Null,
+        ),
+        (
+            "Killed process 123 (java), UID 1000, total-vm:5kB, anon-rss:4kB, file-rss:0kB, shmem-rss:0kB",
+            123,
+            "java",
+            j!(5),
+            j!(4),
+            Value::Null,
+        ),
+        (
+            "Killed process 77 (a b) total-vm:5kB, anon-rss:4kB, file-rss:0kB",
+            77,
+            "a b",
+            j!(5),
+            j!(4),
+            Value::Null,
+        ),
+        (
+            "Out of memory (oom_kill_allocating_task): Killed process 5 (x) total-vm:5kB, anon-rss:4kB",
+            5,
+            "x",
+            j!(5),
+            j!(4),
+            Value::Null,
+        ),
+    ] {
+        check(
+            line,
+            &[
+                ("kind", j!("oom_kill")),
+                ("severity", j!("critical")),
+                ("process/pid", j!(pid)),
+                ("process/comm", j!(comm)),
+                ("detail/total_vm_kib", total),
+                ("detail/anon_rss_kib", anon),
+                ("detail/oom_score_adj", adj),
+            ],
+        );
+    }
+}
+
+#[test]
+fn oom_kill_with_its_constraint() {
+    let killed = "Memory cgroup out of memory: Killed process 2343 (ray::Worker, x) total-vm:10kB, anon-rss:5kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:4kB oom_score_adj:0";
+    let text = format!(
+        "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/slurm/job_1,\
+         task_memcg=/slurm/job_1/step,a,task=ray::Worker, x,pid=2343,uid=0\n{killed}"
+    );
+    let want = [
+        ("process/pid", j!(2343)),
+        ("process/comm", j!("ray::Worker, x")),
+        ("process/cgroup", j!("/slurm/job_1/step,a")),
+        ("detail/cgroup", j!("/slurm/job_1/step,a")),
+        ("detail/constraint", j!("CONSTRAINT_MEMCG")),
+        ("detail/total_vm_kib", j!(10)),
+        ("lines", j!([1, 2])),
+    ];
+    group(&text, &want);
+    // With the report of another kill, and other lines, between.
+    let other = text.replace("2343", "99").replace("job_1", "job_2");
+    let lines: Vec<&str> = text.lines().collect();
+    let others: Vec<&str> = other.lines().collect();
+    let mixed = [lines[0], others[0], "Tasks state:", others[1], lines[1]].join("\n");
+    let found = live(&mixed);
+    assert_eq!(found.len(), 2);
+    assert_eq!(found[0].message, other);
+    assert_eq!(found[1].message, text);
+    // The global kind.
+    group(
+        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,\
+         task_memcg=/user.slice,task=node,pid=5678,uid=1000\n\
+         Out of memory: Killed process 5678 (node) total-vm:1234567kB, anon-rss:987654kB",
+        &[
+            ("detail/cgroup", j!("/user.slice")),
+            ("detail/constraint", j!("CONSTRAINT_NONE")),
+            ("process/comm", j!("node")),
+        ],
+    );
+    // Nothing after it: the kill was decided all the same.
+    group(
+        lines[0],
+        &[
+            ("process/pid", j!(2343)),
+            ("process/comm", j!("ray::Worker, x")),
+        ],
+    );
+}
+
+#[test]
+fn oom_kill_of_older_kernels() {
+    group(
+        "Out of memory: Kill process 123 (na(me)) score 900 or sacrifice child\n\
+         Killed process 123 (na(me)) total-vm:2345678kB, anon-rss:1234567kB, file-rss:0kB, shmem-rss:0kB",
+        &[
+            ("process/pid", j!(123)),
+            ("process/comm", j!("na(me)")),
+            ("detail/anon_rss_kib", j!(1_234_567)),
+        ],
+    );
+    // The child is sacrificed.
+    group(
+        "Out of memory: Kill process 123 (httpd) score 900 or sacrifice child\n\
+         Killed process 124 (worker) total-vm:1kB, anon-rss:1kB, file-rss:0kB",
+        &[("process/pid", j!(124)), ("process/comm", j!("worker"))],
+    );
+    // 4.19 to 5.2 write all three.
+    group(
+        "oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/a,task=node,pid=5678,uid=1000\n\
+         Out of memory: Kill process 5678 (node) score 500 or sacrifice child\n\
+         Killed process 5678 (node) total-vm:1234567kB, anon-rss:987654kB, file-rss:0kB, shmem-rss:0kB",
+        &[
+            ("process/cgroup", j!("/a")),
+            ("detail/total_vm_kib", j!(1_234_567)),
+        ],
+    );
+    group(
+        "Memory cgroup out of memory: Kill process 8 (a) score 0 or sacrifice child",
+        &[("process/pid", j!(8)), ("process/comm", j!("a"))],
+    );
+    let found = live(
+        "Task in /docker/abc killed as a result of limit of /docker\n\
+         Memory cgroup out of memory: Kill process 8 (a) score 0 or sacrifice child\n\
+         Killed process 8 (a) total-vm:1kB, anon-rss:1kB, file-rss:0kB",
+    );
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].detail.host.cgroup.as_deref(), Some("/docker/abc"));
+}
+
+#[test]
+fn hung_tasks() {
+    for (line, comm, pid, seconds) in [
+        (
+            "INFO: task python3:1234 blocked for more than 122 seconds.",
+            "python3",
+            1234,
+            122,
+        ),
+        (
+            "INFO: task kworker/u64:3:99 blocked for more than 241 seconds.",
+            "kworker/u64:3",
+            99,
+            241,
+        ),
+        (
+            "INFO: task ray::IDLE w x:7 blocked for more than 120 seconds.",
+            "ray::IDLE w x",
+            7,
+            120,
+        ),
+        (
+            "INFO: task fio:7 blocked in I/O wait for more than 120 seconds.",
+            "fio",
+            7,
+            120,
+        ),
+    ] {
+        check(
+            line,
+            &[
+                ("kind", j!("hung_task")),
+                ("severity", j!("warning")),
+                ("process/comm", j!(comm)),
+                ("process/pid", j!(pid)),
+                ("detail/seconds", j!(seconds)),
+            ],
+        );
+    }
+}
+
+#[test]
+fn soft_lockups() {
+    for line in [
+        "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]",
+        "BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]",
+        "NMI watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [my:odd]x:1234]",
+    ] {
+        check(
+            line,
+            &[
+                ("kind", j!("soft_lockup")),
+                ("severity", j!("critical")),
+                ("detail/cpu", j!(3)),
+                ("detail/seconds", j!(23)),
+                ("process/comm", j!("my:odd]x")),
+                ("process/pid", j!(1234)),
+            ],
+        );
+    }
+}
+
+#[test]
+fn nccl_crashes() {
+    for (line, pid, comm, library, at, ip) in [
+        (
+            "pt_main_thread[2536443]: segfault at 7f797fe00000 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in libnccl.so.2[7f7c7ac00000+d3d3000]",
+            j!(2_536_443),
+            "pt_main_thread",
+            "libnccl.so.2",
+            j!("0x7f797fe00000"),
+            j!("0x7f7c7ac69996"),
+        ),
+        (
+            "my app[x][7]: segfault at 0 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 6 in libnccl.so.2.18.1[69996,7f7c7ac00000+d3d3000] likely on CPU 10 (core 5, socket 0)",
+            j!(7),
+            "my app[x]",
+            "libnccl.so.2.18.1",
+            j!("0x0"),
+            j!("0x7f7c7ac69996"),
+        ),
+        (
+            "python: segfault at 10 ip 00007f7c7ac69996 sp 00007f7c12fd7c30 error 4 in libnccl.so.2",
+            Value::Null,
+            "python",
+            "libnccl.so.2",
+            j!("0x10"),
+            j!("0x7f7c7ac69996"),
+        ),
+        (
+            "traps: python3[99] general protection fault ip:7f7c7ac69996 sp:7f7c12fd7c30 error:0 in libnccl.so.2[7f7c7ac00000+d3d3000]",
+            j!(99),
+            "python3",
+            "libnccl.so.2",
+            Value::Null,
+            j!("0x7f7c7ac69996"),
+        ),
+        (
+            "python3[99]: unhandled exception: DABT (lower EL), ESR 0x92000006, level 2 translation fault in libnccl.so.2[ffff8000+d3d3000]",
+            j!(99),
+            "python3",
+            "libnccl.so.2",
+            Value::Null,
+            Value::Null,
+        ),
+    ] {
+        check(
+            line,
+            &[
+                ("kind", j!("nccl_segfault")),
+                ("severity", j!("critical")),
+                ("process/pid", pid),
+                ("process/comm", j!(comm)),
+                ("detail/library", j!(library)),
+                ("detail/fault_at", at),
+                ("detail/fault_ip", ip),
+            ],
+        );
+    }
+}
+
+#[test]
+fn mlx5() {
+    for (text, kind, want) in [
+        (
+            "mlx5_pcie_event:299:(pid 268269): Detected insufficient power on the PCIe slot (27W).",
+            "mlx5_slot_power",
+            ("detail/slot_power_w", j!(27)),
+        ),
+        (
+            "temp_warn:171:(pid 268269): High temperature on sensors with bit set 0 8000000000000001",
+            "mlx5_overheat",
+            ("severity", j!("critical")),
+        ),
+        (
+            "mlx5_cmd_out_err:835:(pid 268269): ACCESS_REG(0x805) op_mod(0x1) failed, status bad parameter(0x3), syndrome (0x0015c356), err(-22)",
+            "mlx5_access_reg",
+            ("detail/syndrome", j!("0x15c356")),
+        ),
+        (
+            "mlx5_cmd_check:792:(pid 268269): ACCESS_REG(0x805) op_mod(0x0) failed, status bad operation(0x2), syndrome (0x15c356)",
+            "mlx5_access_reg",
+            ("detail/command", j!("ACCESS_REG(0x805)")),
+        ),
+        (
+            "print_health_info:431:(pid 268269): Health issue observed, firmware internal error, severity(3) ERROR:",
+            "mlx5_health",
+            ("severity", j!("critical")),
+        ),
+        (
+            "poll_health:471:(pid 268269): device's health compromised - reached miss count",
+            "mlx5_health",
+            ("severity", j!("critical")),
+        ),
+        (
+            "mlx5_health_try_recover:381:(pid 268269): health recovery flow aborted, PCI reads still not working",
+            "mlx5_health",
+            ("severity", j!("critical")),
+        ),
+        (
+            "mlx5_health_try_recover:391:(pid 268269): health recovery succeeded",
+            "mlx5_health",
+            ("severity", j!("info")),
+        ),
+        (
+            "wait_func:1195:(pid 268269): CREATE_MKEY(0x200) timeout. Will cause a leak of a command resource",
+            "mlx5_cmd_timeout",
+            ("detail/command", j!("CREATE_MKEY(0x200)")),
+        ),
+        (
+            "cb_timeout_handler:880:(pid 268269): cmd[3]: 2ERR_QP(0x507) Async, timeout. Will cause a leak of a command resource",
+            "mlx5_cmd_timeout",
+            ("detail/command", j!("2ERR_QP(0x507)")),
+        ),
+    ] {
+        check(
+            &format!("mlx5_core 0000:5d:00.1: {text}"),
+            &[
+                ("kind", j!(kind)),
+                ("gpu/pci", j!("0000:5d:00.1")),
+                ("process/pid", j!(268_269)),
+                want,
+            ],
+        );
+    }
+    check(
+        "mlx5_core 0000:5d:00.0 ens3f0np0: mlx5_pcie_event:299:(pid 0): Detected insufficient power on the PCIe slot (27W).",
+        &[("kind", j!("mlx5_slot_power")), ("process", Value::Null)],
+    );
+}
+
+#[test]
+fn file_systems() {
+    for (line, device) in [
+        (
+            "EXT4-fs (nvme0n1p1): Remounting filesystem read-only",
+            "nvme0n1p1",
+        ),
+        (
+            "EXT3-fs (sda1): error: remounting filesystem read-only",
+            "sda1",
+        ),
+        ("FAT-fs (sdb1): Filesystem has been set read-only", "sdb1"),
+        (
+            "XFS (dm-0): Corruption of in-memory data (0x8) detected at xfs_defer_finish+0x5/0x9 (fs/xfs/libxfs/xfs_defer.c:573).  Shutting down filesystem.",
+            "dm-0",
+        ),
+        (
+            "XFS (nvme1n1): Filesystem has been shut down due to log error (0x2).",
+            "nvme1n1",
+        ),
+        ("BTRFS info (device sda1): forced readonly", "sda1"),
+        ("BTRFS info (device sda1 state EA): forced readonly", "sda1"),
+    ] {
+        check(
+            line,
+            &[
+                ("kind", j!("fs_readonly")),
+                ("severity", j!("critical")),
+                ("detail/device", j!(device)),
+            ],
+        );
+    }
+}
+
+#[test]
+fn nvme_timeouts() {
+    for (line, device, command) in [
+        (
+            "nvme nvme0: I/O 123 QID 4 timeout, aborting",
+            "nvme0",
+            Value::Null,
+        ),
+        (
+            "nvme nvme12: I/O 0 QID 0 timeout, reset controller",
+            "nvme12",
+            Value::Null,
+        ),
+        (
+            "nvme nvme0: I/O 24 (I/O Cmd) QID 2 timeout, aborting",
+            "nvme0",
+            Value::Null,
+        ),
+        (
+            "nvme nvme0: I/O tag 123 (1000) opcode 0x2 (I/O Cmd) QID 4 timeout, aborting req_op:READ(0) size:4096",
+            "nvme0",
+            j!("opcode 0x2 (I/O Cmd)"),
+        ),
+        (
+            "nvme nvme3: queue 1: timeout cid 0x5 type 4 opcode 0x2 (Read)",
+            "nvme3",
+            j!("opcode 0x2 (Read)"),
+        ),
+    ] {
+        check(
+            line,
+            &[
+                ("kind", j!("nvme_timeout")),
+                ("severity", j!("warning")),
+                ("detail/device", j!(device)),
+                ("detail/command", command),
+            ],
+        );
+    }
+    let found = saved(
+        "4,1,5,-;nvme nvme0: I/O 123 QID 4 timeout, aborting\n SUBSYSTEM=nvme\n DEVICE=+pci:0000:e1:00.0\n",
+    );
+    assert_fields(
+        "dictionary",
+        &json(&found[0]),
+        &[("gpu/pci", j!("0000:e1:00.0")), ("lines", j!([1, 3]))],
+    );
+}

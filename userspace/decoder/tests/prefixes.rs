@@ -1,0 +1,402 @@
+//! Every style of prefix over lines of one and of several records; provenance, times, line
+//! numbers, odd bytes.
+
+mod common;
+
+use common::{assert_fields, json, saved, saved_bytes};
+use gtrace_decoder::saved::{MAX_LINE, SavedLog};
+use gtrace_decoder::{Decoder, LogRecord, Options, kmsg};
+use gtrace_event::{Kind, Provenance};
+use serde_json::{Value, json as j};
+
+const XID: &str =
+    "NVRM: Xid (PCI:0000:3b:00): 79, pid=1122, name=python3, GPU has fallen off the bus.";
+const SAMPLES: &[(&str, &str)] = &[
+    (XID, "xid"),
+    (
+        "NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.",
+        "gpu_lost",
+    ),
+    (
+        "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress error",
+        "sxid",
+    ),
+    (
+        "pcieport 0000:00:1c.0: AER: Corrected error received: id=00e0",
+        "aer",
+    ),
+    (
+        "Memory cgroup out of memory: Killed process 9 (my, odd (proc)) total-vm:10kB, anon-rss:5kB",
+        "oom_kill",
+    ),
+    (
+        "INFO: task python3:1234 blocked for more than 122 seconds.",
+        "hung_task",
+    ),
+    (
+        "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [python:1234]",
+        "soft_lockup",
+    ),
+    (
+        "my app[7]: segfault at 0 ip 00007f7c sp 00007f7c error 4 in libnccl.so.2[7f+d3]",
+        "nccl_segfault",
+    ),
+    (
+        "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context",
+        "peermem_error",
+    ),
+    (
+        "mlx5_core 0000:5d:00.0: mlx5_pcie_event:299:(pid 2): Detected insufficient power on the PCIe slot (27W).",
+        "mlx5_slot_power",
+    ),
+    (
+        "EXT4-fs (nvme0n1p1): Remounting filesystem read-only",
+        "fs_readonly",
+    ),
+    (
+        "nvme nvme0: I/O 123 QID 4 timeout, aborting",
+        "nvme_timeout",
+    ),
+];
+
+/// Prefix, provenance, wall-clock time, nanoseconds since boot.
+fn prefixes() -> Vec<(&'static str, &'static str, Value, Value)> {
+    let none = || Value::Null;
+    let boot = || j!(12_345_678_901_000u64);
+    let time = |t: &str| j!(t);
+    vec![
+        ("", "unknown", none(), none()),
+        ("[12345.678901] ", "unknown", none(), boot()),
+        ("[    5.000001] ", "unknown", none(), j!(5_000_001_000u64)),
+        ("[12345.678901] [   T12] ", "unknown", none(), boot()),
+        ("[12345.678901][   T12] ", "unknown", none(), boot()),
+        ("[12345.678901] [    C0] ", "unknown", none(), boot()),
+        ("[12345.678901 <    0.000012>] ", "unknown", none(), boot()),
+        ("[Tue Mar  3 04:05:06 2026] ", "unknown", none(), none()),
+        (
+            "[Tue Mar  3 04:05:06 2026 <    0.000012>] ",
+            "unknown",
+            none(),
+            none(),
+        ),
+        ("[Mar 3 04:05] ", "unknown", none(), none()),
+        ("[  +0.000012] ", "unknown", none(), none()),
+        ("[<    0.000012>] ", "unknown", none(), none()),
+        ("<3>", "kernel", none(), none()),
+        ("<3>[12345.678901] ", "kernel", none(), boot()),
+        ("<11>[12345.678901] ", "userspace", none(), boot()),
+        ("3,1234,12345678901,-;", "kernel", none(), boot()),
+        ("6,1234,12345678901,c;", "kernel", none(), boot()),
+        ("3,1234,12345678901,-,caller=T12;", "kernel", none(), boot()),
+        ("12,1234,12345678901,-;", "userspace", none(), boot()),
+        ("kern  :err   : ", "kernel", none(), none()),
+        ("kern  :err   : [12345.678901] ", "kernel", none(), boot()),
+        (
+            "user  :warn  : [12345.678901] ",
+            "userspace",
+            none(),
+            boot(),
+        ),
+        (
+            "local7:notice: [12345.678901] ",
+            "userspace",
+            none(),
+            boot(),
+        ),
+        (
+            "kern  :err   : [Tue Mar  3 04:05:06 2026] ",
+            "kernel",
+            none(),
+            none(),
+        ),
+        (
+            "kern  :err   : 2026-03-03T04:05:06,123456+01:00 ",
+            "kernel",
+            time("2026-03-03T03:05:06.123456Z"),
+            none(),
+        ),
+        (
+            "2026-03-03T04:05:06,123456+00:00 ",
+            "unknown",
+            time("2026-03-03T04:05:06.123456Z"),
+            none(),
+        ),
+        ("Mar 03 04:05:06 host kernel: ", "unknown", none(), none()),
+        ("Mar  3 04:05:06 host kernel: ", "unknown", none(), none()),
+        (
+            "Mar 03 04:05:06.123456 host kernel: ",
+            "unknown",
+            none(),
+            none(),
+        ),
+        ("Mar 03 04:05:06 kernel: ", "unknown", none(), none()),
+        (
+            "Mar  3 04:05:06 host kernel: [12345.678901] ",
+            "unknown",
+            none(),
+            boot(),
+        ),
+        (
+            "Mar  3 04:05:06 host kernel: [12345.678901] [   T12] ",
+            "unknown",
+            none(),
+            boot(),
+        ),
+        (
+            "2026-03-03T04:05:06.123456+00:00 host kernel: ",
+            "unknown",
+            time("2026-03-03T04:05:06.123456Z"),
+            none(),
+        ),
+        (
+            "2026-03-03T04:05:06+0100 host kernel: ",
+            "unknown",
+            time("2026-03-03T03:05:06Z"),
+            none(),
+        ),
+        (
+            "2026-03-03T04:05:06.123456-0800 host kernel: ",
+            "unknown",
+            time("2026-03-03T12:05:06.123456Z"),
+            none(),
+        ),
+        (
+            "2026-03-03T04:05:06Z host kernel: [12345.678901] ",
+            "unknown",
+            time("2026-03-03T04:05:06Z"),
+            boot(),
+        ),
+        (
+            "2026-03-03 04:05:06 host kernel: ",
+            "unknown",
+            none(),
+            none(),
+        ),
+        (
+            "Tue 2026-03-03 04:05:06 UTC host kernel: ",
+            "unknown",
+            time("2026-03-03T04:05:06Z"),
+            none(),
+        ),
+        (
+            "Tue 2026-03-03 04:05:06 CET host kernel: ",
+            "unknown",
+            none(),
+            none(),
+        ),
+        (
+            "1772510706.123456 host kernel: ",
+            "unknown",
+            time("2026-03-03T04:05:06.123456Z"),
+            none(),
+        ),
+        ("[12345.678901] host kernel: ", "unknown", none(), boot()),
+        ("<3>Mar  3 04:05:06 host kernel: ", "kernel", none(), none()),
+        (
+            "<3>1 2026-03-03T04:05:06.5Z host kernel - - - ",
+            "kernel",
+            time("2026-03-03T04:05:06.5Z"),
+            none(),
+        ),
+        ("kernel: [12345.678901] ", "unknown", none(), boot()),
+        (
+            "\u{1b}[32m[12345.678901] \u{1b}[0m\u{1b}[33m",
+            "unknown",
+            none(),
+            boot(),
+        ),
+    ]
+}
+
+#[test]
+fn every_prefix_with_every_sample() {
+    for (prefix, provenance, time, boot) in prefixes() {
+        for ending in ["\n", "\r\n", ""] {
+            for (line, kind) in SAMPLES {
+                let text = format!("{prefix}{line}{ending}");
+                let found = saved(&text);
+                assert_eq!(found.len(), 1, "{text:?}: {found:#?}");
+                assert_fields(
+                    &text,
+                    &json(&found[0]),
+                    &[
+                        ("kind", j!(kind)),
+                        ("message", j!(line)),
+                        ("provenance", j!(provenance)),
+                        ("time", time.clone()),
+                        ("boottime_ns", boot.clone()),
+                        ("lines", j!([1, 1])),
+                    ],
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_log_of_each_prefix() {
+    let aer = "pcieport 0000:00:1c.0: AER: Corrected error received: 0000:3b:00.0\n\
+               nvidia 0000:3b:00.0: PCIe Bus Error: severity=Corrected, type=Physical Layer, (Receiver ID)\n\
+               usb 1-1: new high-speed USB device\n\
+               nvidia 0000:3b:00.0:   device [10de:2330] error status/mask=00000001/00002000\n\
+               nvidia 0000:3b:00.0:    [ 0] RxErr\n";
+    let text = format!("{aer}{XID}\nusb 1-1: x\n{XID}\n");
+    for (prefix, ..) in prefixes() {
+        let log: String = text.lines().map(|l| format!("{prefix}{l}\n")).collect();
+        let found = saved(&log);
+        let lines: Vec<_> = found.iter().map(|o| (o.kind, o.lines.unwrap())).collect();
+        assert_eq!(
+            lines,
+            [
+                (Kind::Aer, [1, 5]),
+                (Kind::Xid, [6, 6]),
+                (Kind::Xid, [8, 8])
+            ],
+            "{log}"
+        );
+        assert_eq!(found[0].message.lines().count(), 4, "{log}");
+    }
+}
+
+#[test]
+fn odd_bytes() {
+    for (bytes, count) in [
+        (b"".as_slice(), 0),
+        (b"\n\n\r\n\0\0\n", 0),
+        (b"\xff\xfe\x00[\xffNVRM\n", 0),
+        (
+            b"[    1.000000] NVRM: Xid (PCI:0000:3b:00): 79, caf\xe9\n",
+            1,
+        ),
+        (
+            b"[    1.000000] NVRM: Xid (PCI:0000:3b:00): 79, x\0\0\0\n",
+            1,
+        ),
+        (b"\xef\xbb\xbfNVRM: Xid (PCI:0000:3b:00): 79, x", 1),
+    ] {
+        assert_eq!(
+            saved_bytes(bytes).len(),
+            count,
+            "{:?}",
+            String::from_utf8_lossy(bytes)
+        );
+    }
+    let long = format!("[    1.000000] {XID}{}\n{XID}\n", "x".repeat(3 * MAX_LINE));
+    let found = saved(&long);
+    assert_eq!(found.len(), 2);
+    assert!(found[0].message.len() < MAX_LINE);
+    assert_eq!(found[1].lines, Some([2, 2]));
+    let endless = format!("[    1.000000] {XID}\n{}", " more\n".repeat(100_000));
+    let found = saved(&endless);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].message.len() < 4 * MAX_LINE);
+}
+
+#[test]
+fn drills_are_told_from_faults() {
+    let feed = |text: &str, facility| {
+        let mut decoder = Decoder::new(Options::default());
+        let mut out = Vec::new();
+        let record = LogRecord {
+            text,
+            facility,
+            number: 1,
+            ..LogRecord::default()
+        };
+        decoder.feed(&record, &mut out);
+        decoder.flush(&mut out);
+        out
+    };
+    for mark in ["gtrace-inject: ", "gtrace-inject[01JD]: "] {
+        let text = format!("{mark}{XID}");
+        for facility in [None, Some(1), Some(3)] {
+            let found = feed(&text, facility);
+            assert_eq!(found.len(), 1, "{text}");
+            assert_eq!(found[0].provenance, Provenance::Injected);
+            assert_eq!(found[0].message, XID);
+        }
+        assert!(feed(&text, Some(0)).is_empty(), "the kernel writes no mark");
+        for prefix in [
+            "[    1.000000] ",
+            "12,1,2,-;",
+            "Mar 03 04:05:06 host ",
+            "user  :warn  : ",
+        ] {
+            let found = saved(&format!("{prefix}{text}\n"));
+            assert_eq!(found.len(), 1, "{prefix}{text}");
+            assert_eq!(found[0].provenance, Provenance::Injected);
+            assert_eq!(found[0].message, XID);
+        }
+        assert!(saved(&format!("3,1,2,-;{text}\n")).is_empty());
+    }
+    assert_eq!(feed(XID, Some(0))[0].provenance, Provenance::Kernel);
+    assert_eq!(feed(XID, Some(1))[0].provenance, Provenance::Userspace);
+    assert_eq!(feed(XID, None)[0].provenance, Provenance::Unknown);
+}
+
+#[test]
+fn kmsg_records() {
+    let record = kmsg::parse(
+        b"12,339,5140900,c,caller=T12;a\\x0ab\\x5cc caf\\xc3\\xa9\n SUBSYSTEM=pci\n DEVICE=+pci:0000:3b:00.0\n",
+    )
+    .unwrap();
+    assert_eq!((record.facility, record.level), (1, 4));
+    assert_eq!((record.seq, record.timestamp_us), (339, 5_140_900));
+    assert!(record.cont);
+    assert_eq!(record.caller, Some(kmsg::Caller::Thread(12)));
+    assert_eq!(record.text, "a\nb\\c café");
+    assert_eq!(record.device.as_deref(), Some("+pci:0000:3b:00.0"));
+    assert_eq!(record.subsystem.as_deref(), Some("pci"));
+    assert_eq!(kmsg::parse(b"3,1,2,-;").unwrap().text, "");
+    assert_eq!(
+        kmsg::parse(b"3,1,2,-,caller=C7;x").unwrap().caller,
+        Some(kmsg::Caller::Cpu(7))
+    );
+    assert_eq!(kmsg::parse(b"3,1,2,-;a;b\\x4").unwrap().text, "a;b\\x4");
+    for bad in [
+        b"".as_slice(),
+        b"3,1,2,-",
+        b"x,1,2,-;a",
+        b"3,,2,-;a",
+        b"3,1;a",
+        b"99999,1,2,-;a",
+        b"3,99999999999999999999,2,-;a",
+        b"-3,1,2,-;a",
+        b"\xff,1,2,-;a",
+    ] {
+        assert!(
+            kmsg::parse(bad).is_err(),
+            "{:?}",
+            String::from_utf8_lossy(bad)
+        );
+    }
+    let mut out = Vec::new();
+    let text = format!("3,7,8,-;{XID}");
+    Decoder::new(Options::default()).feed(
+        &kmsg::parse(text.as_bytes()).unwrap().log_record(),
+        &mut out,
+    );
+    assert_eq!(out[0].lines, Some([7, 7]));
+    assert_eq!(out[0].provenance, Provenance::Kernel);
+    assert_eq!(out[0].boottime_ns, Some(8000));
+}
+
+#[test]
+fn however_a_log_is_cut_it_says_the_same() {
+    let log: String = prefixes()
+        .iter()
+        .zip(SAMPLES.iter().cycle())
+        .map(|((prefix, ..), (line, _))| format!("{prefix}{line}\n"))
+        .collect();
+    let whole = saved(&log);
+    assert_eq!(whole.len(), prefixes().len());
+    for size in [1, 7, 64, 4096] {
+        let mut reader = SavedLog::new(Options::default());
+        let mut out = Vec::new();
+        for piece in log.as_bytes().chunks(size) {
+            reader.feed_bytes(piece, &mut out);
+        }
+        reader.finish(&mut out);
+        assert_eq!(out, whole, "in pieces of {size}");
+    }
+}

@@ -1,0 +1,225 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::time::Duration;
+
+use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
+
+use crate::nvml::{NvmlGpu, NvmlSnapshot};
+use crate::pci::PciWatch;
+use crate::procfs::{DriverVersion, ProcGpu, proc_gpus};
+use crate::sysfs::{ProcRoot, SysRoot};
+use crate::watch::SampleWatch;
+use crate::{GpuInfo, Metric, Observed};
+
+/// A sample older than this says nothing about the load now.
+const FRESH: Duration = Duration::from_secs(30);
+/// How many snapshots in a row must lack a GPU before it counts as lost: NVML may have counted
+/// before the driver was bound to it.
+const MISSING_SNAPSHOTS: u32 = 2;
+
+/// Puts PCI, /proc/driver/nvidia and NVML together.
+#[derive(Debug)]
+pub struct Devices {
+    proc: ProcRoot,
+    pci: PciWatch,
+    samples: SampleWatch,
+    /// The newest snapshot's GPUs.
+    nvml: BTreeMap<PciAddress, NvmlGpu>,
+    /// GPUs that the driver has and NVML does not show, and for how many snapshots in a row.
+    missing: BTreeMap<PciAddress, u32>,
+    /// GPUs that NVML has lost, each reported once.
+    lost: BTreeSet<PciAddress>,
+}
+
+/// What one poll found.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceReport {
+    /// Every GPU that any source shows, ordered by address. For [`crate::metrics`] and the hub.
+    pub gpus: Vec<GpuInfo>,
+    /// What happened since the poll before.
+    pub events: Vec<Observed>,
+    /// The loaded driver.
+    pub driver: Option<DriverVersion>,
+    /// Why PCI could not be listed, if it could not.
+    pub pci_error: Option<String>,
+}
+
+impl Devices {
+    /// Devices below these roots, of which nothing is known yet.
+    pub fn new(sys: SysRoot, proc: ProcRoot) -> Self {
+        Self {
+            proc,
+            pci: PciWatch::new(sys),
+            samples: SampleWatch::new(),
+            nvml: BTreeMap::new(),
+            missing: BTreeMap::new(),
+            lost: BTreeSet::new(),
+        }
+    }
+
+    /// Looks at everything. `snapshot` is NVML's answer of this moment, `None` if it gave none;
+    /// then samples are absent and nothing is concluded from that. Never calls NVML, so it never
+    /// hangs on a dead GPU.
+    pub fn poll(&mut self, snapshot: Option<NvmlSnapshot>) -> DeviceReport {
+        let now = Timestamp::now();
+        let mut report = DeviceReport {
+            driver: DriverVersion::read(&self.proc),
+            ..DeviceReport::default()
+        };
+        self.take_samples(snapshot.as_ref(), &mut report.events);
+        let lost_by_pci = match self.poll_pci(now) {
+            Ok(pci) => {
+                report.gpus = pci.gpus;
+                report.events.extend(pci.events);
+                pci.lost
+            }
+            Err(error) => {
+                report.pci_error = Some(error.to_string());
+                Vec::new()
+            }
+        };
+        let proc = proc_gpus(&self.proc);
+        self.merge(&mut report, &proc);
+        if let Some(snapshot) = &snapshot {
+            self.judge_nvml(
+                snapshot,
+                &report.gpus,
+                (&proc, &lost_by_pci),
+                &mut report.events,
+            );
+        }
+        report
+    }
+
+    /// AER counters of devices and ports, which belong to no single GPU.
+    pub fn port_metrics(&self) -> Vec<Metric> {
+        self.pci.metrics()
+    }
+
+    fn poll_pci(&mut self, now: Timestamp) -> io::Result<crate::pci::PciReport> {
+        let samples = &self.samples;
+        self.pci.poll(|pci| samples.busy(pci, now, FRESH))
+    }
+
+    fn take_samples(&mut self, snapshot: Option<&NvmlSnapshot>, events: &mut Vec<Observed>) {
+        self.nvml.clear();
+        for gpu in snapshot.iter().flat_map(|s| &s.gpus) {
+            if !gpu.lost {
+                let named = info_of(gpu).event_gpu();
+                events.extend(self.samples.observe(&named, &gpu.sample));
+            }
+            self.nvml.insert(gpu.pci, gpu.clone());
+        }
+    }
+
+    /// Fills in what /proc and NVML know, and adds GPUs that only they show.
+    fn merge(&self, report: &mut DeviceReport, proc: &[ProcGpu]) {
+        let mut gpus: BTreeMap<PciAddress, GpuInfo> =
+            report.gpus.drain(..).map(|g| (g.pci, g)).collect();
+        for known in proc {
+            let gpu = gpus
+                .entry(known.pci)
+                .or_insert_with(|| GpuInfo::at(known.pci));
+            gpu.present_in.proc = true;
+            gpu.name.clone_from(&known.model);
+            gpu.uuid.clone_from(&known.uuid);
+        }
+        for known in self.nvml.values() {
+            let gpu = gpus
+                .entry(known.pci)
+                .or_insert_with(|| GpuInfo::at(known.pci));
+            let GpuInfo {
+                name,
+                uuid,
+                index,
+                nvml_error,
+                sample,
+                ..
+            } = info_of(known);
+            gpu.present_in.nvml = true;
+            gpu.name = name.or(gpu.name.take());
+            gpu.uuid = uuid.or(gpu.uuid.take());
+            gpu.index = index;
+            gpu.nvml_error = nvml_error;
+            gpu.sample = sample;
+        }
+        for gpu in gpus.values_mut() {
+            if gpu.present_in.proc || gpu.driver_bound.as_deref() == Some("nvidia") {
+                gpu.driver_version = report.driver.as_ref().map(|d| d.version.clone());
+            }
+        }
+        report.gpus = gpus.into_values().collect();
+    }
+
+    /// GPUs that NVML calls lost or does not show although the driver has them.
+    fn judge_nvml(
+        &mut self,
+        snapshot: &NvmlSnapshot,
+        gpus: &[GpuInfo],
+        (proc, lost_by_pci): (&[ProcGpu], &[PciAddress]),
+        events: &mut Vec<Observed>,
+    ) {
+        for gpu in gpus {
+            let pci = gpu.pci;
+            let excluded = proc.iter().any(|p| p.pci == pci && p.excluded);
+            let ours = gpu.driver_bound.as_deref() == Some("nvidia") && !excluded;
+            let reason = match self.nvml.get(&pci) {
+                Some(seen) if seen.lost => seen.errors.last().cloned(),
+                Some(_) => None,
+                None if ours => {
+                    let times = self.missing.entry(pci).or_default();
+                    *times = times.saturating_add(1);
+                    (*times >= MISSING_SNAPSHOTS).then(|| missing_reason(snapshot))
+                }
+                None => None,
+            };
+            if self.nvml.contains_key(&pci) || !ours {
+                self.missing.remove(&pci);
+            }
+            let Some(reason) = reason else {
+                if !self.missing.contains_key(&pci) {
+                    self.lost.remove(&pci);
+                }
+                continue;
+            };
+            // What PCI has reported needs no second event.
+            if self.lost.insert(pci) && !lost_by_pci.contains(&pci) {
+                events.push(lost_event(gpu, reason));
+            }
+        }
+    }
+}
+
+/// NVML cannot say which GPU it cannot open, so its errors are given with every one it misses.
+fn missing_reason(snapshot: &NvmlSnapshot) -> String {
+    let mut reason = "the driver is bound to the GPU and NVML does not show it".to_owned();
+    for gpu in &snapshot.unreadable {
+        reason.push_str(&format!("; NVML of GPU index {}: {}", gpu.index, gpu.error));
+    }
+    reason
+}
+
+fn lost_event(gpu: &GpuInfo, reason: String) -> Observed {
+    let text = "NVML has lost the GPU";
+    let mut found = Occurrence::new(Kind::GpuLost, Severity::Fatal, text);
+    found.gpu = Some(gpu.event_gpu());
+    found.provenance = Provenance::Kernel;
+    found.detail.source.reason = Some(reason);
+    Observed {
+        witness: WitnessName::Nvml,
+        occurrence: found,
+        count: 1,
+    }
+}
+
+/// What NVML knows of a GPU.
+fn info_of(gpu: &NvmlGpu) -> GpuInfo {
+    GpuInfo {
+        name: gpu.name.clone(),
+        uuid: gpu.uuid.clone(),
+        index: Some(gpu.index),
+        nvml_error: (!gpu.errors.is_empty()).then(|| gpu.errors.join("; ")),
+        sample: Some(gpu.sample.clone()),
+        ..GpuInfo::at(gpu.pci)
+    }
+}

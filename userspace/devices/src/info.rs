@@ -1,0 +1,179 @@
+use std::fmt;
+
+use gtrace_event::{Gpu, PciAddress};
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{GpuProcess, GpuSample};
+
+/// One GPU of this host, with what PCI, /proc/driver/nvidia and NVML say of it.
+///
+/// A part that its source does not have, or that could not be read this time, is `None`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GpuInfo {
+    /// Where it sits.
+    pub pci: PciAddress,
+    /// PCI vendor and device id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub id: Option<PciId>,
+    /// Product name; NVML's, else the `Model` of /proc/driver/nvidia.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    /// `GPU-…`; NVML's, else that of /proc/driver/nvidia.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub uuid: Option<String>,
+    /// NVML's index. It follows PCI order and changes when a GPU is lost.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub index: Option<u32>,
+    /// Kernel driver that the device is bound to: `nvidia`, `vfio-pci`, `nouveau`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub driver_bound: Option<String>,
+    /// Version of the loaded NVIDIA kernel module.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub driver_version: Option<String>,
+    /// NUMA node, where the platform names one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub numa_node: Option<u32>,
+    /// PCIe link of the device to the port above it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub link: Option<PcieLink>,
+    /// The ports above the device, root port first; the device itself is not among them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub upstream: Vec<PciAddress>,
+    /// Which sources show the GPU.
+    pub present_in: PresentIn,
+    /// Whether the kernel has put the device to sleep (runtime power management). Its link and
+    /// configuration space are then not read, as that would wake it.
+    #[serde(default)]
+    pub suspended: bool,
+    /// Why NVML gives no or only part of a sample, in its words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nvml_error: Option<String>,
+    /// NVML's newest sample.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sample: Option<GpuSample>,
+}
+
+impl GpuInfo {
+    /// A GPU at `pci`, nothing else known.
+    pub fn at(pci: PciAddress) -> Self {
+        Self {
+            pci,
+            id: None,
+            name: None,
+            uuid: None,
+            index: None,
+            driver_bound: None,
+            driver_version: None,
+            numa_node: None,
+            link: None,
+            upstream: Vec::new(),
+            present_in: PresentIn::default(),
+            suspended: false,
+            nvml_error: None,
+            sample: None,
+        }
+    }
+
+    /// The processes of the newest sample.
+    pub fn processes(&self) -> &[GpuProcess] {
+        self.sample.as_ref().map_or(&[], |s| &s.processes)
+    }
+
+    /// How events name this GPU.
+    pub fn event_gpu(&self) -> Gpu {
+        Gpu {
+            uuid: self.uuid.clone(),
+            index: self.index,
+            ..Gpu::at(self.pci)
+        }
+    }
+}
+
+/// Which sources show a GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PresentIn {
+    /// A PCI device in sysfs.
+    pub pci: bool,
+    /// NVML.
+    pub nvml: bool,
+    /// /proc/driver/nvidia/gpus.
+    pub proc: bool,
+}
+
+/// A PCIe link. Speeds are GT/s per lane.
+///
+/// Source: `current_link_speed` and its like in sysfs (drivers/pci/pci-sysfs.c, kernel 4.13 on).
+/// At idle the driver lowers the speed to save power; that is no fault. It never lowers the width.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PcieLink {
+    /// Speed now, GT/s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub speed: Option<f64>,
+    /// Highest speed of the link: the lower of what device and port can do, GT/s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_speed: Option<f64>,
+    /// Lanes in use.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub width: Option<u32>,
+    /// Lanes that both device and port have.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub max_width: Option<u32>,
+}
+
+/// PCI vendor and device id, written `10de:2335`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PciId {
+    /// Vendor; 0x10de is NVIDIA.
+    pub vendor: u16,
+    /// Device.
+    pub device: u16,
+}
+
+impl fmt::Display for PciId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}:{:04x}", self.vendor, self.device)
+    }
+}
+
+impl Serialize for PciId {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PciId {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(d)?;
+        let part = |t: &str| {
+            (t.len() == 4)
+                .then(|| u16::from_str_radix(t, 16).ok())
+                .flatten()
+        };
+        text.split_once(':')
+            .and_then(|(v, d)| {
+                Some(Self {
+                    vendor: part(v)?,
+                    device: part(d)?,
+                })
+            })
+            .ok_or_else(|| {
+                D::Error::custom(format!("`{text}` is no PCI id: write it as 10de:2335"))
+            })
+    }
+}
+
+impl JsonSchema for PciId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PciId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "string",
+            "description": "PCI vendor and device id in hex",
+            "pattern": "^[0-9a-f]{4}:[0-9a-f]{4}$"
+        })
+    }
+}

@@ -1,0 +1,301 @@
+use crate::{EccErrors, GpuInfo, GpuSample};
+
+/// Whether a metric only rises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// Rises until its source is reset.
+    Counter,
+    /// Goes up and down.
+    Gauge,
+}
+
+/// One value for `/metrics`.
+///
+/// `name` is the OpenMetrics family name: with the unit as its last word, without the `_total`
+/// that a counter's sample line adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// Family name, for example `gtrace_gpu_memory_used_bytes`.
+    pub name: &'static str,
+    /// What it is, one line.
+    pub help: &'static str,
+    /// The unit that `name` ends with, or "" where there is none.
+    pub unit: &'static str,
+    /// Counter or gauge.
+    pub kind: MetricKind,
+    /// Labels; those of a GPU are `gpu` (PCI address) and, where known, `uuid`, then its own.
+    pub labels: Vec<(&'static str, String)>,
+    /// The value, in `unit`.
+    pub value: f64,
+}
+
+use MetricKind::{Counter, Gauge};
+
+/// One reading of a GPU: own labels and value.
+type Reading = (Vec<(&'static str, String)>, f64);
+
+struct Family {
+    name: &'static str,
+    help: &'static str,
+    unit: &'static str,
+    kind: MetricKind,
+    read: fn(&GpuInfo) -> Vec<Reading>,
+}
+
+/// Everything that `gpus` show, as metrics. Those of one family stand together, as OpenMetrics
+/// wants it.
+pub fn metrics(gpus: &[GpuInfo]) -> Vec<Metric> {
+    let mut metrics = Vec::new();
+    for family in FAMILIES {
+        for gpu in gpus {
+            for (own, value) in (family.read)(gpu) {
+                let mut labels = vec![("gpu", gpu.pci.to_string())];
+                labels.extend(gpu.uuid.clone().map(|uuid| ("uuid", uuid)));
+                labels.extend(own);
+                let Family {
+                    name,
+                    help,
+                    unit,
+                    kind,
+                    ..
+                } = *family;
+                metrics.push(Metric {
+                    name,
+                    help,
+                    unit,
+                    kind,
+                    labels,
+                    value,
+                });
+            }
+        }
+    }
+    metrics
+}
+
+/// One reading without own labels, if the sample has it.
+fn one(gpu: &GpuInfo, read: impl Fn(&GpuSample) -> Option<f64>) -> Vec<Reading> {
+    gpu.sample
+        .as_ref()
+        .and_then(read)
+        .map(|value| (Vec::new(), value))
+        .into_iter()
+        .collect()
+}
+
+/// One reading for each of several values of the label `key`.
+fn by<const N: usize>(
+    gpu: &GpuInfo,
+    key: &'static str,
+    read: impl Fn(&GpuSample) -> [(&'static str, Option<f64>); N],
+) -> Vec<Reading> {
+    let readings = gpu.sample.as_ref().map(read).into_iter().flatten();
+    readings
+        .filter_map(|(label, v)| Some((vec![(key, label.to_owned())], v?)))
+        .collect()
+}
+
+fn count(n: Option<u64>) -> Option<f64> {
+    n.map(|n| n as f64)
+}
+
+fn float(n: Option<u32>) -> Option<f64> {
+    n.map(f64::from)
+}
+
+fn flag(b: Option<bool>) -> Option<f64> {
+    b.map(|b| f64::from(u8::from(b)))
+}
+
+fn ratio(percent: Option<u32>) -> Option<f64> {
+    percent.map(|p| f64::from(p) / 100.0)
+}
+
+fn hertz(mhz: Option<u32>) -> Option<f64> {
+    mhz.map(|m| f64::from(m) * 1e6)
+}
+
+fn seconds(ns: Option<u64>) -> Option<f64> {
+    ns.map(|n| n as f64 / 1e9)
+}
+
+fn gauge_one(value: Option<f64>) -> Vec<Reading> {
+    value.map(|v| (Vec::new(), v)).into_iter().collect()
+}
+
+macro_rules! families {
+    ($($kind:ident $name:literal [$unit:literal] $help:literal => $read:expr;)*) => {
+        const FAMILIES: &[Family] = &[$(Family {
+            name: $name, help: $help, unit: $unit, kind: $kind, read: $read,
+        }),*];
+    };
+}
+
+families! {
+    Gauge "gtrace_gpu_present" [""] "Whether a source shows the GPU (source: pci, nvml, proc)" =>
+        |g| [("pci", g.present_in.pci), ("nvml", g.present_in.nvml), ("proc", g.present_in.proc)]
+            .map(|(s, b)| (vec![("source", s.to_owned())], f64::from(u8::from(b)))).into();
+    Gauge "gtrace_gpu_utilization_ratio" ["ratio"] "Share of time with a kernel running" =>
+        |g| one(g, |s| ratio(s.utilization.gpu));
+    Gauge "gtrace_gpu_memory_utilization_ratio" ["ratio"] "Share of time with device memory read or written" =>
+        |g| one(g, |s| ratio(s.utilization.memory));
+    Gauge "gtrace_gpu_memory_size_bytes" ["bytes"] "Device memory" =>
+        |g| one(g, |s| count(s.memory.total));
+    Gauge "gtrace_gpu_memory_used_bytes" ["bytes"] "Device memory allocated" =>
+        |g| one(g, |s| count(s.memory.used));
+    Gauge "gtrace_gpu_memory_free_bytes" ["bytes"] "Device memory free" =>
+        |g| one(g, |s| count(s.memory.free));
+    Gauge "gtrace_gpu_memory_reserved_bytes" ["bytes"] "Device memory reserved by driver and firmware" =>
+        |g| one(g, |s| count(s.memory.reserved));
+    Gauge "gtrace_gpu_temperature_celsius" ["celsius"] "Temperature (sensor: gpu, memory)" =>
+        |g| by(g, "sensor", |s| [("gpu", float(s.temperature.gpu)), ("memory", float(s.temperature.memory))]);
+    Gauge "gtrace_gpu_temperature_limit_celsius" ["celsius"] "Temperature limit (limit: slowdown, shutdown, memory)" =>
+        |g| by(g, "limit", |s| [
+            ("slowdown", float(s.temperature.slowdown_limit)),
+            ("shutdown", float(s.temperature.shutdown_limit)),
+            ("memory", float(s.temperature.memory_limit)),
+        ]);
+    Gauge "gtrace_gpu_power_watts" ["watts"] "Power drawn" => |g| one(g, |s| s.power.draw_w);
+    Gauge "gtrace_gpu_power_limit_watts" ["watts"] "Enforced power limit" => |g| one(g, |s| s.power.limit_w);
+    Counter "gtrace_gpu_energy_joules" ["joules"] "Energy drawn since the driver was loaded" =>
+        |g| one(g, |s| s.power.energy_j);
+    Gauge "gtrace_gpu_clock_hertz" ["hertz"] "Clock (domain: graphics, sm, memory)" =>
+        |g| by(g, "domain", |s| [
+            ("graphics", hertz(s.clocks.graphics)), ("sm", hertz(s.clocks.sm)), ("memory", hertz(s.clocks.memory)),
+        ]);
+    Gauge "gtrace_gpu_clock_limit_hertz" ["hertz"] "Highest clock (domain: graphics, sm, memory)" =>
+        |g| by(g, "domain", |s| [
+            ("graphics", hertz(s.clocks.max_graphics)), ("sm", hertz(s.clocks.max_sm)),
+            ("memory", hertz(s.clocks.max_memory)),
+        ]);
+    Gauge "gtrace_gpu_clock_event_reason" [""] "Whether a clock event reason is active (reason: NVML's name)" =>
+        clock_event_reasons;
+    Counter "gtrace_gpu_violation_seconds" ["seconds"] "Time that a policy or reason held the clocks down" =>
+        violations;
+    Gauge "gtrace_gpu_ecc_enabled" [""] "Whether ECC is switched on" => |g| one(g, |s| flag(s.ecc.enabled));
+    Counter "gtrace_gpu_ecc_errors" [""] "ECC errors (scope: volatile, aggregate; type: corrected, uncorrected)" =>
+        ecc_errors;
+    Counter "gtrace_gpu_remapped_rows" [""] "Remapped memory rows (cause: correctable, uncorrectable)" =>
+        |g| by(g, "cause", |s| [
+            ("correctable", count(s.remapped_rows.correctable)),
+            ("uncorrectable", count(s.remapped_rows.uncorrectable)),
+        ]);
+    Gauge "gtrace_gpu_remapped_rows_pending" [""] "Whether a row waits for a reset to be remapped" =>
+        |g| one(g, |s| flag(s.remapped_rows.pending));
+    Gauge "gtrace_gpu_remapped_rows_failure" [""] "Whether a row could not be remapped" =>
+        |g| one(g, |s| flag(s.remapped_rows.failure));
+    Counter "gtrace_gpu_retired_pages" [""] "Retired memory pages (cause: single_bit, double_bit)" =>
+        |g| by(g, "cause", |s| [
+            ("single_bit", count(s.retired_pages.single_bit)), ("double_bit", count(s.retired_pages.double_bit)),
+        ]);
+    Gauge "gtrace_gpu_retired_pages_pending" [""] "Whether a page waits to be retired" =>
+        |g| one(g, |s| flag(s.retired_pages.pending));
+    Counter "gtrace_gpu_pcie_replays" [""] "PCIe replays" => |g| one(g, |s| count(s.pcie_replays));
+    Gauge "gtrace_gpu_pcie_throughput_bytes_per_second" ["bytes_per_second"] "PCIe traffic over 20 ms (direction: tx, rx)" =>
+        |g| by(g, "direction", |s| [("tx", count(s.pcie_tx)), ("rx", count(s.pcie_rx))]);
+    Gauge "gtrace_gpu_pcie_link_speed_transfers_per_second" ["transfers_per_second"] "PCIe link speed of each lane" =>
+        |g| gauge_one(g.link.and_then(|l| l.speed).map(|s| s * 1e9));
+    Gauge "gtrace_gpu_pcie_link_speed_limit_transfers_per_second" ["transfers_per_second"] "Highest PCIe link speed" =>
+        |g| gauge_one(g.link.and_then(|l| l.max_speed).map(|s| s * 1e9));
+    Gauge "gtrace_gpu_pcie_link_width" [""] "PCIe lanes in use" =>
+        |g| gauge_one(float(g.link.and_then(|l| l.width)));
+    Gauge "gtrace_gpu_pcie_link_width_limit" [""] "PCIe lanes that device and slot have" =>
+        |g| gauge_one(float(g.link.and_then(|l| l.max_width)));
+    Gauge "gtrace_gpu_nvlink_active" [""] "Whether an NVLink is up (link: its number)" => nvlink_active;
+    Counter "gtrace_gpu_nvlink_errors" [""] "NVLink errors (link; type: replay, recovery, crc_flit, crc_data)" =>
+        nvlink_errors;
+    Gauge "gtrace_gpu_processes" [""] "Processes that use the GPU" =>
+        |g| one(g, |s| Some(s.processes.len() as f64));
+    Gauge "gtrace_gpu_performance_state" [""] "Performance state, 0 (fastest) to 15" =>
+        |g| one(g, |s| float(s.performance_state));
+    Gauge "gtrace_gpu_mig_enabled" [""] "Whether MIG mode is on" => |g| one(g, |s| flag(s.mig.map(|m| m.enabled)));
+    Gauge "gtrace_gpu_persistence_mode" [""] "Whether persistence mode is on" =>
+        |g| one(g, |s| flag(s.persistence_mode));
+    Gauge "gtrace_gpu_fan_ratio" ["ratio"] "Fan speed as a share of its maximum" => |g| one(g, |s| ratio(s.fan));
+}
+
+fn clock_event_reasons(gpu: &GpuInfo) -> Vec<Reading> {
+    let Some(now) = gpu.sample.as_ref().and_then(|s| s.clock_event_reasons) else {
+        return Vec::new();
+    };
+    crate::ClockEventReasons::ALL
+        .iter()
+        .map(|&(reason, name)| {
+            (
+                vec![("reason", name.to_owned())],
+                f64::from(u8::from(now.intersects(reason))),
+            )
+        })
+        .collect()
+}
+
+fn violations(gpu: &GpuInfo) -> Vec<Reading> {
+    by(gpu, "policy", |s| {
+        let v = &s.violations;
+        [
+            ("power", seconds(v.power)),
+            ("thermal", seconds(v.thermal)),
+            ("sync_boost", seconds(v.sync_boost)),
+            ("board_limit", seconds(v.board_limit)),
+            ("low_utilization", seconds(v.low_utilization)),
+            ("reliability", seconds(v.reliability)),
+            ("total_app_clocks", seconds(v.total_app_clocks)),
+            ("total_base_clocks", seconds(v.total_base_clocks)),
+            ("sw_thermal_slowdown", seconds(v.sw_thermal_slowdown)),
+            ("hw_thermal_slowdown", seconds(v.hw_thermal_slowdown)),
+            (
+                "hw_power_brake_slowdown",
+                seconds(v.hw_power_brake_slowdown),
+            ),
+        ]
+    })
+}
+
+fn ecc_errors(gpu: &GpuInfo) -> Vec<Reading> {
+    let Some(sample) = &gpu.sample else {
+        return Vec::new();
+    };
+    let scopes = [
+        ("volatile", &sample.ecc.volatile),
+        ("aggregate", &sample.ecc.aggregate),
+    ];
+    let mut readings = Vec::new();
+    for (scope, errors) in scopes {
+        let Some(EccErrors {
+            corrected,
+            uncorrected,
+        }) = errors
+        else {
+            continue;
+        };
+        for (kind, n) in [("corrected", corrected), ("uncorrected", uncorrected)] {
+            let labels = vec![("scope", scope.to_owned()), ("type", kind.to_owned())];
+            readings.extend(count(*n).map(|value| (labels, value)));
+        }
+    }
+    readings
+}
+
+fn nvlink_active(gpu: &GpuInfo) -> Vec<Reading> {
+    let links = gpu.sample.iter().flat_map(|s| &s.nvlinks);
+    links
+        .filter_map(|l| Some((vec![("link", l.link.to_string())], flag(l.active)?)))
+        .collect()
+}
+
+fn nvlink_errors(gpu: &GpuInfo) -> Vec<Reading> {
+    let mut readings = Vec::new();
+    for link in gpu.sample.iter().flat_map(|s| &s.nvlinks) {
+        let counters = [
+            ("replay", link.replay),
+            ("recovery", link.recovery),
+            ("crc_flit", link.crc_flit),
+            ("crc_data", link.crc_data),
+        ];
+        for (kind, n) in counters {
+            let labels = vec![("link", link.link.to_string()), ("type", kind.to_owned())];
+            readings.extend(count(n).map(|value| (labels, value)));
+        }
+    }
+    readings
+}

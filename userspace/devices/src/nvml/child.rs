@@ -1,0 +1,87 @@
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use nvml_wrapper::Nvml;
+use nvml_wrapper::error::NvmlError;
+use rustix::process::Signal;
+
+use super::collect;
+use super::protocol::{Answer, ChildError, MAX_LINE, Op, Request, Response};
+
+/// The library's soname. Without a path, the dynamic linker looks for it in LD_LIBRARY_PATH, its
+/// cache and the default folders.
+const LIBRARY: &str = "libnvidia-ml.so.1";
+
+/// Answers requests on standard input until it ends. This is all that `gtrace nvml-child` does.
+///
+/// `lib_path` names the library where it is not in the dynamic linker's search path.
+pub fn child_main(lib_path: Option<PathBuf>) -> ExitCode {
+    // Standard input ends when the daemon does, but a call that hangs would never see it.
+    if rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
+        return ExitCode::FAILURE;
+    }
+    let Ok(out) = private_stdout() else {
+        return ExitCode::FAILURE;
+    };
+    match serve(
+        io::stdin().lock(),
+        out,
+        lib_path.as_deref().unwrap_or(Path::new(LIBRARY)),
+    ) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Standard output under another descriptor; descriptor 1 goes to standard error, so that
+/// nothing that the library prints gets between the answers.
+fn private_stdout() -> io::Result<File> {
+    let out = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(File::from(out))
+}
+
+fn serve(input: impl Read, mut output: impl Write, library: &Path) -> io::Result<()> {
+    let mut input = BufReader::new(input);
+    let mut nvml = None;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        let request: Request = serde_json::from_slice(&line)?;
+        let answer = match request.op {
+            Op::Sample => sample(&mut nvml, library),
+        };
+        let mut text = serde_json::to_vec(&Response {
+            id: request.id,
+            answer,
+        })?;
+        text.push(b'\n');
+        output.write_all(&text)?;
+        output.flush()?;
+    }
+}
+
+fn sample(nvml: &mut Option<Nvml>, library: &Path) -> Answer {
+    let opened = match nvml.take() {
+        Some(open) => Ok(open),
+        None => Nvml::builder().lib_path(library.as_os_str()).init(),
+    };
+    match opened.and_then(|open| collect::snapshot(nvml.insert(open))) {
+        Ok(snapshot) => Answer::Ok(Box::new(snapshot)),
+        Err(error) => Answer::Error(ChildError {
+            absent: matches!(
+                error,
+                NvmlError::LibloadingError(_)
+                    | NvmlError::LibraryNotFound
+                    | NvmlError::DriverNotLoaded
+            ),
+            reason: error.to_string(),
+        }),
+    }
+}

@@ -1,0 +1,429 @@
+//! Turns NVML calls into a snapshot. Runs in the child only.
+
+use std::collections::BTreeMap;
+
+use gtrace_event::{PciAddress, Timestamp};
+use nvml_wrapper::bitmasks::device::ThrottleReasons;
+use nvml_wrapper::enum_wrappers::device::{
+    Clock, EccCounter, MemoryError, PcieUtilCounter, PerformancePolicy, RetirementCause,
+    TemperatureSensor, TemperatureThreshold,
+};
+use nvml_wrapper::enum_wrappers::nv_link::ErrorCounter;
+use nvml_wrapper::enums::device::{SampleValue, UsedGpuMemory};
+use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::struct_wrappers::device::ProcessInfo;
+use nvml_wrapper::structs::device::FieldId;
+use nvml_wrapper::sys_exports::field_id as field;
+use nvml_wrapper::{Device, Nvml};
+
+use super::protocol::{NvmlGpu, NvmlSnapshot, UnreadableGpu};
+use crate::{
+    ClockEventReasons, Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode,
+    NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature, Utilization,
+    Violations,
+};
+
+/// Processes listed for a GPU at most; each costs a read in /proc and some 60 bytes of JSON.
+const MAX_PROCESSES: usize = 1024;
+/// More NVLinks than any GPU has; a guard against a nonsense count.
+const MAX_LINKS: u32 = 72;
+
+/// A snapshot of every GPU.
+///
+/// # Errors
+/// If NVML cannot even count the GPUs.
+pub(crate) fn snapshot(nvml: &Nvml) -> Result<NvmlSnapshot, NvmlError> {
+    let mut snapshot = NvmlSnapshot {
+        driver_version: nvml.sys_driver_version().ok(),
+        nvml_version: nvml.sys_nvml_version().ok(),
+        cuda_version: nvml
+            .sys_cuda_driver_version()
+            .ok()
+            .map(|v| format!("{}.{}", v / 1000, v % 1000 / 10)),
+        ..NvmlSnapshot::default()
+    };
+    for index in 0..nvml.device_count()? {
+        let opened = nvml
+            .device_by_index(index)
+            .and_then(|d| Ok((address(&d)?, d)));
+        match opened {
+            Ok((pci, device)) => snapshot.gpus.push(Reader::new(&device).gpu(pci, index)),
+            Err(error) => snapshot.unreadable.push(UnreadableGpu {
+                index,
+                lost: is_lost(&error),
+                error: error.to_string(),
+            }),
+        }
+    }
+    Ok(snapshot)
+}
+
+fn address(device: &Device<'_>) -> Result<PciAddress, NvmlError> {
+    let info = device.pci_info()?;
+    PciAddress::parse(&info.bus_id).ok_or(NvmlError::GetPciInfoFailed)
+}
+
+fn is_lost(error: &NvmlError) -> bool {
+    matches!(error, NvmlError::GpuLost | NvmlError::ResetRequired)
+}
+
+/// Not an error: this GPU, driver or user simply does not have the reading.
+fn is_unsupported(error: &NvmlError) -> bool {
+    matches!(
+        error,
+        NvmlError::NotSupported
+            | NvmlError::NoPermission
+            | NvmlError::FunctionNotFound
+            | NvmlError::FailedToLoadSymbol(_)
+            | NvmlError::NoData
+            | NvmlError::NotFound
+            | NvmlError::InvalidArg
+            // Codes newer than the wrapper: deprecated (26), not ready (27) and their like.
+            | NvmlError::UnexpectedVariant(_)
+    )
+}
+
+/// Reads one GPU, and stops asking once it is lost: every further call could hang.
+struct Reader<'a, 'nvml> {
+    device: &'a Device<'nvml>,
+    lost: bool,
+    errors: Vec<String>,
+}
+
+impl<'a, 'nvml> Reader<'a, 'nvml> {
+    fn new(device: &'a Device<'nvml>) -> Self {
+        Self {
+            device,
+            lost: false,
+            errors: Vec::new(),
+        }
+    }
+
+    fn get<T>(
+        &mut self,
+        what: &str,
+        call: impl FnOnce(&Device<'nvml>) -> Result<T, NvmlError>,
+    ) -> Option<T> {
+        if self.lost {
+            return None;
+        }
+        match call(self.device) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.lost = is_lost(&error);
+                if self.lost {
+                    self.errors.push(error.to_string());
+                } else if !is_unsupported(&error) {
+                    self.errors.push(format!("{what}: {error}"));
+                }
+                None
+            }
+        }
+    }
+
+    fn gpu(mut self, pci: PciAddress, index: u32) -> NvmlGpu {
+        let uuid = self.get("uuid", Device::uuid);
+        let name = self.get("name", Device::name);
+        let sample = self.sample();
+        NvmlGpu {
+            pci,
+            index,
+            uuid,
+            name,
+            lost: self.lost,
+            errors: self.errors,
+            sample,
+        }
+    }
+
+    fn sample(&mut self) -> GpuSample {
+        let mut sample = GpuSample::at(Timestamp::now());
+        let fields = self.fields();
+        if let Some(u) = self.get("utilization", Device::utilization_rates) {
+            sample.utilization = Utilization {
+                gpu: Some(u.gpu),
+                memory: Some(u.memory),
+            };
+        }
+        if let Some(m) = self.get("memory", Device::memory_info) {
+            sample.memory = GpuMemory {
+                total: Some(m.total),
+                used: Some(m.used),
+                free: Some(m.free),
+                reserved: Some(m.reserved),
+            };
+        }
+        sample.temperature = self.temperature(&fields);
+        sample.power = self.power();
+        sample.clocks = self.clocks();
+        sample.clock_event_reasons = self
+            .get("clock event reasons", Device::current_throttle_reasons)
+            .map(|r: ThrottleReasons| ClockEventReasons(r.bits()));
+        sample.violations = self.violations(&fields);
+        sample.ecc = self.ecc();
+        sample.remapped_rows = RemappedRows {
+            correctable: fields.get(&field::NVML_FI_DEV_REMAPPED_COR).copied(),
+            uncorrectable: fields.get(&field::NVML_FI_DEV_REMAPPED_UNC).copied(),
+            pending: fields
+                .get(&field::NVML_FI_DEV_REMAPPED_PENDING)
+                .map(|&n| n != 0),
+            failure: fields
+                .get(&field::NVML_FI_DEV_REMAPPED_FAILURE)
+                .map(|&n| n != 0),
+        };
+        sample.retired_pages = self.retired_pages();
+        sample.pcie_replays = self
+            .get("PCIe replay counter", Device::pcie_replay_counter)
+            .map(u64::from);
+        // KiB/s. Each call measures for 20 ms.
+        let rate = |kib: u32| u64::from(kib) * 1024;
+        sample.pcie_tx = self
+            .get("PCIe throughput", |d| {
+                d.pcie_throughput(PcieUtilCounter::Send)
+            })
+            .map(rate);
+        sample.pcie_rx = self
+            .get("PCIe throughput", |d| {
+                d.pcie_throughput(PcieUtilCounter::Receive)
+            })
+            .map(rate);
+        let links = fields
+            .get(&field::NVML_FI_DEV_NVLINK_LINK_COUNT)
+            .copied()
+            .unwrap_or(0);
+        let links = u32::try_from(links).unwrap_or(0).min(MAX_LINKS);
+        sample.nvlinks = (0..links).filter_map(|link| self.nvlink(link)).collect();
+        sample.processes = self.processes();
+        // 32 is "unknown".
+        sample.performance_state = self
+            .get("performance state", Device::performance_state)
+            .map(|s| s.as_c())
+            .filter(|&s| s <= 15);
+        sample.mig = self.get("MIG mode", Device::mig_mode).map(|m| MigMode {
+            enabled: m.current == 1,
+            pending: m.pending == 1,
+        });
+        sample.persistence_mode = self.get("persistence mode", Device::is_in_persistent_mode);
+        let fans = self.get("fans", Device::num_fans).unwrap_or(0).min(16);
+        sample.fan = (0..fans)
+            .filter_map(|n| self.get("fan", |d| d.fan_speed(n)))
+            .max();
+        sample
+    }
+
+    /// Field values in one call; those that are not supported are absent.
+    fn fields(&mut self) -> BTreeMap<u32, u64> {
+        const WANTED: [u32; 9] = [
+            field::NVML_FI_DEV_MEMORY_TEMP,
+            field::NVML_FI_DEV_NVLINK_LINK_COUNT,
+            field::NVML_FI_DEV_REMAPPED_COR,
+            field::NVML_FI_DEV_REMAPPED_UNC,
+            field::NVML_FI_DEV_REMAPPED_PENDING,
+            field::NVML_FI_DEV_REMAPPED_FAILURE,
+            field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN,
+            field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN,
+            field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN,
+        ];
+        let ids = WANTED.map(FieldId);
+        let values = self
+            .get("field values", |d| d.field_values_for(&ids))
+            .unwrap_or_default();
+        let mut found = BTreeMap::new();
+        // The answers come in the order of the questions. Their own ids are not to be used: from
+        // driver 580.82 on some are numbered differently.
+        for (id, value) in WANTED.into_iter().zip(values) {
+            let Some(value) = self.get("field value", |_| value?.value) else {
+                continue;
+            };
+            found.extend(unsigned(&value).map(|v| (id, v)));
+        }
+        found
+    }
+
+    fn temperature(&mut self, fields: &BTreeMap<u32, u64>) -> Temperature {
+        let mut threshold = |t| {
+            self.get("temperature threshold", |d| d.temperature_threshold(t))
+                .filter(|&c| c > 0)
+        };
+        Temperature {
+            slowdown_limit: threshold(TemperatureThreshold::Slowdown),
+            shutdown_limit: threshold(TemperatureThreshold::Shutdown),
+            memory_limit: threshold(TemperatureThreshold::MemoryMax),
+            gpu: self.get("temperature", |d| d.temperature(TemperatureSensor::Gpu)),
+            // 0 where the memory has no sensor.
+            memory: fields
+                .get(&field::NVML_FI_DEV_MEMORY_TEMP)
+                .and_then(|&c| u32::try_from(c).ok())
+                .filter(|&c| c > 0),
+        }
+    }
+
+    fn power(&mut self) -> Power {
+        let unit = |milli: u32| f64::from(milli) / 1000.0;
+        Power {
+            draw_w: self.get("power", Device::power_usage).map(unit),
+            limit_w: self
+                .get("power limit", Device::enforced_power_limit)
+                .map(unit),
+            energy_j: self
+                .get("energy", Device::total_energy_consumption)
+                .map(|mj| mj as f64 / 1000.0),
+        }
+    }
+
+    fn clocks(&mut self) -> Clocks {
+        let mut now = |c| self.get("clock", |d| d.clock_info(c));
+        let (graphics, sm, memory) = (now(Clock::Graphics), now(Clock::SM), now(Clock::Memory));
+        let mut max = |c| self.get("clock limit", |d| d.max_clock_info(c));
+        Clocks {
+            graphics,
+            sm,
+            memory,
+            max_graphics: max(Clock::Graphics),
+            max_sm: max(Clock::SM),
+            max_memory: max(Clock::Memory),
+        }
+    }
+
+    fn violations(&mut self, fields: &BTreeMap<u32, u64>) -> Violations {
+        let mut time = |p| {
+            self.get("violation time", |d| d.violation_status(p))
+                .map(|v| v.violation_time)
+        };
+        Violations {
+            power: time(PerformancePolicy::Power),
+            thermal: time(PerformancePolicy::Thermal),
+            sync_boost: time(PerformancePolicy::SyncBoost),
+            board_limit: time(PerformancePolicy::BoardLimit),
+            low_utilization: time(PerformancePolicy::LowUtilization),
+            reliability: time(PerformancePolicy::Reliability),
+            total_app_clocks: time(PerformancePolicy::TotalAppClocks),
+            total_base_clocks: time(PerformancePolicy::TotalBaseClocks),
+            sw_thermal_slowdown: fields
+                .get(&field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN)
+                .copied(),
+            hw_thermal_slowdown: fields
+                .get(&field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN)
+                .copied(),
+            hw_power_brake_slowdown: fields
+                .get(&field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN)
+                .copied(),
+        }
+    }
+
+    fn ecc(&mut self) -> EccCounts {
+        let enabled = self
+            .get("ECC mode", Device::is_ecc_enabled)
+            .map(|m| m.currently_enabled);
+        let mut errors = |counter: EccCounter| {
+            let mut count =
+                |kind: MemoryError| self.get("ECC errors", |d| d.total_ecc_errors(kind, counter));
+            let errors = EccErrors {
+                corrected: count(MemoryError::Corrected),
+                uncorrected: count(MemoryError::Uncorrected),
+            };
+            (errors != EccErrors::default()).then_some(errors)
+        };
+        let (volatile, aggregate) = (errors(EccCounter::Volatile), errors(EccCounter::Aggregate));
+        EccCounts {
+            enabled,
+            volatile,
+            aggregate,
+        }
+    }
+
+    fn retired_pages(&mut self) -> RetiredPages {
+        let mut pages = |cause: RetirementCause| {
+            self.get("retired pages", |d| d.retired_pages(cause))
+                .map(|p| p.len() as u64)
+        };
+        RetiredPages {
+            single_bit: pages(RetirementCause::MultipleSingleBitEccErrors),
+            double_bit: pages(RetirementCause::DoubleBitEccError),
+            pending: self.get("retired pages", Device::are_pages_pending_retired),
+        }
+    }
+
+    fn nvlink(&mut self, link: u32) -> Option<NvLinkSample> {
+        let active = self.get("NVLink state", |d| d.link_wrapper_for(link).is_active())?;
+        let mut sample = NvLinkSample {
+            link,
+            active: Some(active),
+            ..NvLinkSample::default()
+        };
+        if active {
+            let mut count = |c| {
+                self.get("NVLink errors", |d| {
+                    d.link_wrapper_for(link).error_counter(c)
+                })
+            };
+            sample.replay = count(ErrorCounter::DlReplay);
+            sample.recovery = count(ErrorCounter::DlRecovery);
+            sample.crc_flit = count(ErrorCounter::DlCrcFlit);
+            sample.crc_data = count(ErrorCounter::DlCrcData);
+            sample.version = self.get("NVLink version", |d| d.link_wrapper_for(link).version());
+        }
+        Some(sample)
+    }
+
+    fn processes(&mut self) -> Vec<GpuProcess> {
+        let lists = [
+            (
+                ProcessType::Compute,
+                self.get("processes", Device::running_compute_processes),
+            ),
+            (
+                ProcessType::Graphics,
+                self.get("processes", Device::running_graphics_processes),
+            ),
+            (
+                ProcessType::Mps,
+                self.get("processes", Device::mps_running_compute_processes),
+            ),
+        ];
+        let mut found: BTreeMap<_, GpuProcess> = BTreeMap::new();
+        for (kind, list) in lists {
+            for info in list.unwrap_or_default().into_iter().take(MAX_PROCESSES) {
+                let key = (info.pid, info.gpu_instance_id, info.compute_instance_id);
+                found
+                    .entry(key)
+                    .and_modify(|p| p.kind = both(p.kind, kind))
+                    .or_insert_with(|| process(&info, kind));
+            }
+        }
+        found.into_values().take(MAX_PROCESSES).collect()
+    }
+}
+
+/// A process in two lists.
+fn both(a: ProcessType, b: ProcessType) -> ProcessType {
+    match (a, b) {
+        (ProcessType::Mps, _) | (_, ProcessType::Mps) => ProcessType::Mps,
+        (a, b) if a == b => a,
+        _ => ProcessType::ComputeAndGraphics,
+    }
+}
+
+fn process(info: &ProcessInfo, kind: ProcessType) -> GpuProcess {
+    let comm = std::fs::read_to_string(format!("/proc/{}/comm", info.pid)).ok();
+    GpuProcess {
+        pid: info.pid,
+        comm: comm.map(|c| c.trim_end().to_owned()),
+        used_memory: match info.used_gpu_memory {
+            UsedGpuMemory::Used(bytes) => Some(bytes),
+            UsedGpuMemory::Unavailable => None,
+        },
+        kind,
+        mig_gi: info.gpu_instance_id,
+        mig_ci: info.compute_instance_id,
+    }
+}
+
+fn unsigned(value: &SampleValue) -> Option<u64> {
+    match *value {
+        SampleValue::U32(v) => Some(u64::from(v)),
+        SampleValue::U64(v) => Some(v),
+        SampleValue::I64(v) => u64::try_from(v).ok(),
+        SampleValue::F64(_) => None,
+    }
+}

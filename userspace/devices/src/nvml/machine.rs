@@ -1,0 +1,419 @@
+//! The thread behind [`super::NvmlClient`]: owns the child, and waits for requests, answers and
+//! deadlines at one place.
+
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::client::NvmlConfig;
+use super::protocol::{Answer, MAX_LINE, NvmlSnapshot, Op, Request, parse_response};
+use super::status::{NvmlError, NvmlState, NvmlStatus};
+
+type Sampled = Result<NvmlSnapshot, NvmlError>;
+
+/// How often a child that should be gone is looked at.
+const REAP_INTERVAL: Duration = Duration::from_millis(10);
+/// How long a child may take to end by itself once its standard input is closed.
+const END_WAIT: Duration = Duration::from_millis(500);
+
+pub(crate) enum Message {
+    Sample(SyncSender<Sampled>),
+    Close(SyncSender<bool>),
+    Resume,
+    Quit,
+    /// From the reader of the child with this number: a line without its end, or why there is
+    /// none.
+    Line(u64, Result<Vec<u8>, String>),
+}
+
+struct Running {
+    number: u64,
+    child: Child,
+    stdin: ChildStdin,
+}
+
+struct Pending {
+    id: u64,
+    until: Instant,
+    waiters: Vec<SyncSender<Sampled>>,
+}
+
+pub(crate) struct Machine {
+    config: NvmlConfig,
+    messages: SyncSender<Message>,
+    status: Arc<Mutex<NvmlStatus>>,
+    running: Option<Running>,
+    /// A killed child that is not gone yet.
+    dying: Option<Child>,
+    pending: Option<Pending>,
+    closed: bool,
+    next_id: u64,
+    /// The failure to repeat until the next attempt is due.
+    failure: Option<(NvmlError, Instant)>,
+    wait: Duration,
+}
+
+impl Machine {
+    pub(crate) fn new(
+        config: NvmlConfig,
+        messages: SyncSender<Message>,
+        status: Arc<Mutex<NvmlStatus>>,
+    ) -> Self {
+        let wait = config.retry.0;
+        Self {
+            config,
+            messages,
+            status,
+            running: None,
+            dying: None,
+            pending: None,
+            closed: false,
+            next_id: 0,
+            failure: None,
+            wait,
+        }
+    }
+
+    pub(crate) fn run(mut self, receiver: &Receiver<Message>) {
+        loop {
+            let message = match &self.pending {
+                None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(p) => receiver.recv_timeout(p.until.saturating_duration_since(Instant::now())),
+            };
+            match message {
+                Ok(Message::Sample(reply)) => self.sample(reply),
+                Ok(Message::Close(reply)) => {
+                    self.closed = true;
+                    self.answer(Err(NvmlError::Closed));
+                    self.end();
+                    // The asker may have stopped waiting.
+                    let _ = reply.send(self.dying.is_none());
+                }
+                Ok(Message::Resume) => self.resume(),
+                Ok(Message::Line(number, line)) => {
+                    if self.running.as_ref().is_some_and(|r| r.number == number) {
+                        self.line(line);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.hung(),
+                Ok(Message::Quit) | Err(RecvTimeoutError::Disconnected) => {
+                    self.answer(Err(NvmlError::Closed));
+                    self.kill();
+                    self.reap(self.config.kill_wait);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn resume(&mut self) {
+        self.closed = false;
+        self.failure = None;
+        self.wait = self.config.retry.0;
+        let mut status = self.status();
+        if status.state == NvmlState::Closed {
+            status.state = NvmlState::Idle;
+            status.reason = None;
+        }
+    }
+
+    fn sample(&mut self, reply: SyncSender<Sampled>) {
+        if let Some(pending) = &mut self.pending {
+            pending.waiters.push(reply);
+            return;
+        }
+        let refused = match self.start() {
+            Ok(()) => self.request(reply.clone()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = refused {
+            let _ = reply.send(Err(error));
+        }
+    }
+
+    /// Makes sure that a child runs, or says why none does.
+    fn start(&mut self) -> Result<(), NvmlError> {
+        if self.closed {
+            return Err(NvmlError::Closed);
+        }
+        // With the driver gone the child must not keep it from being loaded anew in another
+        // version, nor load it.
+        let gate = self.config.driver_loaded.clone();
+        if let Some(gate) = gate.filter(|gate| !gate.exists()) {
+            self.end();
+            let reason = format!(
+                "the NVIDIA driver is not loaded ({} is missing)",
+                gate.display()
+            );
+            // Looked at again with the next request: it costs one system call.
+            self.show(NvmlState::Absent, Some(reason.clone()));
+            return Err(NvmlError::Absent(reason));
+        }
+        if self.running.is_some() {
+            return Ok(());
+        }
+        self.reap(self.config.kill_wait);
+        if let Some(stuck) = &self.dying {
+            return Err(NvmlError::Hung(format!(
+                "process {} was killed and is stuck in the kernel; no other is started until it \
+                 is gone",
+                stuck.id()
+            )));
+        }
+        if let Some((error, due)) = &self.failure
+            && Instant::now() < *due
+        {
+            return Err(error.clone());
+        }
+        self.spawn()
+            .map_err(|e| self.failed(&format!("cannot start the NVML child: {e}")))
+    }
+
+    fn spawn(&mut self) -> io::Result<()> {
+        let mut command: Command = (self.config.command)();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("the child has no pipes"));
+        };
+        let number = {
+            let mut status = self.status();
+            status.starts += 1;
+            status.pid = Some(child.id());
+            status.starts
+        };
+        let messages = self.messages.clone();
+        let reader = thread::Builder::new()
+            .name("gtrace-nvml-in".into())
+            .spawn(move || read_lines(stdout, number, &messages));
+        if let Err(error) = reader {
+            self.dying = Some(child);
+            self.kill();
+            return Err(error);
+        }
+        self.running = Some(Running {
+            number,
+            child,
+            stdin,
+        });
+        Ok(())
+    }
+
+    fn request(&mut self, reply: SyncSender<Sampled>) -> Result<(), NvmlError> {
+        let Some(running) = &mut self.running else {
+            return Err(NvmlError::Closed);
+        };
+        self.next_id += 1;
+        let mut line = serde_json::to_vec(&Request {
+            id: self.next_id,
+            op: Op::Sample,
+        })
+        .map_err(|e| NvmlError::Failed(e.to_string()))?;
+        line.push(b'\n');
+        // A short line into an empty pipe: never blocks. A child that is gone gives EPIPE (the
+        // Rust runtime ignores SIGPIPE).
+        if let Err(error) = running.stdin.write_all(&line) {
+            let how = self.ended();
+            return Err(self.failed(&format!("the NVML child is gone ({how}): {error}")));
+        }
+        let until = Instant::now() + self.config.deadline;
+        self.pending = Some(Pending {
+            id: self.next_id,
+            until,
+            waiters: vec![reply],
+        });
+        Ok(())
+    }
+
+    fn line(&mut self, line: Result<Vec<u8>, String>) {
+        let asked = self.pending.as_ref().map(|p| p.id);
+        let response = line.and_then(|line| parse_response(&line));
+        let error = match response {
+            Ok(response) if asked != Some(response.id) => {
+                self.failed("the NVML child answered what was not asked")
+            }
+            Ok(response) => match response.answer {
+                Answer::Ok(snapshot) => {
+                    self.failure = None;
+                    self.wait = self.config.retry.0;
+                    self.status().samples += 1;
+                    self.show(NvmlState::Ok, None);
+                    self.answer(Ok(*snapshot));
+                    return;
+                }
+                Answer::Error(error) if error.absent => self.absent(error.reason),
+                Answer::Error(error) => self.failed(&error.reason),
+            },
+            Err(reason) if asked.is_none() => {
+                // Ended or talked between requests. Nobody waits; the next request starts anew.
+                self.failed(&reason)
+            }
+            Err(reason) => {
+                let how = self.ended();
+                self.failed(&format!("{reason} ({how})"))
+            }
+        };
+        self.answer(Err(error));
+    }
+
+    fn hung(&mut self) {
+        self.kill();
+        let reason = format!("no answer within {:?}", self.config.deadline);
+        self.status().hangs += 1;
+        self.show(NvmlState::Hung, Some(reason.clone()));
+        let error = NvmlError::Hung(reason);
+        self.back_off(error.clone());
+        // Answered before the killed child is waited for.
+        self.answer(Err(error));
+        self.reap(Duration::ZERO);
+    }
+
+    fn failed(&mut self, reason: &str) -> NvmlError {
+        self.kill();
+        self.reap(self.config.kill_wait);
+        self.status().failures += 1;
+        self.show(NvmlState::Failed, Some(reason.to_owned()));
+        let error = NvmlError::Failed(reason.to_owned());
+        self.back_off(error.clone());
+        error
+    }
+
+    fn absent(&mut self, reason: String) -> NvmlError {
+        self.end();
+        self.show(NvmlState::Absent, Some(reason.clone()));
+        let error = NvmlError::Absent(reason);
+        self.back_off(error.clone());
+        error
+    }
+
+    fn back_off(&mut self, error: NvmlError) {
+        self.failure = Some((error, Instant::now() + self.wait));
+        self.wait = (self.wait * 2).min(self.config.retry.1);
+    }
+
+    fn answer(&mut self, sampled: Sampled) {
+        for waiter in self.pending.take().map(|p| p.waiters).unwrap_or_default() {
+            // A waiter that is gone needs no answer.
+            let _ = waiter.send(sampled.clone());
+        }
+    }
+
+    /// Lets the child end by itself, so that NVML is shut down in order; kills it if it does not.
+    fn end(&mut self) {
+        if let Some(running) = self.running.take() {
+            drop(running.stdin);
+            self.dying = Some(running.child);
+            self.reap(END_WAIT);
+            self.kill();
+        }
+        self.reap(self.config.kill_wait);
+        if self.closed {
+            self.show(NvmlState::Closed, None);
+        }
+    }
+
+    fn kill(&mut self) {
+        if let Some(running) = self.running.take() {
+            self.dying = Some(running.child);
+        }
+        if let Some(child) = &mut self.dying {
+            // Fails only if it is gone already.
+            let _ = child.kill();
+        }
+    }
+
+    /// Waits for a child that should be gone.
+    fn reap(&mut self, wait: Duration) {
+        let until = Instant::now() + wait;
+        while let Some(child) = &mut self.dying {
+            if !matches!(child.try_wait(), Ok(None)) {
+                self.dying = None;
+                self.status().pid = None;
+            } else if Instant::now() >= until {
+                return;
+            } else {
+                thread::sleep(REAP_INTERVAL);
+            }
+        }
+    }
+
+    /// How the child ended, if it did.
+    fn ended(&mut self) -> String {
+        let until = Instant::now() + self.config.kill_wait;
+        while let Some(running) = &mut self.running {
+            match running.child.try_wait() {
+                Ok(Some(status)) => return status.to_string(),
+                Ok(None) if Instant::now() < until => thread::sleep(REAP_INTERVAL),
+                _ => break,
+            }
+        }
+        "still running".into()
+    }
+
+    fn show(&self, state: NvmlState, reason: Option<String>) {
+        let mut status = self.status();
+        status.state = state;
+        status.reason = reason;
+    }
+
+    fn status(&self) -> MutexGuard<'_, NvmlStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads lines until the pipe ends, a line is too long, or nobody listens any more.
+fn read_lines(pipe: impl Read, number: u64, messages: &SyncSender<Message>) {
+    let mut pipe = BufReader::new(pipe);
+    loop {
+        let mut line = Vec::new();
+        let read = pipe.by_ref().take(MAX_LINE).read_until(b'\n', &mut line);
+        let read = match read {
+            Ok(_) if line.last() == Some(&b'\n') => {
+                line.pop();
+                Ok(line)
+            }
+            Ok(n) if n as u64 == MAX_LINE => Err("the NVML child sent an overlong line".into()),
+            Ok(_) => Err("the NVML child ended".into()),
+            Err(error) => Err(format!("cannot read from the NVML child: {error}")),
+        };
+        let over = read.is_err();
+        if messages.send(Message::Line(number, read)).is_err() || over {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use super::*;
+
+    #[test]
+    fn no_second_child_is_started_beside_one_that_does_not_die() {
+        // Nothing in a test can be unkillable, so the child is simply not killed.
+        let config = NvmlConfig {
+            kill_wait: Duration::from_millis(20),
+            driver_loaded: None,
+            ..NvmlConfig::with_command(|| Command::new("true"))
+        };
+        let mut machine = Machine::new(config, sync_channel(64).0, Arc::default());
+        machine.dying = Some(Command::new("sleep").arg("60").spawn().unwrap());
+        let error = machine.start().unwrap_err();
+        assert!(
+            matches!(&error, NvmlError::Hung(why) if why.contains("stuck")),
+            "{error}"
+        );
+        assert_eq!(machine.status().starts, 0);
+        machine.kill();
+        machine.reap(Duration::from_secs(10));
+        assert_eq!(machine.start(), Ok(()));
+        assert_eq!(machine.status().starts, 1);
+        machine.end();
+    }
+}

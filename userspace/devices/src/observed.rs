@@ -1,0 +1,12 @@
+use gtrace_event::{Occurrence, WitnessName};
+
+/// Something that was found, and who saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observed {
+    /// The source.
+    pub witness: WitnessName,
+    /// What happened.
+    pub occurrence: Occurrence,
+    /// How often: the rise of the counter that showed it, else 1. Never 0.
+    pub count: u64,
+}

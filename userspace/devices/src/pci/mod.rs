@@ -1,0 +1,18 @@
+//! The PCI side of a GPU, from sysfs: presence, link, AER counters of the device and of every
+//! port above it.
+
+mod aer;
+mod device;
+mod link;
+mod watch;
+
+pub use aer::{AerCounters, AerSeverity};
+pub use device::{PciClass, PciDevice, inventory};
+pub use watch::{PciReport, PciWatch};
+
+/// The parser of `aer_dev_*` files, for fuzzing.
+#[doc(hidden)]
+pub use aer::parse as parse_aer;
+/// The parser of `*_link_speed` files, for fuzzing.
+#[doc(hidden)]
+pub use link::parse_speed;

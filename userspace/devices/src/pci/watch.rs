@@ -1,0 +1,305 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
+
+use super::aer::{self, AerCounters, AerSeverity};
+use super::device::{self, PciClass, PciDevice};
+use crate::metric::{Metric, MetricKind};
+use crate::sysfs::SysRoot;
+use crate::{GpuInfo, Observed, PcieLink};
+
+/// What one poll found.
+#[derive(Clone, Debug, Default)]
+pub struct PciReport {
+    /// What happened since the poll before.
+    pub events: Vec<Observed>,
+    /// Every GPU that PCI shows now.
+    pub gpus: Vec<GpuInfo>,
+    /// GPUs and switches that were there once and are gone or dead.
+    pub lost: Vec<PciAddress>,
+}
+
+/// Watches the NVIDIA devices in sysfs and the ports above them.
+///
+/// A state is reported once, and again only after it was over. The first poll takes the AER
+/// counters as they are; a dead device and a narrow link are reported by it too, as they are
+/// trouble now.
+#[derive(Debug)]
+pub struct PciWatch {
+    root: SysRoot,
+    /// What every PCI function of the host is, so that each is classified once.
+    classes: BTreeMap<PciAddress, Option<PciClass>>,
+    devices: BTreeMap<PciAddress, PciDevice>,
+    aer: BTreeMap<PciAddress, AerCounters>,
+    lost: BTreeSet<PciAddress>,
+    narrow: BTreeMap<PciAddress, u32>,
+    /// How often in a row a busy GPU had a link slower than its maximum.
+    slow: BTreeMap<PciAddress, u32>,
+}
+
+/// The driver raises the speed within milliseconds of work arriving, but the sample that says
+/// busy and the reading of the speed are not of one moment: two polls in a row must agree.
+const SLOW_POLLS: u32 = 2;
+
+impl PciWatch {
+    /// A watch of the sysfs at `root` that has seen nothing yet.
+    pub fn new(root: SysRoot) -> Self {
+        Self {
+            root,
+            classes: BTreeMap::new(),
+            devices: BTreeMap::new(),
+            aer: BTreeMap::new(),
+            lost: BTreeSet::new(),
+            narrow: BTreeMap::new(),
+            slow: BTreeMap::new(),
+        }
+    }
+
+    /// Reads everything and compares it with the poll before.
+    ///
+    /// `busy` says whether a GPU is known to work at full speed right now. Only then is a link
+    /// speed below the maximum a fault: at idle the driver lowers it to save power. Without NVML
+    /// nobody knows, so pass `|_| false`. The width is judged always.
+    ///
+    /// # Errors
+    /// If the PCI devices of the host cannot be listed at all; then nothing is judged.
+    pub fn poll(&mut self, busy: impl Fn(PciAddress) -> bool) -> io::Result<PciReport> {
+        let mut report = PciReport::default();
+        let now = self.read()?;
+        self.judge_presence(&now, &mut report.events);
+        for device in now.values().filter(|d| !d.dead && !d.suspended) {
+            self.judge_width(device, &mut report.events);
+            self.judge_speed(device, busy(device.pci), &mut report.events);
+        }
+        self.judge_aer(&now, &mut report.events);
+        report.gpus = now
+            .values()
+            .filter(|d| d.class == PciClass::Gpu)
+            .map(PciDevice::gpu_info)
+            .collect();
+        report.lost = self.lost.iter().copied().collect();
+        self.devices = now;
+        Ok(report)
+    }
+
+    /// The AER counters of every watched device and port, as metrics.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let metric =
+            |name, help, pci: &PciAddress, severity: AerSeverity, error: Option<&String>, n| {
+                let mut labels = vec![
+                    ("device", pci.to_string()),
+                    ("severity", severity.label().to_owned()),
+                ];
+                labels.extend(error.map(|e| ("error", e.clone())));
+                Metric {
+                    name,
+                    help,
+                    unit: "",
+                    kind: MetricKind::Counter,
+                    labels,
+                    value: n as f64,
+                }
+            };
+        let mut metrics = Vec::new();
+        for (pci, counters) in &self.aer {
+            metrics.extend(counters.errors.iter().map(|((severity, error), &n)| {
+                let help = "PCIe errors by the name the kernel gives them, since enumeration";
+                metric(
+                    "gtrace_pci_aer_errors",
+                    help,
+                    pci,
+                    *severity,
+                    Some(error),
+                    n,
+                )
+            }));
+        }
+        for (pci, counters) in &self.aer {
+            metrics.extend(counters.root_port.iter().map(|(severity, &n)| {
+                let help = "PCIe error messages a root port received from any device below it";
+                metric(
+                    "gtrace_pci_aer_root_port_messages",
+                    help,
+                    pci,
+                    *severity,
+                    None,
+                    n,
+                )
+            }));
+        }
+        metrics
+    }
+
+    fn read(&mut self) -> io::Result<BTreeMap<PciAddress, PciDevice>> {
+        let addresses = device::addresses(&self.root)?;
+        let present: BTreeSet<_> = addresses.iter().copied().collect();
+        self.classes.retain(|pci, _| present.contains(pci));
+        let mut now = BTreeMap::new();
+        for pci in addresses {
+            let class = match self.classes.get(&pci) {
+                Some(class) => *class,
+                None => {
+                    let Some(class) = device::classify(&self.root, pci) else {
+                        continue;
+                    };
+                    self.classes.insert(pci, class);
+                    class
+                }
+            };
+            now.extend(
+                class
+                    .and_then(|c| device::read(&self.root, pci, c))
+                    .map(|d| (pci, d)),
+            );
+        }
+        Ok(now)
+    }
+
+    fn judge_presence(
+        &mut self,
+        now: &BTreeMap<PciAddress, PciDevice>,
+        events: &mut Vec<Observed>,
+    ) {
+        let gone = self
+            .devices
+            .values()
+            .filter(|d| !now.contains_key(&d.pci))
+            .map(|d| (d.pci, d.class, "is no longer among the PCI devices"));
+        let dead = now.values().filter(|d| d.dead).map(|d| {
+            (
+                d.pci,
+                d.class,
+                "does not answer: its PCI configuration space reads all ones",
+            )
+        });
+        for (pci, class, what) in gone.chain(dead).collect::<Vec<_>>() {
+            if self.lost.insert(pci) {
+                let name = if class == PciClass::Gpu {
+                    "GPU"
+                } else {
+                    "NVSwitch"
+                };
+                let mut lost = occurrence(
+                    Kind::GpuLost,
+                    Severity::Fatal,
+                    pci,
+                    format!("{name} {what}"),
+                );
+                lost.detail.source.reason = Some(format!("{name} {what}"));
+                events.push(seen(WitnessName::SysfsPci, lost, 1));
+            }
+        }
+        self.lost.retain(|pci| now.get(pci).is_none_or(|d| d.dead));
+    }
+
+    fn judge_width(&mut self, device: &PciDevice, events: &mut Vec<Observed>) {
+        let Some(link) = device.link else { return };
+        let (Some(width), Some(max)) = (link.width, link.max_width) else {
+            return;
+        };
+        if width >= max {
+            self.narrow.remove(&device.pci);
+        } else if self.narrow.insert(device.pci, width) != Some(width) {
+            let text = format!("PCIe link runs with {width} of {max} lanes");
+            let mut found = link_fault(device.pci, &link, text);
+            found.detail.sample.metric = Some("gtrace_gpu_pcie_link_width".into());
+            found.detail.sample.value = Some(f64::from(width));
+            found.detail.sample.limit = Some(f64::from(max));
+            events.push(seen(WitnessName::SysfsPci, found, 1));
+        }
+    }
+
+    fn judge_speed(&mut self, device: &PciDevice, busy: bool, events: &mut Vec<Observed>) {
+        let Some(link) = device.link else { return };
+        let (Some(speed), Some(max)) = (link.speed, link.max_speed) else {
+            return;
+        };
+        if speed >= max {
+            self.slow.remove(&device.pci);
+        } else if busy {
+            let polls = self.slow.entry(device.pci).or_default();
+            *polls = polls.saturating_add(1);
+            if *polls == SLOW_POLLS {
+                let text = format!("PCIe link runs at {speed} of {max} GT/s while the GPU is busy");
+                let mut found = link_fault(device.pci, &link, text);
+                found.detail.sample.metric =
+                    Some("gtrace_gpu_pcie_link_speed_transfers_per_second".into());
+                found.detail.sample.value = Some(speed * 1e9);
+                found.detail.sample.limit = Some(max * 1e9);
+                events.push(seen(WitnessName::SysfsPci, found, 1));
+            }
+        } else if self.slow.get(&device.pci).is_some_and(|&n| n < SLOW_POLLS) {
+            // Not yet reported and no longer busy: the count starts anew.
+            self.slow.remove(&device.pci);
+        }
+    }
+
+    fn judge_aer(&mut self, now: &BTreeMap<PciAddress, PciDevice>, events: &mut Vec<Observed>) {
+        // A port stays watched after the GPU below it is gone: it is the one that saw why.
+        let watched: BTreeSet<PciAddress> = now
+            .values()
+            .flat_map(|d| d.upstream.iter().copied().chain([d.pci]))
+            .chain(self.aer.keys().copied())
+            .collect();
+        let dir = device::devices_dir(&self.root);
+        for pci in watched {
+            let Some(new) = aer::read(&dir.join(pci.to_string())) else {
+                continue;
+            };
+            // What a device counted before it was first seen is old; one that went away and came
+            // back counts from zero, which is a reset.
+            if let Some(old) = self.aer.get(&pci) {
+                events.extend(
+                    aer::rises(old, &new)
+                        .into_iter()
+                        .map(|rise| aer_event(pci, rise)),
+                );
+            }
+            self.aer.insert(pci, new);
+        }
+    }
+}
+
+fn aer_event(pci: PciAddress, rise: aer::Rise) -> Observed {
+    let severity = match rise.severity {
+        AerSeverity::Correctable => Severity::Info,
+        AerSeverity::NonFatal => Severity::Warning,
+        AerSeverity::Fatal => Severity::Critical,
+    };
+    let name = rise.severity.kernel_name();
+    let mut text = format!("PCIe error counters rose: severity={name}");
+    if !rise.errors.is_empty() {
+        text.push_str(", ");
+        text.push_str(&rise.errors.join(", "));
+    }
+    let mut found = occurrence(Kind::Aer, severity, pci, text);
+    found.detail.aer.severity = Some(name.to_owned());
+    found.detail.aer.errors = rise.errors;
+    seen(WitnessName::SysfsAer, found, rise.count)
+}
+
+fn link_fault(pci: PciAddress, link: &PcieLink, text: String) -> Occurrence {
+    let mut found = occurrence(Kind::PcieLink, Severity::Warning, pci, text);
+    let speed = |s: f64| format!("{s:?} GT/s PCIe");
+    found.detail.sample.speed = link.speed.map(speed);
+    found.detail.sample.max_speed = link.max_speed.map(speed);
+    found.detail.sample.width = link.width;
+    found.detail.sample.max_width = link.max_width;
+    found
+}
+
+fn occurrence(kind: Kind, severity: Severity, pci: PciAddress, text: String) -> Occurrence {
+    let mut found = Occurrence::new(kind, severity, text);
+    found.gpu = Some(Gpu::at(pci));
+    found.provenance = Provenance::Kernel;
+    found
+}
+
+fn seen(witness: WitnessName, occurrence: Occurrence, count: u64) -> Observed {
+    Observed {
+        witness,
+        occurrence,
+        count,
+    }
+}

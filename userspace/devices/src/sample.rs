@@ -1,0 +1,334 @@
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ClockEventReasons;
+
+macro_rules! section {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        ///
+        /// Every reading that this GPU or driver does not support is `None`.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        pub struct $name {
+            $(
+                $(#[$doc])*
+                #[serde(skip_serializing_if = "Option::is_none", default)]
+                pub $field: Option<$type>,
+            )*
+        }
+    };
+}
+
+section! {
+    /// Share of the last sample period (1/6 s to 1 s, by product) in which a unit was busy.
+    Utilization {
+        /// One or more kernels ran, percent.
+        gpu: u32,
+        /// Device memory was read or written, percent.
+        memory: u32,
+    }
+}
+
+section! {
+    /// Device memory, bytes.
+    GpuMemory {
+        /// All of it.
+        total: u64,
+        /// Allocated, without what the driver reserves.
+        used: u64,
+        /// Free.
+        free: u64,
+        /// Reserved by driver and firmware.
+        reserved: u64,
+    }
+}
+
+section! {
+    /// Temperatures, degrees Celsius.
+    Temperature {
+        /// GPU die.
+        gpu: u32,
+        /// Device memory.
+        memory: u32,
+        /// Clocks are lowered from here on.
+        slowdown_limit: u32,
+        /// The GPU shuts down from here on.
+        shutdown_limit: u32,
+        /// Highest memory temperature in normal operation.
+        memory_limit: u32,
+    }
+}
+
+section! {
+    /// Power.
+    Power {
+        /// Drawn now (or over the last second, by product), watts.
+        draw_w: f64,
+        /// The limit that is enforced, watts.
+        limit_w: f64,
+        /// Drawn since the driver was loaded, joules. A counter.
+        energy_j: f64,
+    }
+}
+
+section! {
+    /// Clocks, MHz.
+    Clocks {
+        /// Graphics domain.
+        graphics: u32,
+        /// Streaming multiprocessors.
+        sm: u32,
+        /// Device memory.
+        memory: u32,
+        /// Highest graphics clock.
+        max_graphics: u32,
+        /// Highest SM clock.
+        max_sm: u32,
+        /// Highest memory clock.
+        max_memory: u32,
+    }
+}
+
+section! {
+    /// For how long a policy or reason held the clocks down since the driver was loaded,
+    /// nanoseconds. Counters.
+    Violations {
+        /// Power policy (the power cap).
+        power: u64,
+        /// Thermal policy.
+        thermal: u64,
+        /// Sync boost group.
+        sync_boost: u64,
+        /// Board limit.
+        board_limit: u64,
+        /// Low utilisation.
+        low_utilization: u64,
+        /// Voltage and reliability.
+        reliability: u64,
+        /// Anything that kept the clocks below the application clocks.
+        total_app_clocks: u64,
+        /// Anything that kept the clocks below the base clocks.
+        total_base_clocks: u64,
+        /// Reason `SwThermalSlowdown` was active.
+        sw_thermal_slowdown: u64,
+        /// Reason `HwThermalSlowdown` was active.
+        hw_thermal_slowdown: u64,
+        /// Reason `HwPowerBrakeSlowdown` was active.
+        hw_power_brake_slowdown: u64,
+    }
+}
+
+section! {
+    /// ECC errors by kind.
+    EccErrors {
+        /// Single-bit errors that were corrected.
+        corrected: u64,
+        /// Errors that were not.
+        uncorrected: u64,
+    }
+}
+
+section! {
+    /// ECC errors. Counters.
+    EccCounts {
+        /// Whether ECC is switched on.
+        enabled: bool,
+        /// Since the driver was loaded.
+        volatile: EccErrors,
+        /// Over the life of the GPU.
+        aggregate: EccErrors,
+    }
+}
+
+section! {
+    /// Rows of device memory that were replaced by spare ones (Ampere on).
+    RemappedRows {
+        /// For correctable errors. A counter.
+        correctable: u64,
+        /// For uncorrectable errors. A counter.
+        uncorrectable: u64,
+        /// A row waits for a GPU reset to be remapped.
+        pending: bool,
+        /// A remapping failed: no spare row was left.
+        failure: bool,
+    }
+}
+
+section! {
+    /// Pages of device memory taken out of use (before Ampere).
+    RetiredPages {
+        /// For several single-bit errors in a page.
+        single_bit: u64,
+        /// For a double-bit error.
+        double_bit: u64,
+        /// A page waits for the driver to be loaded anew to be retired.
+        pending: bool,
+    }
+}
+
+/// One NVLink of a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NvLinkSample {
+    /// Number of the link.
+    pub link: u32,
+    /// Whether it is up.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub active: Option<bool>,
+    /// NVLink version, as NVML numbers it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub version: Option<u32>,
+    /// Data link replays. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub replay: Option<u64>,
+    /// Data link recoveries. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recovery: Option<u64>,
+    /// CRC errors in flow control digits. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub crc_flit: Option<u64>,
+    /// CRC errors in data. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub crc_data: Option<u64>,
+}
+
+/// How a process uses a GPU.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum ProcessType {
+    /// It has a compute context (CUDA).
+    Compute,
+    /// It has a graphics context.
+    Graphics,
+    /// Both.
+    ComputeAndGraphics,
+    /// It computes through an MPS server.
+    Mps,
+}
+
+/// A process that uses a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GpuProcess {
+    /// Process id.
+    pub pid: u32,
+    /// Process name, where /proc shows it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub comm: Option<String>,
+    /// Device memory in use, bytes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub used_memory: Option<u64>,
+    /// What it uses the GPU for.
+    #[serde(rename = "type")]
+    pub kind: ProcessType,
+    /// MIG GPU instance.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mig_gi: Option<u32>,
+    /// MIG compute instance.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mig_ci: Option<u32>,
+}
+
+/// MIG mode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MigMode {
+    /// Switched on.
+    pub enabled: bool,
+    /// Switched on after the next GPU reset.
+    pub pending: bool,
+}
+
+/// What NVML says of one GPU at one moment. Source: nvml.h.
+///
+/// A reading that this GPU or driver does not support is `None`, or absent from its section.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GpuSample {
+    /// When it was taken.
+    pub time: Timestamp,
+    /// Utilisation.
+    #[serde(default)]
+    pub utilization: Utilization,
+    /// Device memory.
+    #[serde(default)]
+    pub memory: GpuMemory,
+    /// Temperatures and their limits.
+    #[serde(default)]
+    pub temperature: Temperature,
+    /// Power and energy.
+    #[serde(default)]
+    pub power: Power,
+    /// Clocks.
+    #[serde(default)]
+    pub clocks: Clocks,
+    /// Why the clocks are what they are.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub clock_event_reasons: Option<ClockEventReasons>,
+    /// For how long clocks were held down.
+    #[serde(default)]
+    pub violations: Violations,
+    /// ECC.
+    #[serde(default)]
+    pub ecc: EccCounts,
+    /// Row remapping.
+    #[serde(default)]
+    pub remapped_rows: RemappedRows,
+    /// Page retirement.
+    #[serde(default)]
+    pub retired_pages: RetiredPages,
+    /// PCIe replays. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pcie_replays: Option<u64>,
+    /// PCIe data sent by the GPU, bytes a second over 20 ms.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pcie_tx: Option<u64>,
+    /// PCIe data received by the GPU, bytes a second over 20 ms.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pcie_rx: Option<u64>,
+    /// NVLinks.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub nvlinks: Vec<NvLinkSample>,
+    /// Processes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub processes: Vec<GpuProcess>,
+    /// Performance state, 0 (fastest) to 15.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub performance_state: Option<u32>,
+    /// MIG mode.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mig: Option<MigMode>,
+    /// Whether the driver keeps the GPU initialised with no client.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub persistence_mode: Option<bool>,
+    /// Fan speed, percent of its maximum; the fastest of several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fan: Option<u32>,
+}
+
+impl GpuSample {
+    /// A sample taken at `time` with no reading.
+    pub fn at(time: Timestamp) -> Self {
+        Self {
+            time,
+            utilization: Utilization::default(),
+            memory: GpuMemory::default(),
+            temperature: Temperature::default(),
+            power: Power::default(),
+            clocks: Clocks::default(),
+            clock_event_reasons: None,
+            violations: Violations::default(),
+            ecc: EccCounts::default(),
+            remapped_rows: RemappedRows::default(),
+            retired_pages: RetiredPages::default(),
+            pcie_replays: None,
+            pcie_tx: None,
+            pcie_rx: None,
+            nvlinks: Vec::new(),
+            processes: Vec::new(),
+            performance_state: None,
+            mig: None,
+            persistence_mode: None,
+            fan: None,
+        }
+    }
+}

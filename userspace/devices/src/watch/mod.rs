@@ -1,0 +1,174 @@
+//! Findings in NVML samples: what changed between one and the next, and what is trouble now.
+
+mod links;
+mod memory;
+mod throttle;
+
+use std::collections::BTreeMap;
+
+use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
+
+use crate::{GpuSample, Observed};
+
+/// Compares each sample of a GPU with the one before.
+///
+/// The first sample of a GPU makes counters known and gives an event only for what is trouble
+/// now: a row or page that waits for a reset, a failed remapping, clocks held down for
+/// protection. Message texts carry no readings (those are in `detail`), so that repeats of one
+/// finding fold into one event.
+#[derive(Debug, Default)]
+pub struct SampleWatch {
+    gpus: BTreeMap<PciAddress, State>,
+}
+
+#[derive(Debug)]
+struct State {
+    uuid: Option<String>,
+    last: GpuSample,
+    throttle: throttle::Episodes,
+    replays: links::Replays,
+}
+
+impl SampleWatch {
+    /// A watch that has seen nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What `sample` of `gpu` shows. A sample that is not newer than the last one shows nothing;
+    /// neither does one of a GPU without PCI address.
+    pub fn observe(&mut self, gpu: &Gpu, sample: &GpuSample) -> Vec<Observed> {
+        let Some(pci) = gpu.pci else {
+            return Vec::new();
+        };
+        let state = self.gpus.get(&pci);
+        if state.is_some_and(|s| sample.time <= s.last.time) {
+            return Vec::new();
+        }
+        // Another UUID is another GPU in the same slot.
+        let same =
+            state.is_some_and(|s| s.uuid.is_none() || gpu.uuid.is_none() || s.uuid == gpu.uuid);
+        let old = if same { self.gpus.remove(&pci) } else { None };
+        let (last, mut throttle, mut replays) = match old {
+            Some(state) => (Some(state.last), state.throttle, state.replays),
+            None => (
+                None,
+                throttle::Episodes::default(),
+                links::Replays::default(),
+            ),
+        };
+        let mut found = Findings {
+            gpu,
+            events: Vec::new(),
+        };
+        throttle.observe(last.as_ref(), sample, &mut found);
+        memory::observe(last.as_ref(), sample, &mut found);
+        links::observe(last.as_ref(), sample, &mut found);
+        replays.observe(sample, &mut found);
+        let events = found.events;
+        let state = State {
+            uuid: gpu.uuid.clone(),
+            last: sample.clone(),
+            throttle,
+            replays,
+        };
+        self.gpus.insert(pci, state);
+        events
+    }
+
+    /// Whether the GPU worked hard when its newest sample was taken, no longer than `max_age`
+    /// before `now`: performance state 0 to 2 and at least half of the time a kernel running.
+    /// Nothing less says that its PCIe link ought to be at full speed.
+    pub fn busy(
+        &self,
+        pci: PciAddress,
+        now: jiff::Timestamp,
+        max_age: std::time::Duration,
+    ) -> bool {
+        self.gpus.get(&pci).is_some_and(|state| {
+            let age = now.duration_since(state.last.time).unsigned_abs();
+            age <= max_age
+                && state
+                    .last
+                    .utilization
+                    .gpu
+                    .is_some_and(|percent| percent >= 50)
+                && state.last.performance_state.is_none_or(|p| p <= 2)
+        })
+    }
+}
+
+/// The events of one sample.
+struct Findings<'a> {
+    gpu: &'a Gpu,
+    events: Vec<Observed>,
+}
+
+/// A counter that rose, or a state that began.
+struct Reading {
+    metric: &'static str,
+    value: Option<f64>,
+    previous: Option<f64>,
+    limit: Option<f64>,
+}
+
+impl Reading {
+    fn of(metric: &'static str) -> Self {
+        Self {
+            metric,
+            value: None,
+            previous: None,
+            limit: None,
+        }
+    }
+
+    fn counter(metric: &'static str, previous: Option<u64>, value: u64) -> Self {
+        Self {
+            value: Some(value as f64),
+            previous: previous.map(|p| p as f64),
+            ..Self::of(metric)
+        }
+    }
+}
+
+impl Findings<'_> {
+    fn add(
+        &mut self,
+        (kind, severity): (Kind, Severity),
+        text: impl Into<String>,
+        reading: Reading,
+        count: u64,
+    ) -> &mut Occurrence {
+        let mut found = Occurrence::new(kind, severity, text);
+        found.gpu = Some(self.gpu.clone());
+        found.provenance = Provenance::Kernel;
+        found.detail.sample.metric = Some(reading.metric.to_owned());
+        found.detail.sample.value = reading.value;
+        found.detail.sample.previous = reading.previous;
+        found.detail.sample.limit = reading.limit;
+        let at = self.events.len();
+        self.events.push(Observed {
+            witness: WitnessName::Nvml,
+            occurrence: found,
+            count: count.max(1),
+        });
+        &mut self.events[at].occurrence
+    }
+}
+
+/// By how much a counter rose. One that fell was reset with the driver, so all of it is new.
+fn rise(old: Option<u64>, new: Option<u64>) -> u64 {
+    match (old, new) {
+        (Some(old), Some(new)) if new >= old => new - old,
+        (Some(_), Some(new)) => new,
+        _ => 0,
+    }
+}
+
+/// Whether a state is on now and was not, or not known to be, before.
+fn begins(old: Option<bool>, new: Option<bool>) -> bool {
+    new == Some(true) && old != Some(true)
+}
+
+#[cfg(test)]
+mod tests;

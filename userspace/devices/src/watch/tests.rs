@@ -1,0 +1,300 @@
+use gtrace_event::{PciAddress, Timestamp};
+
+use super::*;
+use crate::{ClockEventReasons as Reasons, EccErrors, GpuInfo, NvLinkSample};
+
+struct Bench {
+    watch: SampleWatch,
+    gpu: Gpu,
+    second: i64,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let gpu = Gpu::at(PciAddress::parse("0000:3b:00.0").unwrap());
+        Self {
+            watch: SampleWatch::new(),
+            gpu,
+            second: 0,
+        }
+    }
+
+    /// A sample five seconds after the one before.
+    fn see(&mut self, fill: impl FnOnce(&mut GpuSample)) -> Vec<Observed> {
+        self.second += 5;
+        let mut sample = GpuSample::at(Timestamp::from_second(self.second).unwrap());
+        fill(&mut sample);
+        let events = self.watch.observe(&self.gpu, &sample);
+        let known: Vec<_> = every_metric();
+        for event in &events {
+            let o = &event.occurrence;
+            assert_eq!(
+                (event.witness, o.provenance),
+                (WitnessName::Nvml, Provenance::Kernel)
+            );
+            let metric = o.detail.sample.metric.as_deref().unwrap();
+            assert!(known.contains(&metric), "{metric} is not among the metrics");
+        }
+        events
+    }
+}
+
+/// Names of the metrics of a GPU that supports everything.
+fn every_metric() -> Vec<&'static str> {
+    let mut gpu = GpuInfo::at(PciAddress::parse("0000:3b:00.0").unwrap());
+    let mut s = GpuSample::at(Timestamp::UNIX_EPOCH);
+    let counts = Some(EccErrors {
+        corrected: Some(0),
+        uncorrected: Some(0),
+    });
+    s.ecc.volatile = counts;
+    s.violations.power = Some(0);
+    s.clock_event_reasons = Some(Reasons(0));
+    (s.remapped_rows.pending, s.remapped_rows.failure) = (Some(false), Some(false));
+    (s.remapped_rows.correctable, s.retired_pages.single_bit) = (Some(0), Some(0));
+    s.retired_pages.pending = Some(false);
+    s.pcie_replays = Some(0);
+    s.nvlinks = vec![NvLinkSample {
+        active: Some(true),
+        replay: Some(0),
+        ..Default::default()
+    }];
+    gpu.sample = Some(s);
+    crate::metrics(&[gpu]).iter().map(|m| m.name).collect()
+}
+
+fn texts(events: &[Observed]) -> Vec<&str> {
+    events
+        .iter()
+        .map(|e| e.occurrence.message.as_str())
+        .collect()
+}
+
+#[test]
+fn a_protective_reason_is_one_event_for_as_long_as_it_lasts() {
+    let mut bench = Bench::new();
+    let hot = |s: &mut GpuSample| s.clock_event_reasons = Some(Reasons::HW_THERMAL_SLOWDOWN);
+    assert!(bench.see(|_| {}).is_empty());
+    let events = bench.see(hot);
+    assert_eq!(events.len(), 1);
+    let throttle = &events[0].occurrence;
+    assert_eq!(
+        (throttle.kind, throttle.severity),
+        (Kind::Throttle, Severity::Warning)
+    );
+    assert_eq!(throttle.detail.sample.reasons, ["HwThermalSlowdown"]);
+    for _ in 0..30 {
+        assert!(bench.see(hot).is_empty());
+        assert!(bench.see(|_| {}).is_empty(), "comes and goes");
+    }
+    for _ in 0..12 {
+        assert!(bench.see(|_| {}).is_empty());
+    }
+    assert_eq!(
+        bench.see(hot).len(),
+        1,
+        "after a quiet minute it is a new one"
+    );
+}
+
+#[test]
+fn a_throttle_between_two_samples_shows_in_its_counter() {
+    let mut bench = Bench::new();
+    let at = |ns| move |s: &mut GpuSample| s.violations.hw_power_brake_slowdown = Some(ns);
+    assert!(bench.see(at(7_000_000_000)).is_empty(), "long ago");
+    assert!(bench.see(at(7_000_000_000)).is_empty());
+    let events = bench.see(at(7_250_000_000));
+    assert_eq!(
+        texts(&events),
+        ["Hardware halved the clocks or more: the system's power supply asked for it"]
+    );
+    let sample = &events[0].occurrence.detail.sample;
+    assert_eq!((sample.previous, sample.value), (Some(7.0), Some(7.25)));
+    assert_eq!(sample.reasons, ["HwPowerBrakeSlowdown"]);
+}
+
+#[test]
+fn the_power_cap_is_for_information_and_idle_is_nothing() {
+    let mut bench = Bench::new();
+    let idle = Reasons(Reasons::GPU_IDLE.0 | Reasons::APPLICATIONS_CLOCKS_SETTING.0);
+    assert!(bench.see(|s| s.clock_event_reasons = Some(idle)).is_empty());
+    let events = bench.see(|s| s.clock_event_reasons = Some(Reasons::SW_POWER_CAP));
+    assert_eq!(
+        (events.len(), events[0].occurrence.severity),
+        (1, Severity::Info)
+    );
+}
+
+#[test]
+fn a_bare_hardware_slowdown_must_last() {
+    let mut bench = Bench::new();
+    let slow = |s: &mut GpuSample| s.clock_event_reasons = Some(Reasons::HW_SLOWDOWN);
+    assert!(
+        bench.see(slow).is_empty(),
+        "any change of the performance state shows it"
+    );
+    assert_eq!(
+        texts(&bench.see(slow)),
+        ["Hardware halved the clocks or more"]
+    );
+}
+
+#[test]
+fn the_thermal_policy_counts_where_single_reasons_have_no_counters() {
+    let mut bench = Bench::new();
+    let old = |ns| move |s: &mut GpuSample| s.violations.thermal = Some(ns);
+    bench.see(old(1));
+    assert_eq!(texts(&bench.see(old(2))), ["Clocks were lowered for heat"]);
+    let mut bench = Bench::new();
+    let new = |ns| {
+        move |s: &mut GpuSample| {
+            s.violations.thermal = Some(ns);
+            s.violations.sw_thermal_slowdown = Some(ns);
+        }
+    };
+    bench.see(new(1));
+    assert_eq!(texts(&bench.see(new(2))).len(), 1);
+}
+
+#[test]
+fn ecc_counts_the_rise_and_not_what_was_there() {
+    let mut bench = Bench::new();
+    let errors = |c, u| {
+        Some(EccErrors {
+            corrected: Some(c),
+            uncorrected: Some(u),
+        })
+    };
+    let both = |v: (u64, u64), a: (u64, u64)| {
+        move |s: &mut GpuSample| {
+            s.ecc.volatile = errors(v.0, v.1);
+            s.ecc.aggregate = errors(a.0, a.1);
+        }
+    };
+    assert!(bench.see(both((5, 1), (50, 10))).is_empty());
+    let events = bench.see(both((8, 3), (53, 12)));
+    let found: Vec<_> = events
+        .iter()
+        .map(|e| (e.occurrence.severity, e.count))
+        .collect();
+    assert_eq!(found, [(Severity::Critical, 2), (Severity::Info, 3)]);
+    // The driver was loaded anew: the volatile counters are zero, the aggregate remembers.
+    let events = bench.see(both((0, 0), (53, 13)));
+    assert_eq!((events.len(), events[0].count), (1, 1));
+    // Somebody cleared the aggregate.
+    assert!(bench.see(both((0, 0), (2, 2))).is_empty());
+}
+
+#[test]
+fn a_row_that_waits_or_failed_is_trouble_now() {
+    let mut bench = Bench::new();
+    let rows = |pending, failure, uncorrectable| {
+        move |s: &mut GpuSample| {
+            s.remapped_rows.pending = Some(pending);
+            s.remapped_rows.failure = Some(failure);
+            s.remapped_rows.uncorrectable = Some(uncorrectable);
+        }
+    };
+    let events = bench.see(rows(true, true, 4));
+    let severities: Vec<_> = events.iter().map(|e| e.occurrence.severity).collect();
+    assert_eq!(severities, [Severity::Critical, Severity::Warning]);
+    assert!(events.iter().all(|e| e.occurrence.kind == Kind::RowRemap));
+    assert!(bench.see(rows(true, true, 4)).is_empty());
+    assert!(bench.see(rows(false, true, 4)).is_empty());
+    let events = bench.see(rows(false, true, 6));
+    assert_eq!((events.len(), events[0].count), (1, 2));
+}
+
+#[test]
+fn an_nvlink_that_goes_down_or_counts_errors() {
+    let mut bench = Bench::new();
+    let links = |up: bool, recovery, crc| {
+        move |s: &mut GpuSample| {
+            let link = NvLinkSample {
+                link: 3,
+                active: Some(up),
+                ..NvLinkSample::default()
+            };
+            let ok = NvLinkSample {
+                link: 4,
+                active: Some(false),
+                ..NvLinkSample::default()
+            };
+            s.nvlinks = vec![
+                NvLinkSample {
+                    recovery: Some(recovery),
+                    crc_data: Some(crc),
+                    ..link
+                },
+                ok,
+            ];
+        }
+    };
+    assert!(
+        bench.see(links(true, 1, 9)).is_empty(),
+        "never up is no event"
+    );
+    let events = bench.see(links(true, 2, 12));
+    assert_eq!(
+        texts(&events),
+        [
+            "NVLink 3 counted recovery errors",
+            "NVLink 3 counted crc_data errors"
+        ]
+    );
+    assert_eq!((events[0].count, events[1].count), (1, 3));
+    let events = bench.see(links(false, 2, 12));
+    assert_eq!(texts(&events), ["NVLink 3 went down"]);
+    assert_eq!(events[0].occurrence.detail.fabric.link, Some(3));
+    assert!(bench.see(links(false, 2, 12)).is_empty());
+}
+
+#[test]
+fn pcie_replays_count_by_the_minute() {
+    let mut bench = Bench::new();
+    let replays = |n| move |s: &mut GpuSample| s.pcie_replays = Some(n);
+    assert!(bench.see(replays(1000)).is_empty());
+    for n in 0..30 {
+        assert!(
+            bench.see(replays(1000 + n / 2)).is_empty(),
+            "six a minute are noise"
+        );
+    }
+    let events = bench.see(replays(1040));
+    assert_eq!(
+        (events.len(), events[0].occurrence.kind),
+        (1, Kind::PcieLink)
+    );
+    assert_eq!(events[0].occurrence.detail.sample.limit, Some(8.0));
+    assert!(bench.see(replays(1040)).is_empty());
+    assert_eq!(
+        bench.see(replays(20))[0].count,
+        20,
+        "the counter began anew"
+    );
+}
+
+#[test]
+fn an_old_sample_shows_nothing_and_another_gpu_starts_anew() {
+    let mut bench = Bench::new();
+    bench.gpu.uuid = Some("GPU-1".into());
+    bench.see(|s| s.remapped_rows.correctable = Some(1));
+    bench.second -= 5;
+    assert!(
+        bench
+            .see(|s| s.remapped_rows.correctable = Some(9))
+            .is_empty(),
+        "the same moment"
+    );
+    bench.gpu.uuid = Some("GPU-2".into());
+    assert!(
+        bench
+            .see(|s| s.remapped_rows.correctable = Some(9))
+            .is_empty(),
+        "another GPU"
+    );
+    assert_eq!(
+        bench.see(|s| s.remapped_rows.correctable = Some(10)).len(),
+        1
+    );
+}

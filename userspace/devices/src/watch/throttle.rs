@@ -1,0 +1,130 @@
+use std::time::Duration;
+
+use gtrace_event::{Kind, Severity, Timestamp};
+
+use super::{Findings, Reading, rise};
+use crate::{ClockEventReasons as Reasons, GpuSample, Violations};
+
+/// A cause that is away for so long is over; before, its return is the same episode. Clocks at a
+/// thermal or power limit go up and down many times a minute.
+const QUIET: Duration = Duration::from_secs(60);
+
+struct Cause {
+    reason: Reasons,
+    severity: Severity,
+    text: &'static str,
+    metric: &'static str,
+    /// The counter that shows what happened between two samples.
+    counter: fn(&GpuSample) -> Option<u64>,
+}
+
+fn thermal_policy(sample: &GpuSample) -> Option<u64> {
+    // Where there are counters of the single reasons, this one says nothing more.
+    let Violations {
+        sw_thermal_slowdown: None,
+        hw_thermal_slowdown: None,
+        thermal,
+        ..
+    } = sample.violations
+    else {
+        return None;
+    };
+    // And when a reason shows now, that one is reported.
+    let shown = sample.clock_event_reasons.unwrap_or_default().0
+        & (Reasons::SW_THERMAL_SLOWDOWN.0 | Reasons::HW_THERMAL_SLOWDOWN.0);
+    (shown == 0).then_some(thermal)?
+}
+
+const CAUSES: [Cause; 6] = [
+    Cause {
+        reason: Reasons::HW_THERMAL_SLOWDOWN,
+        severity: Severity::Warning,
+        text: "Hardware halved the clocks or more: the GPU is too hot",
+        metric: "gtrace_gpu_violation_seconds",
+        counter: |s| s.violations.hw_thermal_slowdown,
+    },
+    Cause {
+        reason: Reasons::HW_POWER_BRAKE_SLOWDOWN,
+        severity: Severity::Warning,
+        text: "Hardware halved the clocks or more: the system's power supply asked for it",
+        metric: "gtrace_gpu_violation_seconds",
+        counter: |s| s.violations.hw_power_brake_slowdown,
+    },
+    Cause {
+        reason: Reasons::SW_THERMAL_SLOWDOWN,
+        severity: Severity::Warning,
+        text: "The driver lowered the clocks: GPU or memory is too hot",
+        metric: "gtrace_gpu_violation_seconds",
+        counter: |s| s.violations.sw_thermal_slowdown,
+    },
+    Cause {
+        reason: Reasons(0),
+        severity: Severity::Warning,
+        text: "Clocks were lowered for heat",
+        metric: "gtrace_gpu_violation_seconds",
+        counter: thermal_policy,
+    },
+    Cause {
+        reason: Reasons::HW_SLOWDOWN,
+        severity: Severity::Warning,
+        text: "Hardware halved the clocks or more",
+        metric: "gtrace_gpu_clock_event_reason",
+        counter: |_| None,
+    },
+    Cause {
+        reason: Reasons::SW_POWER_CAP,
+        severity: Severity::Info,
+        text: "The driver lowered the clocks: the power limit is reached",
+        metric: "gtrace_gpu_violation_seconds",
+        counter: |s| s.violations.power,
+    },
+];
+
+/// When each cause was last seen.
+#[derive(Debug, Default)]
+pub(super) struct Episodes([Option<Timestamp>; CAUSES.len()]);
+
+impl Episodes {
+    pub(super) fn observe(
+        &mut self,
+        last: Option<&GpuSample>,
+        now: &GpuSample,
+        found: &mut Findings<'_>,
+    ) {
+        let reasons = now.clock_event_reasons.unwrap_or_default();
+        for (cause, seen) in CAUSES.iter().zip(&mut self.0) {
+            let old = last.and_then(|l| (cause.counter)(l));
+            let new = (cause.counter)(now);
+            let rose = rise(old, new);
+            if rose == 0 && !active(cause.reason, last, reasons) {
+                continue;
+            }
+            let before = seen.replace(now.time);
+            if before.is_some_and(|b| now.time.duration_since(b).unsigned_abs() < QUIET) {
+                continue;
+            }
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            let reading = Reading {
+                metric: cause.metric,
+                value: new.map(seconds),
+                previous: old.map(seconds),
+                limit: None,
+            };
+            let event = found.add((Kind::Throttle, cause.severity), cause.text, reading, 1);
+            // A short one is over by now and shows in its counter only.
+            event.detail.sample.reasons = Reasons(reasons.0 | cause.reason.0).names();
+        }
+    }
+}
+
+/// Whether `reason` shows now and counts.
+fn active(reason: Reasons, last: Option<&GpuSample>, now: Reasons) -> bool {
+    if reason != Reasons::HW_SLOWDOWN {
+        return now.intersects(reason);
+    }
+    // It comes with its two causes, which are reported by name; alone it also shows for a moment
+    // at any change of the performance state (nvml.h), so it must last.
+    let named = Reasons(Reasons::HW_THERMAL_SLOWDOWN.0 | Reasons::HW_POWER_BRAKE_SLOWDOWN.0);
+    let before = last.and_then(|l| l.clock_event_reasons).unwrap_or_default();
+    now.intersects(reason) && before.intersects(reason) && !now.intersects(named)
+}

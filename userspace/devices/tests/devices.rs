@@ -1,0 +1,191 @@
+//! PCI, /proc/driver/nvidia and NVML put together.
+
+mod support;
+
+use std::time::Duration;
+
+use gtrace_devices::{
+    Devices, GpuSample, NvmlGpu, NvmlSnapshot, Observed, ProcRoot, UnreadableGpu, metrics,
+};
+use gtrace_event::{Kind, Timestamp, WitnessName};
+use support::{Sys, pci, proc_tree};
+
+const FIRST: &str = "0000:3d:00.0";
+const SECOND: &str = "0000:3e:00.0";
+const INFORMATION: &str = "Model: NVIDIA H100\nGPU UUID: GPU-proc\nGPU Excluded: No\n";
+
+fn nvml_gpu(address: &str, index: u32) -> NvmlGpu {
+    NvmlGpu {
+        pci: pci(address),
+        index,
+        uuid: Some(format!("GPU-{index}")),
+        name: None,
+        lost: false,
+        errors: Vec::new(),
+        sample: GpuSample::at(Timestamp::now()),
+    }
+}
+
+fn snapshot(gpus: Vec<NvmlGpu>) -> Option<NvmlSnapshot> {
+    Some(NvmlSnapshot {
+        gpus,
+        ..NvmlSnapshot::default()
+    })
+}
+
+fn lost(events: &[Observed]) -> Vec<String> {
+    let lost = events.iter().filter(|e| e.occurrence.kind == Kind::GpuLost);
+    lost.map(|e| e.occurrence.detail.source.reason.clone().unwrap())
+        .collect()
+}
+
+#[test]
+fn every_source_adds_what_it_knows() {
+    let sys = Sys::host();
+    let proc = proc_tree(&[(FIRST, INFORMATION), ("0000:99:00.0", INFORMATION)]);
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    let report = devices.poll(snapshot(vec![nvml_gpu(FIRST, 0)]));
+    let shown: Vec<_> = report
+        .gpus
+        .iter()
+        .map(|g| (g.pci.to_string(), g.present_in))
+        .collect();
+    assert_eq!(shown.len(), 3);
+    let first = &report.gpus[0];
+    assert!(first.present_in.pci && first.present_in.nvml && first.present_in.proc);
+    assert_eq!(first.name.as_deref(), Some("NVIDIA H100"), "NVML gave none");
+    assert_eq!(first.uuid.as_deref(), Some("GPU-0"), "NVML's comes first");
+    assert_eq!(first.driver_version.as_deref(), Some("535.129.03"));
+    assert!(first.sample.is_some());
+    assert!(!report.gpus[2].present_in.pci && report.gpus[2].present_in.proc);
+    assert_eq!(report.driver.unwrap().branch(), Some(535));
+    let json = serde_json::to_string(&report.gpus).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Vec<gtrace_devices::GpuInfo>>(&json).unwrap(),
+        report.gpus
+    );
+}
+
+#[test]
+fn a_gpu_that_the_driver_has_and_nvml_does_not_show_is_lost() {
+    let sys = Sys::host();
+    let proc = proc_tree(&[]);
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    let missing = || {
+        Some(NvmlSnapshot {
+            gpus: vec![nvml_gpu(FIRST, 0)],
+            unreadable: vec![UnreadableGpu {
+                index: 1,
+                lost: true,
+                error: "fell off".into(),
+            }],
+            ..NvmlSnapshot::default()
+        })
+    };
+    assert!(
+        lost(&devices.poll(missing()).events).is_empty(),
+        "it may just have been bound"
+    );
+    assert!(
+        lost(&devices.poll(None).events).is_empty(),
+        "no NVML says nothing"
+    );
+    let events = devices.poll(missing()).events;
+    let reasons = lost(&events);
+    assert_eq!(reasons.len(), 1);
+    assert!(reasons[0].contains("does not show it") && reasons[0].contains("index 1: fell off"));
+    assert_eq!(events[0].witness, WitnessName::Nvml);
+    assert_eq!(
+        events[0].occurrence.gpu.as_ref().unwrap().pci,
+        Some(pci(SECOND))
+    );
+    assert!(lost(&devices.poll(missing()).events).is_empty(), "once");
+    let whole = snapshot(vec![nvml_gpu(FIRST, 0), nvml_gpu(SECOND, 1)]);
+    assert!(lost(&devices.poll(whole).events).is_empty());
+    devices.poll(missing());
+    assert_eq!(lost(&devices.poll(missing()).events).len(), 1, "lost again");
+}
+
+#[test]
+fn a_gpu_of_another_driver_or_excluded_is_not_lost() {
+    let sys = Sys::host();
+    std::fs::remove_file(sys.device(FIRST).join("driver")).unwrap();
+    sys.bind(FIRST, "vfio-pci");
+    let proc = proc_tree(&[(SECOND, "GPU Excluded: Yes\n")]);
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    for _ in 0..4 {
+        assert!(devices.poll(snapshot(Vec::new())).events.is_empty());
+    }
+}
+
+#[test]
+fn a_gpu_that_nvml_calls_lost_is_lost_at_once_but_not_twice() {
+    let sys = Sys::host();
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
+    let dead = || {
+        let mut gpu = nvml_gpu(FIRST, 0);
+        (gpu.lost, gpu.errors) = (true, vec!["device fell off the bus".into()]);
+        snapshot(vec![gpu, nvml_gpu(SECOND, 1)])
+    };
+    let report = devices.poll(dead());
+    assert_eq!(lost(&report.events), ["device fell off the bus"]);
+    assert_eq!(
+        report.gpus[0].nvml_error.as_deref(),
+        Some("device fell off the bus")
+    );
+    assert!(devices.poll(dead()).events.is_empty());
+
+    // Seen by PCI first: one event, of PCI.
+    let mut devices = Devices::new(sys.root(), ProcRoot::default());
+    sys.write(FIRST, "config", [0xff; 4]);
+    let events = devices.poll(dead()).events;
+    assert_eq!(
+        (events.len(), events[0].witness),
+        (1, WitnessName::SysfsPci)
+    );
+}
+
+#[test]
+fn a_busy_gpu_with_a_slow_link_is_found_with_nvmls_help() {
+    let sys = Sys::host();
+    sys.write(FIRST, "current_link_speed", "8.0 GT/s PCIe");
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
+    let mut found = 0;
+    for _ in 0..4 {
+        let mut gpu = nvml_gpu(FIRST, 0);
+        gpu.sample.utilization.gpu = Some(98);
+        gpu.sample.performance_state = Some(0);
+        let report = devices.poll(snapshot(vec![gpu, nvml_gpu(SECOND, 1)]));
+        found += report
+            .events
+            .iter()
+            .filter(|e| e.occurrence.kind == Kind::PcieLink)
+            .count();
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(found, 1);
+}
+
+#[test]
+fn metrics_of_one_family_stand_together_and_end_with_their_unit() {
+    let sys = Sys::host();
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
+    let mut gpu = nvml_gpu(FIRST, 0);
+    gpu.sample.clocks.sm = Some(1980);
+    gpu.sample.utilization.gpu = Some(50);
+    let metrics = metrics(&devices.poll(snapshot(vec![gpu, nvml_gpu(SECOND, 1)])).gpus);
+    let mut names: Vec<_> = metrics.iter().map(|m| m.name).collect();
+    names.dedup();
+    let all = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all, "a family in two places");
+    for metric in &metrics {
+        assert!(metric.name.ends_with(metric.unit) && !metric.name.ends_with("_total"));
+        assert_eq!(metric.labels[0].0, "gpu");
+        assert_eq!(metric.labels[1].0, "uuid");
+    }
+    let value = |name: &str| metrics.iter().find(|m| m.name == name).map(|m| m.value);
+    assert_eq!(value("gtrace_gpu_clock_hertz"), Some(1.98e9));
+    assert_eq!(value("gtrace_gpu_utilization_ratio"), Some(0.5));
+}

@@ -1,0 +1,313 @@
+/* A FAKE of libnvidia-ml.so.1 for tests: no GPU, no driver, made-up readings.
+ *
+ * It exports the functions that gtrace-devices calls, with NVML's signatures. Environment:
+ *   FAKE_NVML_GPUS=N         number of GPUs (default 1), at 0000:3b:00.0, 0000:3c:00.0, ...
+ *   FAKE_NVML_INIT=CODE      nvmlInit_v2 returns CODE
+ *   FAKE_NVML_HANG=FUNCTION  that function never returns
+ *   FAKE_NVML_ABORT=FUNCTION that function aborts the process
+ *   FAKE_NVML_ONCE=FILE      hang or abort only while FILE does not exist, and make it
+ *   FAKE_NVML_LOST=INDEX     that GPU answers NVML_ERROR_GPU_IS_LOST to all but its address
+ *   FAKE_NVML_CLOSED=INDEX   that GPU cannot be opened: NVML_ERROR_GPU_IS_LOST
+ *   FAKE_NVML_BARE=1         every reading is NVML_ERROR_NOT_SUPPORTED
+ *   FAKE_NVML_CHATTER=1      writes to standard output at every call, as a library should not
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef void *device_t;
+
+enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, SMALL = 7, LOST = 15 };
+
+static int number(const char *name, int otherwise) {
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+static int misbehaves(const char *variable, const char *function) {
+    const char *wanted = getenv(variable);
+    if (!wanted || strcmp(wanted, function) != 0)
+        return 0;
+    const char *once = getenv("FAKE_NVML_ONCE");
+    if (!once)
+        return 1;
+    int fd = open(once, O_CREAT | O_EXCL | O_WRONLY, 0600);
+    if (fd < 0)
+        return 0;
+    close(fd);
+    return 1;
+}
+
+static void enter(const char *function) {
+    if (getenv("FAKE_NVML_CHATTER")) {
+        printf("fake NVML: %s\n", function);
+        fflush(stdout);
+    }
+    if (misbehaves("FAKE_NVML_ABORT", function))
+        abort();
+    while (misbehaves("FAKE_NVML_HANG", function))
+        for (;;)
+            pause();
+}
+
+/* A handle is the index plus one. */
+static int at(device_t d) { return (int)(size_t)d - 1; }
+
+static int refuses(device_t d) {
+    if (at(d) == number("FAKE_NVML_LOST", -1))
+        return LOST;
+    return getenv("FAKE_NVML_BARE") ? NOT_SUPPORTED : OK;
+}
+
+#define ENTER() enter(__func__)
+#define READING(d)                                                                                 \
+    ENTER();                                                                                       \
+    int refused = refuses(d);                                                                      \
+    if (refused)                                                                                   \
+    return refused
+#define VALUE(name, type, expression)                                                              \
+    int name(device_t d, type *out) {                                                              \
+        READING(d);                                                                                \
+        *out = (expression);                                                                       \
+        return OK;                                                                                 \
+    }
+
+int nvmlInit_v2(void) {
+    ENTER();
+    return number("FAKE_NVML_INIT", OK);
+}
+int nvmlShutdown(void) {
+    ENTER();
+    return OK;
+}
+int nvmlSystemGetDriverVersion(char *out, u32 n) {
+    ENTER();
+    snprintf(out, n, "535.129.03");
+    return OK;
+}
+int nvmlSystemGetNVMLVersion(char *out, u32 n) {
+    ENTER();
+    snprintf(out, n, "12.535.129.03");
+    return OK;
+}
+int nvmlSystemGetCudaDriverVersion_v2(int *out) {
+    ENTER();
+    *out = 12020;
+    return OK;
+}
+int nvmlSystemGetCudaDriverVersion(int *out) { return nvmlSystemGetCudaDriverVersion_v2(out); }
+int nvmlDeviceGetCount_v2(u32 *out) {
+    ENTER();
+    *out = (u32)number("FAKE_NVML_GPUS", 1);
+    return OK;
+}
+int nvmlDeviceGetHandleByIndex_v2(u32 index, device_t *out) {
+    ENTER();
+    if ((int)index == number("FAKE_NVML_CLOSED", -1))
+        return LOST;
+    *out = (device_t)(size_t)(index + 1);
+    return OK;
+}
+
+struct pci_info {
+    char legacy[16];
+    u32 domain, bus, device, id, subsystem;
+    char text[32];
+};
+int nvmlDeviceGetPciInfo_v3(device_t d, struct pci_info *out) {
+    ENTER();
+    memset(out, 0, sizeof *out);
+    out->bus = 0x3b + (u32)at(d);
+    out->id = 0x233010de;
+    snprintf(out->legacy, sizeof out->legacy, "0000:%02X:00.0", out->bus);
+    snprintf(out->text, sizeof out->text, "00000000:%02X:00.0", out->bus);
+    return OK;
+}
+int nvmlDeviceGetUUID(device_t d, char *out, u32 n) {
+    READING(d);
+    snprintf(out, n, "GPU-fa4e0000-0000-0000-0000-%012d", at(d));
+    return OK;
+}
+int nvmlDeviceGetName(device_t d, char *out, u32 n) {
+    READING(d);
+    snprintf(out, n, "Fake GPU (no hardware)");
+    return OK;
+}
+
+struct utilization {
+    u32 gpu, memory;
+};
+VALUE(nvmlDeviceGetUtilizationRates, struct utilization, ((struct utilization){87, 41}))
+
+struct memory_v2 {
+    u32 version;
+    u64 total, reserved, free, used;
+};
+int nvmlDeviceGetMemoryInfo_v2(device_t d, struct memory_v2 *out) {
+    READING(d);
+    if (out->version != (sizeof *out | 2u << 24))
+        return INVALID;
+    out->total = 80ull << 30;
+    out->reserved = 1ull << 30;
+    out->used = 30ull << 30;
+    out->free = 49ull << 30;
+    return OK;
+}
+int nvmlDeviceGetTemperature(device_t d, u32 sensor, u32 *out) {
+    READING(d);
+    *out = 64 + sensor;
+    return OK;
+}
+int nvmlDeviceGetTemperatureThreshold(device_t d, u32 which, u32 *out) {
+    READING(d);
+    static const u32 limits[] = {92, 89, 95, 87};
+    if (which >= 4)
+        return NOT_SUPPORTED;
+    *out = limits[which];
+    return OK;
+}
+VALUE(nvmlDeviceGetPowerUsage, u32, 312500)
+VALUE(nvmlDeviceGetEnforcedPowerLimit, u32, 700000)
+VALUE(nvmlDeviceGetTotalEnergyConsumption, u64, 123456789ull)
+
+int nvmlDeviceGetClockInfo(device_t d, u32 clock, u32 *out) {
+    READING(d);
+    static const u32 now[] = {1410, 1411, 2619, 1000};
+    *out = now[clock & 3];
+    return OK;
+}
+int nvmlDeviceGetMaxClockInfo(device_t d, u32 clock, u32 *out) {
+    READING(d);
+    static const u32 max[] = {1980, 1980, 2619, 1545};
+    *out = max[clock & 3];
+    return OK;
+}
+VALUE(nvmlDeviceGetCurrentClocksThrottleReasons, u64, 0x4 | 0x20)
+
+struct violation {
+    u64 reference, time;
+};
+int nvmlDeviceGetViolationStatus(device_t d, u32 policy, struct violation *out) {
+    READING(d);
+    if (policy > 1)
+        return NOT_SUPPORTED;
+    out->reference = 1;
+    out->time = policy == 0 ? 5000000000ull : 250000000ull;
+    return OK;
+}
+int nvmlDeviceGetEccMode(device_t d, u32 *current, u32 *pending) {
+    READING(d);
+    *current = *pending = 1;
+    return OK;
+}
+int nvmlDeviceGetTotalEccErrors(device_t d, u32 kind, u32 counter, u64 *out) {
+    READING(d);
+    *out = kind * 10 + counter;
+    return OK;
+}
+
+struct field_value {
+    u32 field, scope;
+    long long timestamp, latency;
+    u32 type, result;
+    union {
+        double d;
+        u32 u;
+        unsigned long ul;
+        u64 ull;
+    } value;
+};
+int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
+    READING(d);
+    for (int i = 0; i < n; i++) {
+        struct field_value *v = &values[i];
+        v->result = OK;
+        v->type = 1;
+        switch (v->field) {
+        case 82: v->value.u = 71; break;  /* memory temperature */
+        case 91: v->value.u = 2; break;   /* NVLinks */
+        case 142: v->value.u = 3; break;  /* rows remapped, correctable */
+        case 143: v->value.u = 1; break;  /* uncorrectable */
+        case 144: v->value.u = 1; break;  /* pending */
+        case 145: v->value.u = 0; break;  /* failure */
+        case 251: v->type = 3; v->value.ull = 700000000ull; break;
+        case 252: v->type = 3; v->value.ull = 0; break;
+        case 253: v->type = 99; v->value.ull = 1; break; /* a type newer than any reader */
+        default: v->result = NOT_SUPPORTED;
+        }
+    }
+    return OK;
+}
+int nvmlDeviceGetRetiredPages(device_t d, u32 cause, u32 *n, u64 *addresses) {
+    (void)cause, (void)n, (void)addresses;
+    READING(d);
+    return NOT_SUPPORTED; /* as every GPU since Ampere */
+}
+VALUE(nvmlDeviceGetPcieReplayCounter, u32, 2)
+int nvmlDeviceGetPcieThroughput(device_t d, u32 counter, u32 *out) {
+    READING(d);
+    *out = counter == 0 ? 1000 : 2000; /* KiB/s */
+    return OK;
+}
+int nvmlDeviceGetNvLinkState(device_t d, u32 link, u32 *out) {
+    READING(d);
+    *out = link == 0;
+    return OK;
+}
+int nvmlDeviceGetNvLinkVersion(device_t d, u32 link, u32 *out) {
+    READING(d);
+    *out = 4 + 0 * link;
+    return OK;
+}
+int nvmlDeviceGetNvLinkErrorCounter(device_t d, u32 link, u32 counter, u64 *out) {
+    READING(d);
+    *out = 100 * link + counter;
+    return OK;
+}
+
+struct process {
+    u32 pid;
+    u64 memory;
+    u32 gi, ci;
+};
+static int processes(u32 *n, struct process *out, struct process one) {
+    if (*n < 1) {
+        *n = 1;
+        return SMALL;
+    }
+    *n = 1;
+    out[0] = one;
+    return OK;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
+    READING(d);
+    return processes(n, out, (struct process){(u32)getpid(), 2ull << 30, ~0u, ~0u});
+}
+int nvmlDeviceGetGraphicsRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
+    READING(d);
+    return processes(n, out, (struct process){(u32)getpid(), ~0ull, ~0u, ~0u});
+}
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
+    (void)out;
+    READING(d);
+    *n = 0;
+    return OK;
+}
+VALUE(nvmlDeviceGetPerformanceState, u32, 0)
+int nvmlDeviceGetMigMode(device_t d, u32 *current, u32 *pending) {
+    READING(d);
+    *current = 0;
+    *pending = 1;
+    return OK;
+}
+VALUE(nvmlDeviceGetPersistenceMode, u32, 1)
+VALUE(nvmlDeviceGetNumFans, u32, 2)
+int nvmlDeviceGetFanSpeed_v2(device_t d, u32 fan, u32 *out) {
+    READING(d);
+    *out = 30 + fan;
+    return OK;
+}

@@ -1,0 +1,426 @@
+//! NVML through the real child process and its protocol, over a fake library.
+
+mod support;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use gtrace_devices::{
+    ClockEventReasons, NvmlClient, NvmlConfig, NvmlError, NvmlSnapshot, NvmlState, ProcessType,
+};
+use support::{child_program, fake_nvml};
+
+/// A child over the fake library, with these environment variables.
+fn config(env: &[(&str, &str)]) -> NvmlConfig {
+    let env: Vec<(String, String)> = env
+        .iter()
+        .map(|(k, v)| ((*k).into(), (*v).into()))
+        .collect();
+    with_command(move || {
+        let mut command = Command::new(child_program());
+        command
+            .arg("nvml-child")
+            .arg(fake_nvml())
+            .envs(env.iter().cloned());
+        command
+    })
+}
+
+fn with_command(command: impl Fn() -> Command + Send + 'static) -> NvmlConfig {
+    NvmlConfig {
+        deadline: Duration::from_secs(10),
+        retry: (Duration::from_millis(20), Duration::from_millis(100)),
+        driver_loaded: None,
+        ..NvmlConfig::with_command(command)
+    }
+}
+
+fn shell(script: &'static str) -> NvmlConfig {
+    with_command(move || {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    })
+}
+
+fn client(config: NvmlConfig) -> NvmlClient {
+    NvmlClient::new(config).unwrap()
+}
+
+/// The next attempt's answer, not the repeated failure of the last one.
+fn attempt(client: &NvmlClient) -> Result<NvmlSnapshot, NvmlError> {
+    std::thread::sleep(Duration::from_millis(150));
+    client.sample()
+}
+
+#[test]
+fn a_sample_has_every_reading_in_its_unit() {
+    let client = client(config(&[]));
+    let snapshot = client.sample().unwrap();
+    assert_eq!(snapshot.driver_version.as_deref(), Some("535.129.03"));
+    assert_eq!(snapshot.cuda_version.as_deref(), Some("12.2"));
+    let gpu = &snapshot.gpus[0];
+    assert_eq!(
+        (gpu.pci.to_string().as_str(), gpu.index),
+        ("0000:3b:00.0", 0)
+    );
+    assert_eq!(
+        gpu.uuid.as_deref(),
+        Some("GPU-fa4e0000-0000-0000-0000-000000000000")
+    );
+    assert_eq!(gpu.errors, Vec::<String>::new());
+    let s = &gpu.sample;
+    assert_eq!(
+        (s.utilization.gpu, s.utilization.memory),
+        (Some(87), Some(41))
+    );
+    assert_eq!(
+        (s.memory.total, s.memory.used),
+        (Some(80 << 30), Some(30 << 30))
+    );
+    assert_eq!(
+        (s.memory.free, s.memory.reserved),
+        (Some(49 << 30), Some(1 << 30))
+    );
+    assert_eq!(
+        (s.temperature.gpu, s.temperature.memory),
+        (Some(64), Some(71))
+    );
+    assert_eq!(
+        (s.temperature.slowdown_limit, s.temperature.shutdown_limit),
+        (Some(89), Some(92))
+    );
+    assert_eq!(s.temperature.memory_limit, Some(95));
+    assert_eq!(
+        (s.power.draw_w, s.power.limit_w),
+        (Some(312.5), Some(700.0))
+    );
+    assert_eq!(s.power.energy_j, Some(123_456.789));
+    assert_eq!(
+        (s.clocks.graphics, s.clocks.sm, s.clocks.memory),
+        (Some(1410), Some(1411), Some(2619))
+    );
+    assert_eq!(s.clocks.max_sm, Some(1980));
+    assert_eq!(s.clock_event_reasons, Some(ClockEventReasons(0x24)));
+    assert_eq!(
+        s.clock_event_reasons.unwrap().names(),
+        ["SwPowerCap", "SwThermalSlowdown"]
+    );
+    assert_eq!(
+        (s.violations.power, s.violations.thermal),
+        (Some(5_000_000_000), Some(250_000_000))
+    );
+    assert_eq!(s.violations.sync_boost, None);
+    assert_eq!(s.violations.sw_thermal_slowdown, Some(700_000_000));
+    assert_eq!(
+        s.violations.hw_power_brake_slowdown, None,
+        "a value type nobody knows"
+    );
+    let volatile = s.ecc.volatile.as_ref().unwrap();
+    assert_eq!(
+        (volatile.corrected, volatile.uncorrected),
+        (Some(0), Some(10))
+    );
+    assert_eq!(s.ecc.aggregate.as_ref().unwrap().uncorrected, Some(11));
+    assert_eq!(
+        (s.remapped_rows.correctable, s.remapped_rows.uncorrectable),
+        (Some(3), Some(1))
+    );
+    assert_eq!(
+        (s.remapped_rows.pending, s.remapped_rows.failure),
+        (Some(true), Some(false))
+    );
+    assert_eq!(s.retired_pages.double_bit, None);
+    assert_eq!(
+        (s.pcie_replays, s.pcie_tx, s.pcie_rx),
+        (Some(2), Some(1_024_000), Some(2_048_000))
+    );
+    assert_eq!(s.nvlinks.len(), 2);
+    assert_eq!(
+        (s.nvlinks[0].active, s.nvlinks[0].version),
+        (Some(true), Some(4))
+    );
+    assert_eq!(
+        (s.nvlinks[0].recovery, s.nvlinks[0].crc_data),
+        (Some(1), Some(3))
+    );
+    assert_eq!(
+        (s.nvlinks[1].active, s.nvlinks[1].replay),
+        (Some(false), None)
+    );
+    assert_eq!(s.processes.len(), 1);
+    assert_eq!(s.processes[0].kind, ProcessType::ComputeAndGraphics);
+    assert_eq!(s.processes[0].used_memory, Some(2 << 30));
+    assert_eq!(
+        (s.processes[0].comm.as_deref(), s.processes[0].mig_gi),
+        (Some("gpus"), None)
+    );
+    assert_eq!(
+        (s.performance_state, s.persistence_mode, s.fan),
+        (Some(0), Some(true), Some(31))
+    );
+    assert!(s.mig.is_some_and(|m| !m.enabled && m.pending));
+    let status = client.status();
+    assert_eq!(
+        (status.state, status.samples, status.starts),
+        (NvmlState::Ok, 1, 1)
+    );
+    assert_eq!(
+        status.pid,
+        Some(s.processes[0].pid),
+        "NVML runs in the child"
+    );
+}
+
+#[test]
+fn what_a_gpu_does_not_support_is_no_error() {
+    let snapshot = client(config(&[("FAKE_NVML_BARE", "1")])).sample().unwrap();
+    let gpu = &snapshot.gpus[0];
+    assert!(gpu.errors.is_empty() && !gpu.lost, "{:?}", gpu.errors);
+    assert_eq!(gpu.sample, gtrace_devices::GpuSample::at(gpu.sample.time));
+}
+
+#[test]
+fn a_library_that_prints_does_not_disturb_the_protocol() {
+    let mut config = config(&[("FAKE_NVML_CHATTER", "1")]);
+    let inner = config.command;
+    config.command = Box::new(move || {
+        let mut command = inner();
+        command.stderr(std::process::Stdio::null());
+        command
+    });
+    let client = client(config);
+    assert_eq!(client.sample().unwrap().gpus.len(), 1);
+    assert_eq!(client.sample().unwrap().gpus.len(), 1);
+    assert_eq!(client.status().starts, 1);
+}
+
+#[test]
+fn a_host_without_gpus_has_an_empty_sample() {
+    let snapshot = client(config(&[("FAKE_NVML_GPUS", "0")])).sample().unwrap();
+    assert!(snapshot.gpus.is_empty() && snapshot.unreadable.is_empty());
+}
+
+#[test]
+fn a_hang_is_answered_at_the_deadline_and_the_child_is_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let once = dir.path().join("hung");
+    let env = [
+        ("FAKE_NVML_HANG", "nvmlDeviceGetPowerUsage"),
+        ("FAKE_NVML_ONCE", once.to_str().unwrap()),
+    ];
+    let config = NvmlConfig {
+        deadline: Duration::from_secs(2),
+        ..config(&env)
+    };
+    let client = client(config);
+    let start = Instant::now();
+    let error = client.sample().unwrap_err();
+    assert!(matches!(error, NvmlError::Hung(_)), "{error}");
+    let took = start.elapsed();
+    assert!(
+        took >= Duration::from_secs(2) && took < Duration::from_secs(4),
+        "{took:?}"
+    );
+    let status = client.status();
+    assert_eq!((status.state, status.hangs), (NvmlState::Hung, 1));
+    // The next child does not hang.
+    assert_eq!(attempt(&client).unwrap().gpus.len(), 1);
+    let status = client.status();
+    assert_eq!(
+        (status.state, status.starts, status.hangs),
+        (NvmlState::Ok, 2, 1)
+    );
+}
+
+#[test]
+fn several_threads_share_one_answer_and_close_interrupts_a_hang() {
+    let config = config(&[("FAKE_NVML_HANG", "nvmlDeviceGetCount_v2")]);
+    let client = client(config);
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..3).map(|_| scope.spawn(|| client.sample())).collect();
+        let started = Instant::now();
+        while client.status().pid.is_none() {
+            assert!(
+                started.elapsed() < Duration::from_secs(10),
+                "{:?}",
+                client.status()
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        let start = Instant::now();
+        assert!(client.close(), "the child is gone");
+        assert!(start.elapsed() < Duration::from_secs(3));
+        for thread in waiting {
+            assert_eq!(thread.join().unwrap(), Err(NvmlError::Closed));
+        }
+    });
+    assert_eq!(client.status().starts, 1);
+}
+
+#[test]
+fn a_crash_is_reported_and_the_child_started_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let once = dir.path().join("crashed");
+    let env = [
+        ("FAKE_NVML_ABORT", "nvmlDeviceGetName"),
+        ("FAKE_NVML_ONCE", once.to_str().unwrap()),
+    ];
+    let client = client(config(&env));
+    let error = client.sample().unwrap_err();
+    assert!(
+        matches!(&error, NvmlError::Failed(why) if why.contains("signal: 6")),
+        "{error}"
+    );
+    assert_eq!(client.status().failures, 1);
+    assert_eq!(attempt(&client).unwrap().gpus.len(), 1);
+    assert_eq!(client.status().starts, 2);
+}
+
+#[test]
+fn an_absent_library_and_an_unloaded_driver_are_no_failures() {
+    let client = client(with_command(|| {
+        let mut command = Command::new(child_program());
+        command.args(["nvml-child", "/nonexistent/libnvidia-ml.so.1"]);
+        command
+    }));
+    assert!(matches!(client.sample(), Err(NvmlError::Absent(why)) if why.contains("nonexistent")));
+    let status = client.status();
+    assert_eq!(
+        (status.state, status.failures, status.pid),
+        (NvmlState::Absent, 0, None)
+    );
+
+    let client = self::client(config(&[("FAKE_NVML_INIT", "9")]));
+    assert!(matches!(client.sample(), Err(NvmlError::Absent(_))));
+
+    let client = self::client(config(&[("FAKE_NVML_INIT", "18")]));
+    let error = client.sample().unwrap_err();
+    assert!(
+        matches!(&error, NvmlError::Failed(why) if why.contains("mismatch")),
+        "{error}"
+    );
+}
+
+#[test]
+fn no_child_runs_while_the_driver_is_not_loaded() {
+    let dir = tempfile::tempdir().unwrap();
+    let version = dir.path().join("version");
+    let client = client(NvmlConfig {
+        driver_loaded: Some(version.clone()),
+        ..config(&[])
+    });
+    assert!(matches!(client.sample(), Err(NvmlError::Absent(_))));
+    assert_eq!(client.status().starts, 0);
+    std::fs::write(&version, "").unwrap();
+    assert!(client.sample().is_ok());
+    assert!(client.status().pid.is_some());
+    std::fs::remove_file(&version).unwrap();
+    assert!(matches!(client.sample(), Err(NvmlError::Absent(_))));
+    assert_eq!(
+        client.status().pid,
+        None,
+        "the child must not hold the driver"
+    );
+}
+
+#[test]
+fn a_lost_gpu_does_not_hide_the_others() {
+    let env = [
+        ("FAKE_NVML_GPUS", "4"),
+        ("FAKE_NVML_LOST", "1"),
+        ("FAKE_NVML_CLOSED", "2"),
+    ];
+    let snapshot = client(config(&env)).sample().unwrap();
+    let lost: Vec<bool> = snapshot.gpus.iter().map(|g| g.lost).collect();
+    assert_eq!(lost, [false, true, false]);
+    assert_eq!(snapshot.gpus[1].errors.len(), 1, "asked once only");
+    assert_eq!(snapshot.gpus[1].pci.to_string(), "0000:3c:00.0");
+    assert_eq!(
+        (snapshot.unreadable[0].index, snapshot.unreadable[0].lost),
+        (2, true)
+    );
+}
+
+#[test]
+fn close_ends_the_child_until_resume() {
+    let client = client(config(&[]));
+    client.sample().unwrap();
+    let pid = client.status().pid.unwrap();
+    assert!(client.close());
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    assert_eq!(client.sample(), Err(NvmlError::Closed));
+    assert_eq!(
+        (client.status().state, client.status().pid),
+        (NvmlState::Closed, None)
+    );
+    client.resume();
+    assert!(client.sample().is_ok());
+}
+
+#[test]
+fn a_child_that_lies_is_a_failure() {
+    for (script, why) in [
+        ("read x; echo nonsense; sleep 60", "bad answer"),
+        (
+            "read x; echo '{\"id\":7,\"ok\":{\"gpus\":[]}}'; sleep 60",
+            "not asked",
+        ),
+        (
+            "read x; head -c 9000000 /dev/zero | tr '\\0' x; sleep 60",
+            "overlong",
+        ),
+        ("read x; printf '{\"id\":1'", "ended (exit status: 0)"),
+        ("exit 3", "exit status: 3"),
+        ("yes", ""),
+    ] {
+        let client = client(shell(script));
+        let start = Instant::now();
+        let error = client.sample().unwrap_err();
+        assert!(
+            matches!(&error, NvmlError::Failed(w) if w.contains(why)),
+            "{script}: {error}"
+        );
+        assert!(start.elapsed() < Duration::from_secs(8), "{script}");
+        let status = client.status();
+        assert_eq!(
+            (status.state, status.pid),
+            (NvmlState::Failed, None),
+            "{script}"
+        );
+        assert_eq!(
+            client.sample(),
+            Err(error),
+            "repeated until the next attempt is due"
+        );
+        assert_eq!(client.status().starts, 1);
+    }
+}
+
+#[test]
+fn a_program_that_cannot_be_started_is_a_failure() {
+    let client = client(with_command(|| Command::new("/nonexistent/gtrace")));
+    assert!(matches!(client.sample(), Err(NvmlError::Failed(_))));
+}
+
+#[test]
+fn the_child_ends_with_its_input() {
+    let mut child = Command::new(child_program())
+        .args(["nvml-child", "/nonexistent"])
+        .stdin(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn the_child_outlives_the_thread_that_asked_first() {
+    let client = client(config(&[]));
+    std::thread::scope(|scope| {
+        scope.spawn(|| client.sample().unwrap()).join().unwrap();
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    client.sample().unwrap();
+    assert_eq!(client.status().starts, 1);
+}

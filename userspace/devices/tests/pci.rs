@@ -1,0 +1,322 @@
+//! The watch over PCI on made-up sysfs trees.
+
+mod support;
+
+use gtrace_devices::{Observed, PciClass, PciWatch, inventory};
+use gtrace_event::{Kind, PciAddress, Provenance, Severity, WitnessName};
+use support::{Sys, pci};
+
+const GPU: &str = "0000:3d:00.0";
+const ROOT: &str = "0000:3a:00.0";
+const NVSWITCH: &str = "0000:40:00.0";
+
+fn poll(watch: &mut PciWatch) -> Vec<Observed> {
+    watch.poll(|_| false).unwrap().events
+}
+
+fn about(event: &Observed) -> PciAddress {
+    event.occurrence.gpu.as_ref().unwrap().pci.unwrap()
+}
+
+#[test]
+fn the_inventory_has_gpus_and_switches_and_nothing_else() {
+    let sys = Sys::host();
+    let devices = inventory(&sys.root()).unwrap();
+    let found: Vec<_> = devices
+        .iter()
+        .map(|d| (d.pci.to_string(), d.class))
+        .collect();
+    let want = [
+        (GPU, PciClass::Gpu),
+        ("0000:3e:00.0", PciClass::Gpu),
+        (NVSWITCH, PciClass::NvSwitch),
+    ];
+    assert_eq!(
+        found,
+        want.map(|(p, c)| (p.to_owned(), c)),
+        "no audio, no adapter, no virtual function"
+    );
+    let gpu = &devices[0];
+    assert_eq!(
+        gpu.upstream,
+        [ROOT, "0000:3b:00.0", "0000:3c:01.0"].map(pci)
+    );
+    assert_eq!(
+        (gpu.driver.as_deref(), gpu.numa_node),
+        (Some("nvidia"), Some(1))
+    );
+    assert_eq!(gpu.id.unwrap().to_string(), "10de:2330");
+    let link = gpu.link.unwrap();
+    assert_eq!((link.speed, link.width), (Some(32.0), Some(16)));
+    assert_eq!((link.max_speed, link.max_width), (Some(32.0), Some(16)));
+    assert!(!gpu.dead && !gpu.suspended);
+}
+
+#[test]
+fn a_host_without_pci_is_an_error_and_not_a_host_that_lost_its_gpus() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    std::fs::rename(sys.root().0.join("bus"), sys.root().0.join("gone")).unwrap();
+    assert!(watch.poll(|_| false).is_err());
+    std::fs::rename(sys.root().0.join("gone"), sys.root().0.join("bus")).unwrap();
+    assert!(poll(&mut watch).is_empty());
+}
+
+#[test]
+fn errors_counted_before_the_start_are_no_event() {
+    let sys = Sys::host();
+    sys.aer(GPU, 12, 1);
+    let mut watch = sys.watch();
+    assert!(poll(&mut watch).is_empty());
+    assert!(poll(&mut watch).is_empty());
+}
+
+#[test]
+fn a_rise_of_aer_counters_is_an_event_of_the_device_that_counted() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    sys.aer(GPU, 3, 1);
+    sys.aer(ROOT, 2, 0);
+    let events = poll(&mut watch);
+    let found: Vec<_> = events
+        .iter()
+        .map(|e| {
+            (
+                about(e).to_string(),
+                e.occurrence.detail.aer.severity.clone().unwrap(),
+                e.count,
+            )
+        })
+        .collect();
+    let want = [
+        (ROOT, "Correctable", 2),
+        (GPU, "Correctable", 3),
+        (GPU, "Uncorrectable (Fatal)", 1),
+    ];
+    assert_eq!(found, want.map(|(p, s, n)| (p.to_owned(), s.to_owned(), n)));
+    assert_eq!(events[1].occurrence.detail.aer.errors, ["RxErr"]);
+    assert_eq!(events[2].occurrence.detail.aer.errors, ["DLP"]);
+    for event in &events {
+        assert_eq!(event.occurrence.kind, Kind::Aer);
+        assert_eq!(event.occurrence.provenance, Provenance::Kernel);
+        assert_eq!(event.witness, WitnessName::SysfsAer);
+    }
+    assert!(poll(&mut watch).is_empty(), "once");
+    sys.aer(GPU, 1, 1);
+    let events = poll(&mut watch);
+    assert_eq!(
+        (events.len(), events[0].count),
+        (1, 1),
+        "counters began anew"
+    );
+}
+
+#[test]
+fn the_port_above_a_vanished_gpu_still_says_why() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    sys.remove(GPU);
+    sys.aer(ROOT, 0, 1);
+    let kinds: Vec<_> = poll(&mut watch)
+        .iter()
+        .map(|e| (e.occurrence.kind, about(e)))
+        .collect();
+    assert_eq!(kinds, [(Kind::GpuLost, pci(GPU)), (Kind::Aer, pci(ROOT))]);
+}
+
+#[test]
+fn a_vanished_gpu_is_lost_once_and_again_after_it_was_back() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    for _ in 0..2 {
+        sys.remove(GPU);
+        let report = watch.poll(|_| false).unwrap();
+        assert_eq!(report.events.len(), 1);
+        let lost = &report.events[0].occurrence;
+        assert_eq!((lost.kind, lost.severity), (Kind::GpuLost, Severity::Fatal));
+        assert_eq!((report.gpus.len(), report.lost), (1, vec![pci(GPU)]));
+        assert!(poll(&mut watch).is_empty(), "reported already");
+        sys.add(
+            &[ROOT, "0000:3b:00.0", "0000:3c:01.0", GPU],
+            "0x10de\n",
+            "0x030200\n",
+        );
+        let report = watch.poll(|_| false).unwrap();
+        assert!(report.events.is_empty() && report.lost.is_empty());
+    }
+}
+
+#[test]
+fn a_device_that_reads_all_ones_is_lost_even_at_the_first_poll() {
+    let sys = Sys::host();
+    sys.write(GPU, "config", [0xff; 64]);
+    sys.write(NVSWITCH, "config", [0xff; 64]);
+    sys.link(GPU, "Unknown", "63");
+    let mut watch = sys.watch();
+    let events = poll(&mut watch);
+    assert_eq!(events.len(), 2);
+    assert!(
+        events[0]
+            .occurrence
+            .message
+            .starts_with("GPU does not answer")
+    );
+    assert!(
+        events[1]
+            .occurrence
+            .message
+            .starts_with("NVSwitch does not answer")
+    );
+    assert!(poll(&mut watch).is_empty());
+    sys.write(GPU, "config", [0xde, 0x10]);
+    assert!(poll(&mut watch).is_empty());
+    sys.write(GPU, "config", [0xff; 64]);
+    assert_eq!(poll(&mut watch).len(), 1, "lost again");
+}
+
+#[test]
+fn a_sleeping_gpu_is_left_alone() {
+    let sys = Sys::host();
+    sys.write(GPU, "power/runtime_status", "suspended\n");
+    sys.write(GPU, "config", [0xff; 64]);
+    sys.write(GPU, "current_link_width", "1");
+    let report = sys.watch().poll(|_| true).unwrap();
+    assert!(report.events.is_empty());
+    assert!(report.gpus[0].suspended && report.gpus[0].link.is_none());
+}
+
+#[test]
+fn a_narrow_link_is_reported_once_for_each_width() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    sys.write(GPU, "current_link_width", "8\n");
+    let events = poll(&mut watch);
+    assert_eq!(
+        (events.len(), events[0].occurrence.kind),
+        (1, Kind::PcieLink)
+    );
+    let sample = &events[0].occurrence.detail.sample;
+    assert_eq!(
+        (sample.width, sample.max_width, sample.limit),
+        (Some(8), Some(16), Some(16.0))
+    );
+    assert_eq!(sample.speed.as_deref(), Some("32.0 GT/s PCIe"));
+    assert!(poll(&mut watch).is_empty());
+    sys.write(GPU, "current_link_width", "4\n");
+    assert_eq!(poll(&mut watch).len(), 1, "worse");
+    sys.write(GPU, "current_link_width", "16\n");
+    assert!(poll(&mut watch).is_empty());
+    sys.write(GPU, "current_link_width", "4\n");
+    assert_eq!(poll(&mut watch).len(), 1, "again after it was whole");
+}
+
+#[test]
+fn a_wide_gpu_in_a_narrow_slot_is_no_fault() {
+    let sys = Sys::host();
+    sys.write("0000:3c:01.0", "max_link_width", "8");
+    sys.write("0000:3c:01.0", "max_link_speed", "16.0 GT/s PCIe");
+    sys.write(GPU, "current_link_width", "8");
+    sys.write(GPU, "current_link_speed", "16.0 GT/s PCIe");
+    let mut watch = sys.watch();
+    for _ in 0..3 {
+        assert!(watch.poll(|_| true).unwrap().events.is_empty());
+    }
+}
+
+#[test]
+fn a_slow_link_is_a_fault_only_while_the_gpu_is_busy() {
+    let sys = Sys::host();
+    sys.write(GPU, "current_link_speed", "2.5 GT/s PCIe");
+    let mut watch = sys.watch();
+    for _ in 0..5 {
+        assert!(poll(&mut watch).is_empty(), "idle: power management");
+    }
+    let busy = |p: PciAddress| p == pci(GPU);
+    assert!(
+        watch.poll(busy).unwrap().events.is_empty(),
+        "work may just have come"
+    );
+    assert!(poll(&mut watch).is_empty());
+    assert!(watch.poll(busy).unwrap().events.is_empty());
+    let events = watch.poll(busy).unwrap().events;
+    assert_eq!(
+        (events.len(), events[0].occurrence.kind),
+        (1, Kind::PcieLink)
+    );
+    assert_eq!(events[0].occurrence.detail.sample.value, Some(2.5e9));
+    for _ in 0..3 {
+        assert!(watch.poll(busy).unwrap().events.is_empty(), "once");
+        assert!(poll(&mut watch).is_empty());
+    }
+    sys.write(GPU, "current_link_speed", "32.0 GT/s PCIe");
+    assert!(watch.poll(busy).unwrap().events.is_empty());
+}
+
+#[test]
+fn garbage_in_sysfs_is_passed_over() {
+    let sys = Sys::host();
+    for file in [
+        "aer_dev_correctable",
+        "current_link_speed",
+        "current_link_width",
+        "max_link_width",
+    ] {
+        sys.write(
+            GPU,
+            file,
+            b"\xff\x00garbage 99999999999999999999999\n\n\t\n",
+        );
+    }
+    sys.write(GPU, "numa_node", "-1");
+    sys.write(GPU, "device", "");
+    sys.write("0000:3e:00.0", "class", "0xzz");
+    sys.write("0000:3e:00.0", "config", "");
+    sys.add(&["weird name"], "0x10de", "0x030000");
+    let mut watch = sys.watch();
+    for _ in 0..2 {
+        let report = watch.poll(|_| true).unwrap();
+        assert!(report.events.is_empty(), "{:?}", report.events);
+        assert_eq!(report.gpus.len(), 1);
+        assert_eq!((report.gpus[0].id, report.gpus[0].numa_node), (None, None));
+    }
+}
+
+#[test]
+fn metrics_name_every_counter_of_devices_and_ports() {
+    let sys = Sys::host();
+    sys.aer(ROOT, 7, 0);
+    sys.write(ROOT, "aer_rootport_total_err_cor", "9\n");
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    let metrics = watch.metrics();
+    let find = |name: &str, labels: &[(&str, &str)]| {
+        let found = metrics.iter().find(|m| {
+            m.name == name
+                && labels
+                    .iter()
+                    .all(|(k, v)| m.labels.contains(&(*k, (*v).to_owned())))
+        });
+        found.map(|m| m.value)
+    };
+    let labels = [
+        ("device", ROOT),
+        ("severity", "correctable"),
+        ("error", "RxErr"),
+    ];
+    assert_eq!(find("gtrace_pci_aer_errors", &labels), Some(7.0));
+    assert_eq!(
+        find("gtrace_pci_aer_root_port_messages", &[("device", ROOT)]),
+        Some(9.0)
+    );
+    assert_eq!(
+        find(
+            "gtrace_pci_aer_errors",
+            &[("device", GPU), ("error", "DLP")]
+        ),
+        Some(0.0)
+    );
+}

@@ -1,0 +1,16 @@
+//! The BPF side: the kernel's layout, loading and attaching the probes, draining their rings.
+
+mod btf;
+mod layout;
+mod objects;
+mod probes;
+mod ring;
+mod tracefs;
+
+pub use btf::{Btf, BtfError};
+pub use layout::{KERNEL_BTF, Layout, read as read_layout};
+pub use probes::{
+    AttachState, Hook, LoadError, PROBES, Probe, Probes, ProbesOptions, RunStats, map_bytes,
+};
+pub use ring::{RingRecord, drain};
+pub use tracefs::{Tracefs, TracefsError};

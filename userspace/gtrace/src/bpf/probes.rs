@@ -1,0 +1,389 @@
+//! Loading, attaching, configuring and reading the probes.
+#![allow(clippy::result_large_err)] // aya's errors are large and rare
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::os::fd::{AsFd as _, AsRawFd as _};
+
+use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
+use aya::programs::trace_point::TracePointLinkId;
+use aya::programs::{ProgramError, TracePoint};
+use aya::{Ebpf, EbpfLoader};
+use gtrace_abi::{CallHist, CallKey, Config, Counter};
+use gtrace_event::WitnessName;
+use thiserror::Error;
+
+use super::layout::Layout;
+use super::objects::object;
+use super::tracefs::Tracefs;
+
+/// A tracepoint and the program for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Hook {
+    /// Program name in the object.
+    pub program: &'static str,
+    /// Tracepoint category.
+    pub category: &'static str,
+    /// Tracepoint name.
+    pub name: &'static str,
+}
+
+/// What is attached or not as a whole: one source.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// The source that it feeds.
+    pub witness: WitnessName,
+    /// Its hooks.
+    pub hooks: &'static [Hook],
+    /// Whether it follows descriptors to devices, which needs BTF.
+    pub needs_files: bool,
+}
+
+const fn hook(program: &'static str, category: &'static str, name: &'static str) -> Hook {
+    Hook { program, category, name }
+}
+
+/// Every probe.
+pub const PROBES: [Probe; 6] = [
+    Probe {
+        witness: WitnessName::PrintkConsole,
+        hooks: &[hook("printk_console", "printk", "console")],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::RasAer,
+        hooks: &[hook("aer_event", "ras", "aer_event")],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::OomVictim,
+        hooks: &[hook("oom_victim", "oom", "mark_victim")],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::ProcessExit,
+        hooks: &[hook("process_exit", "sched", "sched_process_exit")],
+        needs_files: true,
+    },
+    Probe {
+        witness: WitnessName::Module,
+        hooks: &[
+            hook("module_load", "module", "module_load"),
+            hook("module_free", "module", "module_free"),
+        ],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::SyscallIoctl,
+        hooks: &[
+            // The exit comes first, so that no start is ever without its end.
+            hook("ioctl_exit", "syscalls", "sys_exit_ioctl"),
+            hook("ioctl_enter", "syscalls", "sys_enter_ioctl"),
+        ],
+        needs_files: true,
+    },
+];
+
+/// How a probe stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttachState {
+    /// Every hook is attached.
+    Attached,
+    /// Not wanted by configuration.
+    Off,
+    /// Detached by `gtrace pause` or the kill-switch file.
+    Paused,
+    /// This kernel does not have it, with the reason.
+    Absent(String),
+    /// It should work and did not, with the reason.
+    Failed(String),
+}
+
+/// Why no probe can be loaded at all.
+#[derive(Debug, Error)]
+pub enum LoadError {
+    /// The object was refused.
+    #[error("the BPF probes cannot be loaded: {0}")]
+    Object(String),
+    /// A map is missing or of the wrong type: object and daemon are of different builds.
+    #[error("the BPF object has no map `{0}` of the expected type; rebuild with `cargo xtask run`")]
+    Map(&'static str),
+}
+
+/// What is wanted of the probes.
+#[derive(Clone, Debug, Default)]
+pub struct ProbesOptions {
+    /// Load the object with aya-log and print its lines.
+    pub log: bool,
+    /// Probes that are not wanted.
+    pub off: Vec<WitnessName>,
+    /// Room of the event ring in bytes, a power of two; 0 for the default.
+    pub ring_bytes: u32,
+}
+
+/// The loaded probes.
+#[derive(Debug)]
+pub struct Probes {
+    ebpf: Ebpf,
+    layout: Layout,
+    options: ProbesOptions,
+    links: BTreeMap<&'static str, TracePointLinkId>,
+    states: BTreeMap<WitnessName, AttachState>,
+}
+
+impl Probes {
+    /// Loads the object. Nothing is attached yet.
+    pub fn load(layout: Layout, options: ProbesOptions) -> Result<Self, LoadError> {
+        let mut loader = EbpfLoader::new();
+        loader.override_global("OFFSETS", &layout.offsets, true);
+        if options.ring_bytes != 0 {
+            loader.map_max_entries("EVENTS", options.ring_bytes);
+        }
+        let mut ebpf = loader
+            .load(object(options.log))
+            .map_err(|e| LoadError::Object(error_chain(&e)))?;
+        let overflow = CallHist { count: 0, errors: 0, sum_ns: 0, max_ns: 0, buckets: [0; _] };
+        let map = ebpf.map_mut("HISTS").ok_or(LoadError::Map("HISTS"))?;
+        let mut hists: HashMap<_, CallKey, CallHist> =
+            HashMap::try_from(map).map_err(|_| LoadError::Map("HISTS"))?;
+        hists
+            .insert(CallKey::OVERFLOW, overflow, 0)
+            .map_err(|e| LoadError::Object(error_chain(&e)))?;
+        let states = PROBES.iter().map(|p| (p.witness, AttachState::Off)).collect();
+        Ok(Self { ebpf, layout, options, links: BTreeMap::new(), states })
+    }
+
+    /// Starts to print what the probes log; only the logging object has anything to say.
+    pub fn start_log(&mut self) -> Option<aya_log::EbpfLogger<&'static dyn log::Log>> {
+        self.options.log.then(|| aya_log::EbpfLogger::init(&mut self.ebpf).ok())?
+    }
+
+    /// Attaches every probe that is wanted and that this kernel has.
+    pub fn attach(&mut self, tracefs: &Tracefs) {
+        for probe in &PROBES {
+            let state = self.attach_one(probe, tracefs);
+            if let AttachState::Failed(reason) = &state {
+                tracing::warn!(probe = probe.witness.name(), "not attached: {reason}");
+            }
+            self.states.insert(probe.witness, state);
+        }
+    }
+
+    fn attach_one(&mut self, probe: &Probe, tracefs: &Tracefs) -> AttachState {
+        if self.options.off.contains(&probe.witness) {
+            return AttachState::Off;
+        }
+        if let Some(missing) = probe.hooks.iter().find(|h| !tracefs.has(h.category, h.name)) {
+            return AttachState::Absent(format!(
+                "this kernel has no tracepoint {}:{}",
+                missing.category, missing.name
+            ));
+        }
+        if let Some(problem) = self.layout.files_problem.as_ref().filter(|_| probe.needs_files) {
+            return AttachState::Absent(problem.clone());
+        }
+        for hook in probe.hooks {
+            if self.links.contains_key(hook.program) {
+                continue;
+            }
+            match self.attach_hook(hook) {
+                Ok(link) => {
+                    self.links.insert(hook.program, link);
+                }
+                Err(reason) => {
+                    self.detach_one(probe);
+                    return AttachState::Failed(reason);
+                }
+            }
+        }
+        AttachState::Attached
+    }
+
+    fn attach_hook(&mut self, hook: &Hook) -> Result<TracePointLinkId, String> {
+        let program: &mut TracePoint = self
+            .ebpf
+            .program_mut(hook.program)
+            .ok_or_else(|| format!("the BPF object has no program {}", hook.program))?
+            .try_into()
+            .map_err(|e: ProgramError| error_chain(&e))?;
+        match program.load() {
+            Ok(()) | Err(ProgramError::AlreadyLoaded) => {}
+            Err(error) => return Err(load_error(hook.program, &error)),
+        }
+        program.attach(hook.category, hook.name).map_err(|e| error_chain(&e))
+    }
+
+    fn detach_one(&mut self, probe: &Probe) {
+        // Enter before exit, so that no start is left without its end.
+        for hook in probe.hooks.iter().rev() {
+            let Some(link) = self.links.remove(hook.program) else { continue };
+            let Some(program) = self.ebpf.program_mut(hook.program) else { continue };
+            let detached = <&mut TracePoint>::try_from(program).and_then(|p| p.detach(link));
+            if let Err(error) = detached {
+                tracing::warn!(probe = hook.program, "detach failed: {}", error_chain(&error));
+            }
+        }
+    }
+
+    /// Detaches every probe; they stay loaded.
+    pub fn detach(&mut self) {
+        for probe in &PROBES {
+            self.detach_one(probe);
+            if self.states.get(&probe.witness) == Some(&AttachState::Attached) {
+                self.states.insert(probe.witness, AttachState::Paused);
+            }
+        }
+    }
+
+    /// How each probe stands.
+    pub fn states(&self) -> &BTreeMap<WitnessName, AttachState> {
+        &self.states
+    }
+
+    /// The rings: events first, then slow calls.
+    pub fn take_rings(&mut self) -> Result<[RingBuf<MapData>; 2], LoadError> {
+        let mut take = |name| {
+            let map = self.ebpf.take_map(name).ok_or(LoadError::Map(name))?;
+            RingBuf::try_from(map).map_err(|_| LoadError::Map(name))
+        };
+        Ok([take("EVENTS")?, take("CALLS")?])
+    }
+
+    /// Sets filters and thresholds.
+    pub fn configure(&mut self, config: &Config) -> Result<(), LoadError> {
+        let map = self.ebpf.map_mut("CONFIG").ok_or(LoadError::Map("CONFIG"))?;
+        let mut array: Array<_, Config> =
+            Array::try_from(map).map_err(|_| LoadError::Map("CONFIG"))?;
+        array.set(0, config, 0).map_err(|e| LoadError::Object(error_chain(&e)))
+    }
+
+    /// Tells the exit probe of a process that already had a watched device open.
+    pub fn remember_gpu_task(&mut self, tgid: u32, rdev: u32) {
+        let map = self.ebpf.map_mut("GPU_TASKS");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, u32, u32>::try_from(m).ok()) {
+            // A full table is counted where it fills up, in the probe.
+            let _ = map.insert(tgid, rdev, 0);
+        }
+    }
+
+    /// Everything dropped or failed inside BPF, summed over CPUs.
+    pub fn counters(&self) -> Vec<(Counter, u64)> {
+        let Some(array) = self
+            .ebpf
+            .map("COUNTERS")
+            .and_then(|m| PerCpuArray::<_, u64>::try_from(m).ok())
+        else {
+            return Vec::new();
+        };
+        let sum = |c: Counter| array.get(&(c as u32), 0).map_or(0, |v| v.iter().sum());
+        Counter::ALL.iter().map(|&c| (c, sum(c))).collect()
+    }
+
+    /// Every driver-call histogram.
+    pub fn histograms(&self) -> Vec<(CallKey, Box<CallHist>)> {
+        let Some(map) = self
+            .ebpf
+            .map("HISTS")
+            .and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok())
+        else {
+            return Vec::new();
+        };
+        map.keys()
+            .filter_map(Result::ok)
+            .filter_map(|key| Some((key, Box::new(map.get(&key, 0).ok()?))))
+            .filter(|(_, hist)| hist.count > 0)
+            .collect()
+    }
+
+    /// Forgets the histograms of a process that has ended.
+    pub fn forget_histogram(&mut self, key: CallKey) {
+        if key == CallKey::OVERFLOW {
+            return;
+        }
+        let map = self.ebpf.map_mut("HISTS");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok()) {
+            // Gone already is as good.
+            let _ = map.remove(&key);
+        }
+    }
+
+    /// Run statistics of every loaded program: name, (runs, nanoseconds, runs skipped because
+    /// BPF was already running on the CPU). The kernel counts runs and time only while statistics
+    /// are on.
+    pub fn run_stats(&self) -> Vec<(&'static str, RunStats)> {
+        let hooks = PROBES.iter().flat_map(|p| p.hooks);
+        hooks
+            .filter_map(|hook| {
+                let program = self.ebpf.program(hook.program)?;
+                let fd = <&TracePoint>::try_from(program).ok()?.fd().ok()?.as_fd().as_raw_fd();
+                let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
+                let field = |name| fdinfo_field(&info, name);
+                Some((
+                    hook.program,
+                    RunStats {
+                        runs: field("run_cnt:"),
+                        ns: field("run_time_ns:"),
+                        missed: field("recursion_misses:"),
+                    },
+                ))
+            })
+            .collect()
+    }
+}
+
+/// Kernel memory of all BPF maps that this process holds, bytes, as the kernel accounts it.
+pub fn map_bytes() -> u64 {
+    let Ok(infos) = fs::read_dir("/proc/self/fdinfo") else { return 0 };
+    infos
+        .filter_map(Result::ok)
+        .filter_map(|entry| fs::read_to_string(entry.path()).ok())
+        .filter(|info| info.contains("map_type:"))
+        .map(|info| fdinfo_field(&info, "memlock:"))
+        .sum()
+}
+
+/// Run statistics of one program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunStats {
+    /// Runs.
+    pub runs: u64,
+    /// Nanoseconds spent in them.
+    pub ns: u64,
+    /// Runs skipped.
+    pub missed: u64,
+}
+
+fn fdinfo_field(info: &str, name: &str) -> u64 {
+    info.lines()
+        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// An error with all its causes on one line.
+fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            let _ = write!(text, ": {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+fn load_error(program: &str, error: &ProgramError) -> String {
+    match error {
+        ProgramError::LoadError { io_error, verifier_log } => {
+            let log = verifier_log.to_string();
+            if log.trim().is_empty() {
+                format!("the kernel refused program {program}: {io_error}")
+            } else {
+                format!("the kernel's verifier refused program {program} ({io_error}):\n{log}")
+            }
+        }
+        other => error_chain(other),
+    }
+}

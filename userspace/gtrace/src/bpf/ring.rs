@@ -1,0 +1,115 @@
+//! Draining the rings.
+#![allow(unsafe_code)] // plain old data is read out of ring records, and poll(2) is called
+
+use std::os::fd::{AsRawFd as _, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use aya::Pod;
+use aya::maps::{MapData, RingBuf};
+use gtrace_abi::{
+    AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, ModuleRecord, OomRecord,
+    RecordType,
+};
+
+/// While records come, the reader looks by itself this often: a wake-up for each would cost more.
+const HOT_POLL: Duration = Duration::from_micros(500);
+/// It goes back to sleep after so long without a record.
+const HOT_FOR: Duration = Duration::from_millis(20);
+/// Asleep, it still looks this often, should a wake-up ever be lost.
+const COLD_POLL: Duration = Duration::from_millis(500);
+
+/// A record out of a ring.
+#[derive(Clone, Copy, Debug)]
+pub enum RingRecord<'a> {
+    /// A kernel log record or piece.
+    Log {
+        /// Header.
+        header: Header,
+        /// Text, not necessarily UTF-8.
+        text: &'a [u8],
+        /// Whether the probe had to cut it.
+        cut: bool,
+    },
+    /// ras:aer_event.
+    Aer(AerRecord),
+    /// oom:mark_victim.
+    Oom(OomRecord),
+    /// A GPU process ended.
+    Exit(ExitRecord),
+    /// A module was loaded or freed.
+    Module(ModuleRecord),
+    /// A slow call.
+    Call(CallRecord),
+}
+
+impl<'a> RingRecord<'a> {
+    /// Reads a record; `None` if it is too short or of unknown type (another build's probes).
+    pub fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let header: Header = read(bytes)?;
+        let is = |kind: RecordType| header.kind == kind as u32;
+        if is(RecordType::Log) {
+            let len: u32 = read(bytes.get(HEADER_LEN..)?)?;
+            let cut: u32 = read(bytes.get(HEADER_LEN + 4..)?)?;
+            let len = (len as usize).min(LOG_TEXT_MAX);
+            let text = bytes.get(HEADER_LEN + 8..HEADER_LEN + 8 + len)?;
+            return Some(Self::Log { header, text, cut: cut != 0 });
+        }
+        Some(match () {
+            () if is(RecordType::Aer) => Self::Aer(read(bytes)?),
+            () if is(RecordType::Oom) => Self::Oom(read(bytes)?),
+            () if is(RecordType::Exit) => Self::Exit(read(bytes)?),
+            () if is(RecordType::Module) => Self::Module(read(bytes)?),
+            () if is(RecordType::Call) => Self::Call(read(bytes)?),
+            () => return None,
+        })
+    }
+}
+
+fn read<T: Pod>(bytes: &[u8]) -> Option<T> {
+    let bytes = bytes.get(..size_of::<T>())?;
+    // SAFETY: T is plain old data and `bytes` holds size_of::<T>() of them; alignment is not
+    // assumed.
+    Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
+}
+
+/// Hands every record of both rings to `take` (`None` for one that cannot be read), until `stop`.
+///
+/// Calls `idle` after every round, so that what was taken can be passed on in batches; it says
+/// whether it wants to be called again soon.
+pub fn drain(
+    mut rings: [RingBuf<MapData>; 2],
+    stop: &AtomicBool,
+    mut take: impl FnMut(Option<RingRecord<'_>>),
+    mut idle: impl FnMut() -> bool,
+) {
+    let fds = [rings[0].as_raw_fd(), rings[1].as_raw_fd()];
+    let mut last_record = Instant::now();
+    while !stop.load(Ordering::Relaxed) {
+        let mut any = false;
+        for ring in &mut rings {
+            while let Some(item) = ring.next() {
+                any = true;
+                take(RingRecord::parse(&item));
+            }
+        }
+        let pending = idle();
+        if any {
+            last_record = Instant::now();
+        }
+        if pending || last_record.elapsed() < HOT_FOR {
+            // Not poll(2): the probes' wake-ups are not wanted now.
+            std::thread::sleep(HOT_POLL);
+        } else {
+            wait(&fds, COLD_POLL);
+        }
+    }
+}
+
+fn wait(fds: &[RawFd; 2], timeout: Duration) {
+    let mut polls =
+        fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: `polls` is an array of two, as said. An interrupted call is as good as a time-out.
+    unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, ms) };
+}

@@ -1,0 +1,233 @@
+//! `gtrace ack`: somebody took note of an event. Adds a record; nothing is deleted.
+
+use std::process::ExitCode;
+
+use gtrace_event::{Ack, Event, EventId, Record, Timestamp};
+use gtrace_store::{Options, Store};
+
+use super::shared::{self, Exit, Place};
+use crate::api::{AckRequest, Archive, EventQuery, MAX_LIMIT};
+use crate::client::{Client, ClientError, target};
+use crate::render::{self, ColorChoice, Style};
+
+/// Shortest part of an id that may stand for it.
+const SHORTEST_PART: usize = 6;
+
+/// Acknowledge an event.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The event's id, or at least 6 characters of its beginning or end.
+    pub event: String,
+    /// Who acknowledges; the user's name unless given.
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// Why, or what was done.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub note: String,
+    /// Print the event as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Where daemon and store are.
+    #[command(flatten)]
+    pub place: Place,
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
+}
+
+/// Why there was no acknowledgement.
+struct Failure(Exit, String);
+
+impl Failure {
+    fn not_possible(why: impl ToString) -> Self {
+        Self(Exit::NotPossible, why.to_string())
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let event = match acknowledge(&args) {
+        Ok(event) => event,
+        Err(Failure(exit, why)) => {
+            shared::say(&why);
+            return Ok(exit.into());
+        }
+    };
+    let text = match event.acks.last() {
+        Some(ack) if !args.json => render::ack(&event, ack, &Style::of_stdout(args.color)),
+        _ => shared::json_line(&event)?,
+    };
+    shared::print(&text)?;
+    Ok(Exit::Fine.into())
+}
+
+fn acknowledge(args: &Args) -> Result<Event, Failure> {
+    let by = args.by.clone().or_else(user_name).ok_or_else(|| {
+        Failure(
+            Exit::Usage,
+            "who acknowledges? Give a name with --by".to_owned(),
+        )
+    })?;
+    if by.trim().is_empty() {
+        return Err(Failure(Exit::Usage, "--by must not be empty".to_owned()));
+    }
+    let client = args.place.client();
+    match by_daemon(args, &client, &by) {
+        Err(ClientError::NoDaemon { .. }) => by_hand(args, by),
+        Err(ClientError::Refused { status, body }) => {
+            let exit = match status {
+                404 => Exit::Problem,
+                400 => Exit::Usage,
+                _ => Exit::NotPossible,
+            };
+            Err(Failure(
+                exit,
+                format!("{}: {}; {}", body.error, body.cause, body.remedy),
+            ))
+        }
+        Err(error) => Err(Failure::not_possible(error)),
+        Ok(event) => event,
+    }
+}
+
+/// Who runs this, for the ledger: the person behind sudo, else the user.
+pub(super) fn user_name() -> Option<String> {
+    ["SUDO_USER", "USER", "LOGNAME"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+}
+
+fn by_daemon(
+    args: &Args,
+    client: &Client,
+    by: &str,
+) -> Result<Result<Event, Failure>, ClientError> {
+    let id = match args.event.parse() {
+        Ok(id) => id,
+        Err(_) => {
+            let limit = [("limit", MAX_LIMIT.to_string())];
+            let events: Vec<Event> = client.get(&target("/api/v1/events", &limit))?;
+            match find(&args.event, &events) {
+                Ok(id) => id,
+                Err(failure) => return Ok(Err(failure)),
+            }
+        }
+    };
+    let request = AckRequest {
+        by: by.to_owned(),
+        note: args.note.clone(),
+    };
+    client
+        .post(&format!("/api/v1/events/{id}/ack"), &request)
+        .map(Ok)
+}
+
+/// No daemon runs: appends to the store, as its one writer.
+fn by_hand(args: &Args, by: String) -> Result<Event, Failure> {
+    let path = &args.place.store;
+    let archive = Archive::open(path).map_err(Failure::not_possible)?;
+    let id = match args.event.parse() {
+        Ok(id) => id,
+        Err(_) => {
+            let query = EventQuery {
+                limit: Some(MAX_LIMIT),
+                ..EventQuery::default()
+            };
+            find(
+                &args.event,
+                &archive.query(&query).map_err(Failure::not_possible)?,
+            )?
+        }
+    };
+    let found = archive.event(id).map_err(Failure::not_possible)?;
+    let mut event =
+        found.ok_or_else(|| Failure(Exit::Problem, format!("the store has no event {id}")))?;
+    drop(archive);
+    let ack = Ack {
+        id,
+        time: Timestamp::now(),
+        by,
+        note: args.note.clone(),
+    };
+    let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
+    store
+        .append(&[Record::Ack(ack.clone())], &[])
+        .map_err(Failure::not_possible)?;
+    event.acks.push(ack);
+    Ok(event)
+}
+
+/// The one event whose id begins or ends with `part`.
+fn find(part: &str, events: &[Event]) -> Result<EventId, Failure> {
+    let part = part.to_ascii_uppercase();
+    if part.len() < SHORTEST_PART || !part.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        let why = format!(
+            "`{}` is no event id: give the whole id or at least {SHORTEST_PART} characters of its \
+             beginning or end, as `gtrace events` prints it",
+            render::clean(&part)
+        );
+        return Err(Failure(Exit::Usage, why));
+    }
+    let matches = |id: &String| id.starts_with(&part) || id.ends_with(&part);
+    let found: Vec<String> = events
+        .iter()
+        .map(|e| e.id.to_string())
+        .filter(matches)
+        .collect();
+    match found.as_slice() {
+        [] => Err(Failure(
+            Exit::Problem,
+            format!("no event has an id like {part}"),
+        )),
+        [one] => one
+            .parse()
+            .map_err(|e: gtrace_event::EventIdError| Failure::not_possible(e)),
+        many => {
+            let shown: Vec<&str> = many.iter().take(5).map(String::as_str).collect();
+            let count = many.len();
+            let why = format!(
+                "{part} fits {count} events, give more of it: {}",
+                shown.join(", ")
+            );
+            Err(Failure(Exit::Usage, why))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Kind, Occurrence, Severity, Witness, WitnessName};
+
+    use super::*;
+
+    fn event(id: &str) -> Event {
+        let time = "2026-03-03T04:05:06Z".parse().unwrap();
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: time,
+        };
+        let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, "x");
+        Event {
+            id: id.parse().unwrap(),
+            ..Event::new(time, witness, occurrence)
+        }
+    }
+
+    #[test]
+    fn a_part_of_an_id_stands_for_it_only_where_it_is_the_only_one() {
+        let events = [
+            event("01KJSZ3M7B0000000000ABCDEF"),
+            event("01KJSZ3M7B0000000000ABCDEG"),
+        ];
+        let found = |part: &str| find(part, &events).map_err(|Failure(exit, _)| exit);
+        assert_eq!(found("abcdef").ok(), Some(events[0].id));
+        assert_eq!(found("01KJSZ3M7B"), Err(Exit::Usage));
+        assert_eq!(found("bcdef"), Err(Exit::Usage));
+        assert_eq!(found("000000"), Err(Exit::Problem));
+    }
+}

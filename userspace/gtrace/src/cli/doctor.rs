@@ -1,0 +1,287 @@
+//! `gtrace doctor`: source by source, what this host gives, what it lacks and how to get it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use gtrace_devices::{Devices, NvmlClient, NvmlConfig, NvmlState, ProcRoot, SysRoot};
+use gtrace_event::WitnessName;
+use serde::Serialize;
+
+use super::PROBLEM;
+use crate::bpf::{self, KERNEL_BTF, Tracefs};
+use crate::config::{Config, Keys};
+use crate::host;
+use crate::hub::{SourceState, SourceStatus};
+use crate::sources::kmsg;
+use crate::sources::table::{self, set_state, state_of};
+
+/// Look at this host.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// One JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Configuration file.
+    #[arg(long, env = "GTRACE_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    keys: Keys,
+}
+
+/// A fact about the host that decides what works.
+#[derive(Debug, Serialize)]
+struct Fact {
+    name: &'static str,
+    value: String,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    version: &'static str,
+    host: Vec<Fact>,
+    sources: Vec<SourceStatus>,
+    /// What could not be looked at, for lack of privileges.
+    not_looked_at: Vec<String>,
+}
+
+/// Runs the command. Exit 0 if the kernel log can be watched as it happens, 1 if not.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let config = Config::load(args.config.as_deref(), args.keys)?;
+    let report = examine(&config);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else {
+        print(&report);
+    }
+    let works = |witness: WitnessName| {
+        let status = report.sources.iter().find(|s| s.witness == Some(witness));
+        status.is_some_and(|s| s.state == SourceState::Active)
+    };
+    let fine = works(WitnessName::PrintkConsole) && works(WitnessName::Kmsg);
+    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(PROBLEM) })
+}
+
+fn examine(config: &Config) -> Report {
+    let mut sources = table::initial();
+    let mut not_looked_at = Vec::new();
+    look_at_probes(&mut sources, &mut not_looked_at);
+    look_at_kmsg(&mut sources);
+    look_at_devices(config, &mut sources);
+    for witness in &config.off {
+        let reason = Some("switched off by configuration".to_owned());
+        set_state(&mut sources, *witness, SourceState::Off, reason);
+    }
+    Report { version: env!("CARGO_PKG_VERSION"), host: facts(config), sources, not_looked_at }
+}
+
+fn look_at_probes(sources: &mut [SourceStatus], not_looked_at: &mut Vec<String>) {
+    if host::may_trace() {
+        match super::run::try_probes() {
+            Ok(states) => {
+                for (witness, state) in &states {
+                    let (state, reason) = state_of(state);
+                    set_state(sources, *witness, state, reason);
+                }
+            }
+            Err(error) => {
+                for probe in &bpf::PROBES {
+                    let reason = Some(format!("{error:#}"));
+                    set_state(sources, probe.witness, SourceState::Failed, reason);
+                }
+            }
+        }
+        return;
+    }
+    not_looked_at.push(
+        "the probes: without root (CAP_BPF and CAP_PERFMON) they can be neither loaded nor \
+         attached; run `sudo gtrace doctor`"
+            .to_owned(),
+    );
+    let tracefs = Tracefs::find();
+    for probe in &bpf::PROBES {
+        let reason = match &tracefs {
+            Ok(tracefs) => {
+                let missing = probe.hooks.iter().find(|h| !tracefs.has(h.category, h.name));
+                match missing {
+                    Some(hook) => {
+                        format!("this kernel has no tracepoint {}:{}", hook.category, hook.name)
+                    }
+                    None => "not tried: this user may not load BPF programs".to_owned(),
+                }
+            }
+            Err(error) => format!("not tried: {error}"),
+        };
+        set_state(sources, probe.witness, SourceState::Failed, Some(reason));
+    }
+}
+
+fn look_at_kmsg(sources: &mut [SourceStatus]) {
+    let (state, reason) = match kmsg::Reader::open(Path::new(kmsg::PATH), None) {
+        Ok(_) => (SourceState::Active, None),
+        Err(error) => (SourceState::Failed, Some(format!("{}: {error}", kmsg::PATH))),
+    };
+    set_state(sources, WitnessName::Kmsg, state, reason);
+}
+
+fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
+    let snapshot = match NvmlClient::new(NvmlConfig::this_program()) {
+        Ok(client) => {
+            let snapshot = client.sample();
+            let status = client.status();
+            let (state, reason) = match (&snapshot, status.state) {
+                (Ok(_), _) => (SourceState::Active, None),
+                (Err(error), NvmlState::Absent) => (SourceState::Absent, Some(error.to_string())),
+                (Err(error), _) => (SourceState::Failed, Some(error.to_string())),
+            };
+            set_state(sources, WitnessName::Nvml, state, reason);
+            snapshot.ok()
+        }
+        Err(error) => {
+            let reason = Some(error.to_string());
+            set_state(sources, WitnessName::Nvml, SourceState::Failed, reason);
+            None
+        }
+    };
+    let sys = SysRoot(config.sysfs_root.clone());
+    let mut devices = Devices::new(sys, ProcRoot(config.proc_root.clone()));
+    let report = devices.poll(snapshot);
+    let (state, reason) = match (&report.pci_error, report.gpus.len()) {
+        (Some(error), _) => (SourceState::Failed, Some(error.clone())),
+        (None, 0) => (SourceState::Active, Some("this host has no NVIDIA GPU".to_owned())),
+        (None, n) => (SourceState::Active, Some(format!("{n} NVIDIA GPUs"))),
+    };
+    set_state(sources, WitnessName::SysfsPci, state, reason);
+    let (state, reason) = if devices.port_metrics().is_empty() {
+        let reason = "no GPU or port above one has AER counters in sysfs".to_owned();
+        (SourceState::Absent, Some(reason))
+    } else {
+        (SourceState::Active, None)
+    };
+    set_state(sources, WitnessName::SysfsAer, state, reason);
+    let (state, reason) = match report.driver {
+        Some(driver) => (SourceState::Active, Some(format!("driver {}", driver.version))),
+        None => (SourceState::Absent, Some("the NVIDIA driver is not loaded".to_owned())),
+    };
+    set_state(sources, WitnessName::ProcDriver, state, reason);
+}
+
+fn facts(config: &Config) -> Vec<Fact> {
+    let fact = |name, value: String, ok, remedy| Fact {
+        name,
+        value,
+        ok,
+        remedy: if ok { None } else { remedy },
+    };
+    let tracefs = Tracefs::find();
+    let lockdown = host::lockdown();
+    let devkmsg = host::sysctl("/proc/sys/kernel/printk_devkmsg");
+    let jit = host::sysctl("/proc/sys/net/core/bpf_jit_enable");
+    let store_dir = config.state_dir.clone();
+    let writable = writable(&store_dir);
+    vec![
+        fact("kernel", format!("{} {}", host::kernel_release(), host::machine()), true, None),
+        fact(
+            "privileges",
+            if host::is_root() { "root".to_owned() } else { "not root".to_owned() },
+            host::may_trace(),
+            Some("run with sudo, or give the binary CAP_BPF, CAP_PERFMON and CAP_SYSLOG"),
+        ),
+        fact(
+            "tracefs",
+            tracefs.as_ref().map_or_else(|e| e.to_string(), |t| t.root().display().to_string()),
+            tracefs.is_ok(),
+            Some("mount -t tracefs tracefs /sys/kernel/tracing (as root)"),
+        ),
+        fact(
+            "BTF",
+            if Path::new(KERNEL_BTF).exists() { KERNEL_BTF } else { "missing" }.to_owned(),
+            Path::new(KERNEL_BTF).exists(),
+            Some("a kernel built with CONFIG_DEBUG_INFO_BTF=y"),
+        ),
+        fact(
+            "BPF JIT",
+            jit.clone().unwrap_or_else(|| "always on, or not to be told by this user".to_owned()),
+            jit.as_deref() != Some("0"),
+            Some("sysctl net.core.bpf_jit_enable=1: without it every probe costs several times more"),
+        ),
+        fact(
+            "lockdown",
+            lockdown.clone().unwrap_or_else(|| "none, or not to be told".to_owned()),
+            lockdown.as_deref() != Some("confidentiality"),
+            Some("boot with lockdown=integrity or less: confidentiality forbids BPF to read kernel memory"),
+        ),
+        fact(
+            "Secure Boot",
+            match host::secure_boot() {
+                Some(true) => "on (no obstacle by itself; it may imply lockdown)".to_owned(),
+                Some(false) => "off".to_owned(),
+                None => "no EFI variables".to_owned(),
+            },
+            true,
+            None,
+        ),
+        fact(
+            "printk_devkmsg",
+            devkmsg.clone().unwrap_or_else(|| "unknown".to_owned()),
+            devkmsg.as_deref() != Some("off"),
+            Some("sysctl kernel.printk_devkmsg=on, if drills by `gtrace inject` are wanted"),
+        ),
+        fact(
+            "store",
+            match &writable {
+                Ok(()) => store_dir.display().to_string(),
+                Err(why) => format!("{}: {why}", store_dir.display()),
+            },
+            writable.is_ok(),
+            Some("run as root, or choose another directory with --state-dir"),
+        ),
+    ]
+}
+
+/// Whether the directory, or the first one above it that exists, can be written.
+fn writable(dir: &Path) -> Result<(), String> {
+    let existing = dir.ancestors().find(|d| d.exists()).unwrap_or(Path::new("/"));
+    rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).map_err(|e| e.to_string())
+}
+
+fn print(report: &Report) {
+    println!("gtrace {} on this host\n", report.version);
+    for fact in &report.host {
+        println!("  {} {:<16} {}", mark(fact.ok), fact.name, fact.value);
+        if let Some(remedy) = fact.remedy {
+            println!("      {:<16} -> {remedy}", "");
+        }
+    }
+    println!("\nsources");
+    for source in &report.sources {
+        let state = match source.state {
+            SourceState::Active => "works",
+            SourceState::Degraded => "in part",
+            SourceState::Absent => "absent",
+            SourceState::Failed => "fails",
+            SourceState::Off => "off",
+        };
+        let well = matches!(source.state, SourceState::Active | SourceState::Off);
+        println!("  {} {:<26} {state:<8} {}", mark(well), source.name, source.gives);
+        if let Some(reason) = &source.reason {
+            let mut lines = reason.lines();
+            println!("      {:<34} {}", "", lines.next().unwrap_or_default());
+            lines.for_each(|line| println!("      {line}"));
+        }
+        if let Some(remedy) = &source.remedy {
+            println!("      {:<34} needs {}", "", source.needs);
+            println!("      {:<34} -> {remedy}", "");
+        }
+    }
+    if !report.not_looked_at.is_empty() {
+        println!("\nnot looked at");
+        report.not_looked_at.iter().for_each(|what| println!("  {what}"));
+    }
+}
+
+fn mark(ok: bool) -> &'static str {
+    if ok { "+" } else { "-" }
+}

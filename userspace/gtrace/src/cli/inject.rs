@@ -1,0 +1,180 @@
+//! `gtrace inject`: drills.
+//!
+//! The line goes through the real kernel log, by /dev/kmsg, so the whole way from the log to the
+//! event is exercised. It begins with a mark, so that no reader of the log takes it for the
+//! driver's, and the event's provenance is `injected`.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Subcommand, ValueEnum};
+use gtrace_event::PciAddress;
+
+use crate::sources::kmsg;
+
+/// What an injected line begins with.
+pub const MARK: &str = "gtrace-inject: ";
+
+/// Write a drill into the kernel log.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// An Xid of the NVIDIA driver.
+    Xid {
+        /// Xid code.
+        code: u32,
+        /// PCI address of the GPU.
+        #[arg(long)]
+        gpu: PciAddress,
+        /// Process that the line names.
+        #[arg(long)]
+        pid: Option<u32>,
+        /// Name of that process.
+        #[arg(long, requires = "pid")]
+        comm: Option<String>,
+        /// The driver's text after the code.
+        #[arg(long)]
+        message: Option<String>,
+    },
+    /// An SXid of an NVSwitch.
+    Sxid {
+        /// SXid code.
+        code: u32,
+        /// PCI address of the switch.
+        #[arg(long)]
+        gpu: PciAddress,
+        /// Number of the switch.
+        #[arg(long, default_value_t = 0)]
+        nvswitch: u32,
+        /// Number of the link.
+        #[arg(long, default_value_t = 0)]
+        link: u32,
+        /// The driver's text after the link.
+        #[arg(long)]
+        message: Option<String>,
+    },
+    /// A PCIe error.
+    Aer {
+        /// How bad.
+        severity: AerSeverity,
+        /// PCI address of the device.
+        #[arg(long)]
+        gpu: PciAddress,
+    },
+    /// A process killed for lack of memory.
+    OomKill {
+        /// Process id.
+        #[arg(long)]
+        pid: u32,
+        /// Its name.
+        #[arg(long, default_value = "python")]
+        comm: String,
+    },
+    /// Any line that the kernel could log.
+    Line {
+        /// The line.
+        text: String,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum AerSeverity {
+    /// The hardware corrected it.
+    Corrected,
+    /// A transaction was lost.
+    Nonfatal,
+    /// The link is no longer reliable.
+    Fatal,
+}
+
+/// The longest text that one write to /dev/kmsg takes (kernel/printk/printk.c).
+const MAX_LINE: usize = 976;
+
+/// Runs the command.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let text = format!("{MARK}{}", text(&args.what));
+    anyhow::ensure!(
+        text.len() <= MAX_LINE,
+        "the line is {} bytes long and the kernel log takes {MAX_LINE}; shorten the message",
+        text.len()
+    );
+    let path = Path::new(kmsg::PATH);
+    kmsg::write_line(path, &text).map_err(|error| {
+        let remedy = match error.kind() {
+            ErrorKind::PermissionDenied => "run as root",
+            _ => "check kernel.printk_devkmsg (it must not be `off`)",
+        };
+        anyhow::anyhow!("{} cannot be written: {error}; {remedy}", kmsg::PATH)
+    })?;
+    println!("injected: {text}");
+    if std::fs::read_to_string("/proc/sys/kernel/printk_devkmsg")
+        .context("kernel.printk_devkmsg")
+        .is_ok_and(|mode| mode.trim() == "off")
+    {
+        anyhow::bail!("kernel.printk_devkmsg is off, so the kernel drops the line; set it to on");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(what: &What) -> String {
+    match what {
+        What::Xid { code, gpu, pid, comm, message } => {
+            let process = pid.map_or(String::new(), |pid| {
+                format!("pid={pid}, name={}, ", comm.as_deref().unwrap_or("drill"))
+            });
+            let message = message.as_deref().unwrap_or_else(|| xid_text(*code));
+            format!("NVRM: Xid (PCI:{}): {code}, {process}{message}", without_function(*gpu))
+        }
+        What::Sxid { code, gpu, nvswitch, link, message } => {
+            let message = message.as_deref().unwrap_or("drill");
+            format!("nvidia-nvswitch{nvswitch}: SXid (PCI:{gpu}): {code}, Non-fatal, Link {link:02} {message}")
+        }
+        What::Aer { severity, gpu } => {
+            let (severity, layer, agent) = match severity {
+                AerSeverity::Corrected => ("Corrected", "Data Link Layer", "Transmitter ID"),
+                AerSeverity::Nonfatal => {
+                    ("Uncorrected (Non-Fatal)", "Transaction Layer", "Requester ID")
+                }
+                AerSeverity::Fatal => ("Uncorrected (Fatal)", "Transaction Layer", "Receiver ID"),
+            };
+            format!("pcieport {gpu}: PCIe Bus Error: severity={severity}, type={layer}, ({agent})")
+        }
+        What::OomKill { pid, comm } => format!(
+            "Out of memory: Killed process {pid} ({comm}) total-vm:1048576kB, anon-rss:524288kB, \
+             file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:2048kB oom_score_adj:0"
+        ),
+        What::Line { text } => text.clone(),
+    }
+}
+
+fn without_function(gpu: PciAddress) -> String {
+    format!("{:04x}:{:02x}:{:02x}", gpu.domain, gpu.bus, gpu.device)
+}
+
+/// What the driver prints after these codes.
+fn xid_text(code: u32) -> &'static str {
+    match code {
+        13 => "Graphics SM Warp Exception on (GPC 0, TPC 1, SM 0): Out Of Range Address",
+        31 => {
+            "Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ \
+             0x7f_abcd1000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ"
+        }
+        48 => "DBE (double bit error) ECC Error",
+        79 => "GPU has fallen off the bus.",
+        94 => "Contained: CE User Channel (0x9). RST: No, D-RST: No",
+        95 => "Uncontained: LTC TAG (0x2). RST: Yes, D-RST: No",
+        119 => {
+            "Timeout after 6s of waiting for RPC response from GPU0 GSP! Expected function 76 \
+             (GSP_RM_CONTROL) (0x20801702 0x4)."
+        }
+        154 => "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
+        _ => "drill",
+    }
+}

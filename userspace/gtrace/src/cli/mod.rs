@@ -1,0 +1,28 @@
+//! The commands, one file each.
+
+pub mod ack;
+pub mod config;
+// pub mod decode;
+pub mod doctor;
+pub mod events;
+pub mod inject;
+pub mod pause;
+pub mod run;
+mod shared;
+pub mod status;
+// pub mod top;
+
+use std::process::ExitCode;
+
+/// Problem found: the exit code of a command that works and reports trouble.
+pub const PROBLEM: u8 = 1;
+/// Wrong usage.
+pub const USAGE: u8 = 2;
+/// Not possible on this host, or for this user.
+pub const NOT_POSSIBLE: u8 = 3;
+
+/// Says on stderr why something is not possible here, and gives the exit code for it.
+pub fn not_possible(error: &anyhow::Error) -> ExitCode {
+    eprintln!("gtrace: {error:#}");
+    ExitCode::from(NOT_POSSIBLE)
+}

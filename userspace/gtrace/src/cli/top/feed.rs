@@ -1,0 +1,151 @@
+//! Threads that ask the daemon and listen to keyboard and signals, for one inbox.
+
+use std::io;
+use std::sync::mpsc::Sender;
+use std::thread;
+use std::time::Duration;
+
+use gtrace_devices::GpuInfo;
+use gtrace_event::Event;
+use ratatui::crossterm::event::{self, KeyEvent};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::counters::Counters;
+use crate::cli::shared;
+use crate::client::{Client, ClientError};
+use crate::hub::{CallStats, Published, Status};
+
+/// Between two readings of status, GPUs, calls and counters.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// History shown at start.
+const HISTORY: &str = "/api/v1/events/stream?since=7d&limit=500";
+
+/// What the view is told.
+#[derive(Debug)]
+pub(super) enum Update {
+    /// A new or changed event.
+    Event(Box<Event>),
+    /// Everything else, read anew.
+    Readings(Box<Readings>),
+    /// The daemon does not answer.
+    Down(String),
+    /// A line for the user.
+    Note(String),
+    /// A key.
+    Key(KeyEvent),
+    /// The terminal has another size.
+    Resized,
+    /// A signal asks to end.
+    Quit,
+}
+
+/// What is read once a second.
+#[derive(Clone, Debug)]
+pub(super) struct Readings {
+    pub(super) status: Status,
+    pub(super) gpus: Vec<GpuInfo>,
+    pub(super) calls: Vec<CallStats>,
+    pub(super) counters: Counters,
+}
+
+impl Readings {
+    /// Asks the daemon.
+    pub(super) fn take(client: &Client) -> Result<Self, ClientError> {
+        Ok(Self {
+            status: client.get("/api/v1/status")?,
+            gpus: client.get("/api/v1/gpus")?,
+            calls: client.get("/api/v1/histograms")?,
+            counters: Counters::parse(&client.get_text("/metrics")?),
+        })
+    }
+}
+
+/// Starts every thread; each ends when nobody reads the inbox any more.
+///
+/// # Errors
+///
+/// The system's error if a thread or a signal cannot be had.
+pub(super) fn start(client: &Client, updates: &Sender<Update>) -> io::Result<()> {
+    let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
+        thread::Builder::new()
+            .name(name.into())
+            .spawn(work)
+            .map(drop)
+    };
+    let (reader, to) = (client.clone(), updates.clone());
+    spawn("stream", Box::new(move || follow(&reader, &to)))?;
+    let (reader, to) = (client.clone(), updates.clone());
+    spawn("readings", Box::new(move || read_on(&reader, &to)))?;
+    let to = updates.clone();
+    spawn("keys", Box::new(move || listen(&to)))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let (mut terminate, mut hang_up) = {
+        let _in_runtime = runtime.enter();
+        (
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::hangup())?,
+        )
+    };
+    let to = updates.clone();
+    spawn(
+        "signals",
+        Box::new(move || {
+            runtime.block_on(async {
+                tokio::select! { _ = terminate.recv() => {} _ = hang_up.recv() => {} }
+            });
+            let _ = to.send(Update::Quit);
+        }),
+    )
+}
+
+fn follow(client: &Client, updates: &Sender<Update>) {
+    let mut last_id: Option<String> = None;
+    loop {
+        if let Ok(mut stream) = client.stream(HISTORY, last_id.as_deref()) {
+            while let Ok(Some(message)) = stream.next_message() {
+                let Ok(published) = serde_json::from_str::<Published>(&message.data) else {
+                    continue;
+                };
+                if updates
+                    .send(Update::Event(Box::new(published.event)))
+                    .is_err()
+                {
+                    return;
+                }
+            }
+            last_id = stream.last_id().map(str::to_owned).or(last_id);
+        }
+        shared::pause();
+    }
+}
+
+fn read_on(client: &Client, updates: &Sender<Update>) {
+    loop {
+        let update = match Readings::take(client) {
+            Ok(readings) => Update::Readings(Box::new(readings)),
+            Err(error) => Update::Down(error.to_string()),
+        };
+        if updates.send(update).is_err() {
+            return;
+        }
+        thread::sleep(INTERVAL);
+    }
+}
+
+fn listen(updates: &Sender<Update>) {
+    loop {
+        let update = match event::read() {
+            Ok(event::Event::Key(key)) => Update::Key(key),
+            Ok(event::Event::Resize(..)) => Update::Resized,
+            Ok(_) => continue,
+            // The terminal has gone.
+            Err(_) => Update::Quit,
+        };
+        let last = matches!(update, Update::Quit);
+        if updates.send(update).is_err() || last {
+            return;
+        }
+    }
+}

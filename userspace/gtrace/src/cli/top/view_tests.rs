@@ -1,0 +1,214 @@
+use gtrace_event::{EventId, Gpu, Kind, Occurrence, Provenance, Witness, WitnessName};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::super::feed::{Readings, Update};
+use super::super::model::Wish;
+use super::*;
+use crate::hub::{Footprint, Status};
+
+fn screen(model: &mut Model, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    let now = "2026-03-03T04:05:18Z".parse().unwrap();
+    terminal
+        .draw(|frame| draw(frame, model, now, &TimeZone::UTC))
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    let rows = buffer.content().chunks(usize::from(width));
+    rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n")
+        .collect()
+}
+
+fn event(code: u32, message: &str) -> Event {
+    let time = "2026-03-03T04:05:06Z".parse().unwrap();
+    let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, message);
+    occurrence.detail.xid.xid = Some(code);
+    occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+    let witness = Witness {
+        source: WitnessName::Kmsg,
+        count: 1,
+        first_time: time,
+    };
+    Event::new(time, witness, occurrence)
+}
+
+fn readings() -> Readings {
+    let source = |name: &str, state, reason: Option<&str>| SourceStatus {
+        name: name.into(),
+        witness: None,
+        state,
+        gives: String::new(),
+        needs: String::new(),
+        reason: reason.map(Into::into),
+        remedy: None,
+        records: 12,
+        lost: 3,
+    };
+    let status = Status {
+        version: "0.1.0".into(),
+        pid: 1,
+        host: "node7".into(),
+        boot_id: String::new(),
+        started: "2026-03-03T04:00:00Z".parse().unwrap(),
+        paused: false,
+        last_seq: 2,
+        events: [("fatal".to_owned(), 2)].into(),
+        sources: vec![
+            source("printk:console", SourceState::Active, None),
+            source("nvml", SourceState::Failed, Some("libnvidia-ml.so.1 hangs")),
+        ],
+        probes: Vec::new(),
+        footprint: Footprint::default(),
+        store_problem: None,
+    };
+    let call = CallStats {
+        pid: 42,
+        comm: "python3".into(),
+        ioctl: "0xc020462a".into(),
+        op: Some("NV_ESC_RM_CONTROL".into()),
+        count: 100,
+        errors: 1,
+        total_ns: 1,
+        p50_ns: 950,
+        p90_ns: 1250,
+        p99_ns: 30_100_000,
+        p999_ns: 0,
+        max_ns: 2_000_000_000,
+    };
+    let counters = Counters::parse("gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\"} 3\n");
+    let gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
+    Readings {
+        status,
+        gpus: vec![gpu],
+        calls: vec![call],
+        counters,
+    }
+}
+
+fn model() -> Model {
+    let mut model = Model::default();
+    model.apply(Update::Event(Box::new(event(31, "NVRM: Xid: 31, first"))));
+    model.apply(Update::Event(Box::new(event(
+        79,
+        "NVRM: Xid: 79, second \x1b[2J",
+    ))));
+    model.apply(Update::Readings(Box::new(readings())));
+    model
+}
+
+fn press(model: &mut Model, code: KeyCode) -> Option<Wish> {
+    model.key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+fn type_text(model: &mut Model, text: &str) {
+    for c in text.chars() {
+        assert_eq!(press(model, KeyCode::Char(c)), None);
+    }
+}
+
+#[test]
+fn a_wide_terminal_shows_every_pane_and_no_control_character() {
+    let text = screen(&mut model(), 140, 40);
+    for part in [
+        "node7",
+        "open: 2 fatal",
+        "FATAL    Xid 79 0000:3b:00.0 NVRM: Xid: 79, second \\x1b[2J",
+        "Xid 79 0000:3b:00.0                 3",
+        "nvml                       FAILED          12",
+        "LOST 3 records",
+        "libnvidia-ml.so.1 hangs",
+        "no sample",
+        "42 python3",
+        "950ns",
+        "1.25us",
+        "30.1ms",
+        "2.00s",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains('\x1b'));
+    let newest = text.find("second").unwrap();
+    assert!(
+        newest < text.find("first").unwrap(),
+        "the newest event comes first"
+    );
+}
+
+#[test]
+fn a_small_terminal_shows_the_pane_in_focus_and_no_size_panics() {
+    let mut model = model();
+    assert!(!screen(&mut model, 60, 12).contains("nvml"));
+    press(&mut model, KeyCode::Tab);
+    press(&mut model, KeyCode::Tab);
+    let text = screen(&mut model, 60, 12);
+    assert!(text.contains("nvml") && !text.contains("second"), "{text}");
+    model.details = true;
+    for size in [(1, 1), (2, 3), (10, 2), (40, 5), (300, 100)] {
+        for _ in Pane::ALL {
+            press(&mut model, KeyCode::Tab);
+            press(&mut model, KeyCode::PageDown);
+            screen(&mut model, size.0, size.1);
+        }
+    }
+}
+
+#[test]
+fn arrows_select_enter_shows_details_and_a_acknowledges_what_is_selected() {
+    let mut model = model();
+    press(&mut model, KeyCode::Down);
+    let older: EventId = model.selected().unwrap().id;
+    press(&mut model, KeyCode::Enter);
+    let text = screen(&mut model, 140, 40);
+    assert!(text.contains("message   NVRM: Xid: 31, first"), "{text}");
+    // What comes meanwhile does not move the selection.
+    model.apply(Update::Event(Box::new(event(13, "NVRM: Xid: 13, third"))));
+    press(&mut model, KeyCode::Char('a'));
+    type_text(&mut model, "quiet");
+    assert!(screen(&mut model, 140, 40).contains("note: quiet_"));
+    let wish = press(&mut model, KeyCode::Enter);
+    assert_eq!(
+        wish,
+        Some(Wish::Ack {
+            id: older,
+            note: "quiet".into()
+        })
+    );
+    assert!(!model.is_typing());
+}
+
+#[test]
+fn the_filter_narrows_the_list_until_it_is_cleared() {
+    let mut model = model();
+    press(&mut model, KeyCode::Char('/'));
+    type_text(&mut model, "xid 31");
+    press(&mut model, KeyCode::Enter);
+    assert_eq!(model.shown().len(), 1);
+    press(&mut model, KeyCode::Esc);
+    assert_eq!(model.shown().len(), 2);
+}
+
+#[test]
+fn standing_still_holds_changes_back_and_loses_none() {
+    let mut model = model();
+    press(&mut model, KeyCode::Char('p'));
+    let mut drill = event(62, "NVRM: Xid: 62, third");
+    drill.provenance = Provenance::Injected;
+    model.apply(Update::Event(Box::new(drill)));
+    let text = screen(&mut model, 140, 40);
+    assert!(
+        text.contains("1 changes wait") && !text.contains("third"),
+        "{text}"
+    );
+    press(&mut model, KeyCode::Char('p'));
+    assert!(screen(&mut model, 140, 40).contains("INJECTED (drill) Xid 62"));
+}
+
+#[test]
+fn a_daemon_that_goes_away_is_told_and_its_return_too() {
+    let mut model = model();
+    model.apply(Update::Down("no gtrace daemon answers".into()));
+    assert!(screen(&mut model, 140, 40).contains("NO DAEMON, values are old"));
+    model.apply(Update::Readings(Box::new(readings())));
+    assert!(!screen(&mut model, 140, 40).contains("NO DAEMON"));
+}

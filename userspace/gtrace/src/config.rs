@@ -1,0 +1,371 @@
+//! Configuration: one TOML file; every key is also a flag and an environment variable.
+//! A flag wins over the environment, that over the file, that over the default.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use gtrace_abi::DeviceFilter;
+use gtrace_event::WitnessName;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Where the configuration is read from unless `--config` names another file.
+pub const DEFAULT_FILE: &str = "/etc/gtrace/gtrace.toml";
+
+/// Why the configuration is refused.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("configuration {path} cannot be read: {cause}; name another with --config")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The file is no TOML, or has a key that does not exist.
+    #[error("configuration {path} is refused: {cause}\nremedy: correct that line; `gtrace config show` lists every key with its value")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Line, column and reason.
+        cause: toml::de::Error,
+    },
+    /// A value is out of range or not understood.
+    #[error("configuration key {key}: {reason}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong and what is allowed.
+        reason: String,
+    },
+}
+
+macro_rules! keys {
+    ($($(#[$meta:meta])* $key:ident: $ty:ty = $env:literal,)*) => {
+        /// The keys as they are given: all optional.
+        #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Keys {
+            $(
+                $(#[$meta])*
+                #[arg(long, env = $env, global = false)]
+                #[serde(skip_serializing_if = "Option::is_none", default)]
+                pub $key: Option<$ty>,
+            )*
+        }
+
+        impl Keys {
+            /// These keys, and those of `lower` where these say nothing.
+            pub fn over(self, lower: Self) -> Self {
+                Self { $($key: self.$key.or(lower.$key),)* }
+            }
+        }
+    };
+}
+
+keys! {
+    /// Directory of the store.
+    state_dir: PathBuf = "GTRACE_STATE_DIR",
+    /// Unix socket of the API.
+    socket: PathBuf = "GTRACE_SOCKET",
+    /// Address of the API, loopback only; `off` for none.
+    listen: String = "GTRACE_LISTEN",
+    /// Site policy: a TOML file that changes severities, actions and steps.
+    site_policy: PathBuf = "GTRACE_SITE_POLICY",
+    /// Sources that are switched off, by name, with commas: `printk:console,nvml`.
+    off: String = "GTRACE_OFF",
+    /// Device nodes whose ioctls are traced: `auto` (NVIDIA's, from /proc/devices) or
+    /// `MAJOR[:MINOR]`, with commas.
+    devices: String = "GTRACE_DEVICES",
+    /// Report calls that take at least so many milliseconds one by one; 0 for none.
+    slow_call_ms: u64 = "GTRACE_SLOW_CALL_MS",
+    /// Room of the event ring in bytes; a power of two from 4096.
+    ring_bytes: u32 = "GTRACE_RING_BYTES",
+    /// The same event again within so many seconds is a repeat of the first.
+    fold_window_s: u64 = "GTRACE_FOLD_WINDOW_S",
+    /// Seconds between NVML samples; 0 for none.
+    nvml_interval_s: u64 = "GTRACE_NVML_INTERVAL_S",
+    /// Seconds after which an NVML call is given up and its process ended.
+    nvml_deadline_s: u64 = "GTRACE_NVML_DEADLINE_S",
+    /// NVML library, instead of libnvidia-ml.so.1 where the system finds it.
+    nvml_library: PathBuf = "GTRACE_NVML_LIBRARY",
+    /// Seconds between looks at the PCI devices in sysfs; 0 for none.
+    pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
+    /// Seconds between one-second measurements of the probes' cost; 0 for none.
+    probe_cost_interval_s: u64 = "GTRACE_PROBE_COST_INTERVAL_S",
+    /// Days that events are kept; 0 for ever.
+    retention_days: u64 = "GTRACE_RETENTION_DAYS",
+    /// Megabytes (10^6) that the store may take before its oldest day is dropped; 0 for no limit.
+    retention_mb: u64 = "GTRACE_RETENTION_MB",
+    /// While this file exists, every probe is detached.
+    kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
+    /// Where sysfs is; another root serves tests.
+    sysfs_root: PathBuf = "GTRACE_SYSFS_ROOT",
+    /// Where procfs shows the driver and the devices; another root serves tests.
+    proc_root: PathBuf = "GTRACE_PROC_ROOT",
+}
+
+/// The configuration in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Directory of the store.
+    pub state_dir: PathBuf,
+    /// Unix socket of the API.
+    pub socket: PathBuf,
+    /// Address of the API.
+    pub listen: Option<SocketAddr>,
+    /// Site policy file.
+    pub site_policy: Option<PathBuf>,
+    /// Sources switched off.
+    pub off: Vec<WitnessName>,
+    /// Devices named; `None` for NVIDIA's, as the kernel lists them.
+    pub devices: Option<Vec<DeviceFilter>>,
+    /// Threshold of slow calls.
+    pub slow_call: Option<Duration>,
+    /// Room of the event ring; 0 for the probes' own default.
+    pub ring_bytes: u32,
+    /// How long a repeat stays a repeat.
+    pub fold_window: Duration,
+    /// Between NVML samples.
+    pub nvml_interval: Option<Duration>,
+    /// Until an NVML call is given up.
+    pub nvml_deadline: Duration,
+    /// NVML library.
+    pub nvml_library: Option<PathBuf>,
+    /// Between looks at sysfs.
+    pub pci_interval: Option<Duration>,
+    /// Between measurements of the probes' cost.
+    pub probe_cost_interval: Option<Duration>,
+    /// How long events are kept.
+    pub retention_age: Option<Duration>,
+    /// How many bytes are kept.
+    pub retention_bytes: Option<u64>,
+    /// Kill-switch file.
+    pub kill_switch: PathBuf,
+    /// Root of sysfs.
+    pub sysfs_root: PathBuf,
+    /// Root of procfs.
+    pub proc_root: PathBuf,
+}
+
+impl Config {
+    /// The store's file.
+    pub fn store(&self) -> PathBuf {
+        self.state_dir.join("store.db")
+    }
+
+    /// Reads `file` (by default [`DEFAULT_FILE`], which need not exist) under `flags`.
+    pub fn load(file: Option<&Path>, flags: Keys) -> Result<Self, ConfigError> {
+        Self::from_keys(Self::load_keys(file, flags)?)
+    }
+
+    /// The keys of `file` under `flags`, with every default filled in.
+    pub fn load_keys(file: Option<&Path>, flags: Keys) -> Result<Keys, ConfigError> {
+        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+        let keys = match fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text)
+                .map_err(|cause| ConfigError::Parse { path: path.to_owned(), cause })?,
+            Err(e) if file.is_none() && e.kind() == std::io::ErrorKind::NotFound => Keys::default(),
+            Err(cause) => return Err(ConfigError::Read { path: path.to_owned(), cause }),
+        };
+        Ok(flags.over(keys).over(Self::defaults()))
+    }
+
+    /// The default of every key that has one.
+    pub fn defaults() -> Keys {
+        Keys {
+            state_dir: Some("/var/lib/gtrace".into()),
+            socket: Some("/run/gtrace/gtrace.sock".into()),
+            listen: Some("127.0.0.1:7470".into()),
+            site_policy: None,
+            off: Some(String::new()),
+            devices: Some("auto".into()),
+            slow_call_ms: Some(1000),
+            ring_bytes: Some(8 << 20),
+            fold_window_s: Some(60),
+            nvml_interval_s: Some(10),
+            nvml_deadline_s: Some(5),
+            nvml_library: None,
+            pci_interval_s: Some(10),
+            probe_cost_interval_s: Some(60),
+            retention_days: Some(90),
+            retention_mb: Some(1000),
+            kill_switch: Some("/run/gtrace/pause".into()),
+            sysfs_root: Some("/sys".into()),
+            proc_root: Some("/proc".into()),
+        }
+    }
+
+    /// Checks every value.
+    pub fn from_keys(keys: Keys) -> Result<Self, ConfigError> {
+        let keys = keys.over(Self::defaults());
+        let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
+        let ring_bytes = keys.ring_bytes.unwrap_or(0);
+        if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
+            return Err(ConfigError::Value {
+                key: "ring_bytes",
+                reason: format!("{ring_bytes} is not a power of two from 4096 up"),
+            });
+        }
+        Ok(Self {
+            state_dir: keys.state_dir.unwrap_or_default(),
+            socket: keys.socket.unwrap_or_default(),
+            listen: parse_listen(&keys.listen.unwrap_or_default())?,
+            site_policy: keys.site_policy,
+            off: parse_off(&keys.off.unwrap_or_default())?,
+            devices: parse_devices(&keys.devices.unwrap_or_default())?,
+            slow_call: keys.slow_call_ms.filter(|&ms| ms > 0).map(Duration::from_millis),
+            ring_bytes,
+            fold_window: Duration::from_secs(keys.fold_window_s.unwrap_or_default()),
+            nvml_interval: seconds(keys.nvml_interval_s),
+            nvml_deadline: seconds(keys.nvml_deadline_s).unwrap_or(Duration::from_secs(5)),
+            nvml_library: keys.nvml_library,
+            pci_interval: seconds(keys.pci_interval_s),
+            probe_cost_interval: seconds(keys.probe_cost_interval_s),
+            retention_age: keys
+                .retention_days
+                .filter(|&days| days > 0)
+                .map(|days| Duration::from_secs(days.saturating_mul(86_400))),
+            retention_bytes: keys
+                .retention_mb
+                .filter(|&mb| mb > 0)
+                .map(|mb| mb.saturating_mul(1_000_000)),
+            kill_switch: keys.kill_switch.unwrap_or_default(),
+            sysfs_root: keys.sysfs_root.unwrap_or_default(),
+            proc_root: keys.proc_root.unwrap_or_default(),
+        })
+    }
+}
+
+fn parse_listen(text: &str) -> Result<Option<SocketAddr>, ConfigError> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let refuse = |reason: String| ConfigError::Value { key: "listen", reason };
+    let address: SocketAddr = text.parse().map_err(|_| {
+        refuse(format!("`{text}` is no address; write it as 127.0.0.1:7470, or `off`"))
+    })?;
+    if !address.ip().is_loopback() {
+        return Err(refuse(format!(
+            "{address} is reachable from other machines and the API has no authentication; \
+             use a loopback address, and a proxy with TLS and a token in front of it"
+        )));
+    }
+    Ok(Some(address))
+}
+
+fn parse_off(text: &str) -> Result<Vec<WitnessName>, ConfigError> {
+    split(text)
+        .map(|word| {
+            WitnessName::ALL.into_iter().find(|w| w.name() == word).ok_or_else(|| {
+                let known: Vec<_> = WitnessName::ALL.iter().map(|w| w.name()).collect();
+                ConfigError::Value {
+                    key: "off",
+                    reason: format!("`{word}` is no source; sources are {}", known.join(", ")),
+                }
+            })
+        })
+        .collect()
+}
+
+fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    let refuse = |reason: String| ConfigError::Value { key: "devices", reason };
+    let filters: Vec<_> = split(text)
+        .map(|word| {
+            let (major, minor) = match word.split_once(':') {
+                Some((major, "*")) => (major, None),
+                Some((major, minor)) => (major, Some(minor)),
+                None => (word, None),
+            };
+            let bad = || refuse(format!("`{word}` is no MAJOR[:MINOR]; 195:255 is /dev/nvidiactl"));
+            let major: u32 = major.parse().map_err(|_| bad())?;
+            let minor = match minor {
+                Some(minor) => minor.parse().map_err(|_| bad())?,
+                None => DeviceFilter::ANY_MINOR,
+            };
+            if major == 0 || major > 0xfff {
+                return Err(bad());
+            }
+            Ok(DeviceFilter { major, minor })
+        })
+        .collect::<Result<_, _>>()?;
+    if filters.len() > gtrace_abi::MAX_DEVICES {
+        return Err(refuse(format!(
+            "{} devices are given; at most {} fit",
+            filters.len(),
+            gtrace_abi::MAX_DEVICES
+        )));
+    }
+    Ok(Some(filters))
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(change: impl FnOnce(&mut Keys)) -> Result<Config, ConfigError> {
+        let mut keys = Keys::default();
+        change(&mut keys);
+        Config::from_keys(keys)
+    }
+
+    #[test]
+    fn defaults_are_valid_and_listen_on_loopback_only() {
+        let config = with(|_| {}).unwrap();
+        assert_eq!(config.listen, Some("127.0.0.1:7470".parse().unwrap()));
+        assert_eq!(config.store(), Path::new("/var/lib/gtrace/store.db"));
+    }
+
+    #[test]
+    fn bad_values_name_key_cause_and_what_is_allowed() {
+        type Change = fn(&mut Keys);
+        let cases: [(Change, &str, &str); 5] = [
+            (|k| k.listen = Some("0.0.0.0:7470".into()), "listen", "loopback"),
+            (|k| k.listen = Some("7470".into()), "listen", "127.0.0.1:7470"),
+            (|k| k.off = Some("kmsg".into()), "off", "/dev/kmsg"),
+            (|k| k.devices = Some("nvidia0".into()), "devices", "MAJOR[:MINOR]"),
+            (|k| k.ring_bytes = Some(5000), "ring_bytes", "power of two"),
+        ];
+        for (change, key, hint) in cases {
+            let text = with(change).unwrap_err().to_string();
+            assert!(text.contains(key) && text.contains(hint), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_an_unknown_key_is_refused_by_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("gtrace.toml");
+        fs::write(&file, "slow_call_ms = 5\nfold_window_s = 7\n").unwrap();
+        let flags = Keys { slow_call_ms: Some(9), ..Keys::default() };
+        let config = Config::load(Some(&file), flags).unwrap();
+        assert_eq!(config.slow_call, Some(Duration::from_millis(9)));
+        assert_eq!(config.fold_window, Duration::from_secs(7));
+        fs::write(&file, "slow_call_ms = 5\nlissten = \"off\"\n").unwrap();
+        let error = Config::load(Some(&file), Keys::default()).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("lissten"), "{error}");
+    }
+
+    #[test]
+    fn devices_take_majors_minors_and_auto() {
+        let config = with(|k| k.devices = Some("1:3, 195".into())).unwrap();
+        let any = DeviceFilter::ANY_MINOR;
+        let want = vec![
+            DeviceFilter { major: 1, minor: 3 },
+            DeviceFilter { major: 195, minor: any },
+        ];
+        assert_eq!(config.devices, Some(want));
+        assert_eq!(with(|_| {}).unwrap().devices, None);
+    }
+}

@@ -1,0 +1,198 @@
+use super::*;
+use gtrace_event::{Gpu, Process, Severity};
+
+const S: u64 = 1_000_000_000;
+const CONSOLE: WitnessName = WitnessName::PrintkConsole;
+const KMSG: WitnessName = WitnessName::Kmsg;
+
+fn xid(code: u32, message: &str, provenance: Provenance) -> Occurrence {
+    let mut o = Occurrence::new(Kind::Xid, Severity::Critical, message);
+    o.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+    o.detail.xid.xid = Some(code);
+    o.provenance = provenance;
+    o
+}
+
+struct World {
+    fold: Fold,
+}
+
+impl World {
+    fn new() -> Self {
+        Self { fold: Fold::new(60 * S) }
+    }
+
+    fn tell(&mut self, witness: WitnessName, at_ns: u64, occurrence: Occurrence) -> Folded {
+        let time = Timestamp::from_nanosecond(i128::from(at_ns)).unwrap();
+        self.fold.take(witness, occurrence, at_ns, time, |_| {})
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        let mut events: Vec<_> = self.fold.live.values().map(|l| l.event.clone()).collect();
+        events.sort_by_key(|e| e.boottime_ns);
+        events
+    }
+}
+
+fn count(event: &Event, source: WitnessName) -> u64 {
+    event.witnesses.iter().find(|w| w.source == source).map_or(0, |w| w.count)
+}
+
+#[test]
+fn two_sources_of_one_occurrence_make_one_event_whichever_comes_first() {
+    for order in [[CONSOLE, KMSG], [KMSG, CONSOLE]] {
+        let mut world = World::new();
+        for (i, witness) in order.into_iter().enumerate() {
+            let provenance =
+                if witness == KMSG { Provenance::Kernel } else { Provenance::Unknown };
+            world.tell(witness, S + i as u64 * 1000, xid(79, "m", provenance));
+        }
+        let events = world.events();
+        assert_eq!(events.len(), 1);
+        assert_eq!((events[0].repeats, events[0].witnesses.len()), (0, 2));
+        assert_eq!(events[0].provenance, Provenance::Kernel);
+    }
+}
+
+#[test]
+fn a_burst_is_counted_once_though_the_second_source_lost_some_of_it() {
+    let mut world = World::new();
+    for i in 0..1000 {
+        world.tell(CONSOLE, S + i, xid(31, "same", Provenance::Unknown));
+    }
+    for i in (0..1000).filter(|i| i % 3 != 0) {
+        world.tell(KMSG, S + i, xid(31, "same", Provenance::Kernel));
+    }
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].repeats, 999);
+    assert_eq!(count(&events[0], CONSOLE), 1000);
+    assert_eq!(count(&events[0], KMSG), 666);
+}
+
+#[test]
+fn the_second_source_alone_goes_on_counting_when_the_first_falls_silent() {
+    let mut world = World::new();
+    world.tell(CONSOLE, S, xid(31, "same", Provenance::Unknown));
+    world.tell(KMSG, S, xid(31, "same", Provenance::Kernel));
+    world.tell(KMSG, 20 * S, xid(31, "same", Provenance::Kernel));
+    let events = world.events();
+    assert_eq!((events.len(), events[0].repeats), (1, 1));
+}
+
+#[test]
+fn past_the_window_or_with_another_text_it_is_another_event() {
+    let mut world = World::new();
+    world.tell(CONSOLE, S, xid(31, "a", Provenance::Unknown));
+    world.tell(CONSOLE, 2 * S, xid(31, "b", Provenance::Unknown));
+    world.tell(CONSOLE, 70 * S, xid(31, "a", Provenance::Unknown));
+    assert_eq!(world.events().len(), 3);
+}
+
+#[test]
+fn a_forged_line_is_never_counted_to_the_kernels_event() {
+    let mut world = World::new();
+    world.tell(CONSOLE, S, xid(79, "m", Provenance::Unknown));
+    world.tell(KMSG, S, xid(79, "m", Provenance::Kernel));
+    // The same text again, by a process: the console cannot tell, /dev/kmsg can.
+    let folded = world.tell(CONSOLE, 2 * S, xid(79, "m", Provenance::Unknown));
+    assert!(matches!(folded, Folded::Repeat(_)));
+    let folded = world.tell(KMSG, 2 * S, xid(79, "m", Provenance::Userspace));
+    assert!(matches!(folded, Folded::New(_)));
+    let events = world.events();
+    assert_eq!(events.len(), 2);
+    assert_eq!((events[0].provenance, events[0].repeats), (Provenance::Kernel, 0));
+    assert_eq!((events[1].provenance, events[1].repeats), (Provenance::Userspace, 0));
+}
+
+#[test]
+fn the_joined_record_of_kmsg_completes_what_a_piece_said() {
+    let mut world = World::new();
+    let piece = "NVRM: Xid (PCI:0000:3b:00): 79, ";
+    let whole = "NVRM: Xid (PCI:0000:3b:00): 79, pid=12, name=x, GPU has fallen off the bus.";
+    world.tell(CONSOLE, S, xid(79, piece, Provenance::Unknown));
+    let mut full = xid(79, whole, Provenance::Kernel);
+    full.process = Some(Process { pid: Some(12), ..Process::default() });
+    world.tell(KMSG, S + 5, full);
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].message, whole);
+    assert_eq!(events[0].process.as_ref().unwrap().pid, Some(12));
+    assert_eq!(events[0].witnesses.len(), 2);
+}
+
+#[test]
+fn a_tracepoint_without_text_gets_the_logs_text_and_detail() {
+    let mut world = World::new();
+    let process = Some(Process { pid: Some(42), ..Process::default() });
+    let mut bare =
+        Occurrence::new(Kind::OomKill, Severity::Warning, format!("{SYNTHETIC}oom victim 42"));
+    bare.process.clone_from(&process);
+    world.tell(WitnessName::OomVictim, S, bare);
+    let mut text = Occurrence::new(Kind::OomKill, Severity::Warning, "Out of memory: Killed ...");
+    text.process = process;
+    text.detail.host.cgroup = Some("/a".to_owned());
+    world.tell(KMSG, S + 5, text);
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].message, "Out of memory: Killed ...");
+    assert_eq!(events[0].detail.host.cgroup.as_deref(), Some("/a"));
+}
+
+#[test]
+fn amendments_carry_each_change_once_and_fold_to_the_event() {
+    let mut world = World::new();
+    let id = world.tell(CONSOLE, S, xid(79, "m", Provenance::Unknown)).id();
+    let mut reader = world.fold.event(id).unwrap().clone();
+    world.tell(KMSG, S, xid(79, "m", Provenance::Kernel));
+    world.tell(CONSOLE, 2 * S, xid(79, "m", Provenance::Unknown));
+    let now = Timestamp::now();
+    let amendments = world.fold.amendments(now);
+    assert_eq!(amendments.len(), 1);
+    reader.apply(&amendments[0].0);
+    assert_eq!(&reader, world.fold.event(id).unwrap());
+    assert_eq!(reader, amendments[0].1);
+    assert!(world.fold.amendments(now).is_empty());
+    assert!(!world.fold.is_dirty());
+}
+
+#[test]
+fn an_adopted_event_pairs_with_the_history_that_it_was_made_from() {
+    let mut world = World::new();
+    for i in 0..5 {
+        world.tell(CONSOLE, S + i * S / 10, xid(31, "same", Provenance::Unknown));
+    }
+    for i in 0..2 {
+        world.tell(KMSG, S + i * S / 10, xid(31, "same", Provenance::Kernel));
+    }
+    let event = world.events().remove(0);
+    let key = xid(31, "same", Provenance::Kernel).fold_key();
+    let mut restarted = World::new();
+    restarted.fold.adopt(event, key, S + 4 * S / 10);
+    // The log still has the last three, and one that came while nobody watched.
+    for i in 2..6 {
+        restarted.tell(KMSG, S + i * S / 10, xid(31, "same", Provenance::Kernel));
+    }
+    let events = restarted.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].repeats, 5);
+    assert_eq!((count(&events[0], CONSOLE), count(&events[0], KMSG)), (5, 6));
+}
+
+#[test]
+fn live_events_stay_bounded_and_dirty_ones_are_kept() {
+    let mut world = World::new();
+    for i in 0..(2 * MAX_LIVE as u64) {
+        world.tell(CONSOLE, S + i, xid(31, &format!("message {i}"), Provenance::Unknown));
+    }
+    world.fold.expire(S);
+    assert_eq!(world.fold.len(), MAX_LIVE);
+    let key = xid(31, &format!("message {}", 2 * MAX_LIVE - 1), Provenance::Unknown);
+    assert!(matches!(world.tell(CONSOLE, 2 * S, key), Folded::Repeat(_)));
+    world.fold.expire(1000 * S);
+    assert_eq!(world.fold.len(), 1);
+    world.fold.amendments(Timestamp::now());
+    world.fold.expire(1000 * S);
+    assert!(world.fold.is_empty() && world.fold.by_key.is_empty());
+    assert!(world.fold.by_code.is_empty());
+}

@@ -1,0 +1,36 @@
+//! Giving up what the daemon does not need once it is set up.
+
+use anyhow::Context as _;
+use caps::{CapSet, Capability, CapsHashSet};
+
+/// Drops every capability but those that the daemon goes on to use:
+///
+/// * CAP_BPF, CAP_PERFMON: attach again after a pause;
+/// * CAP_SYSLOG: read /dev/kmsg again;
+/// * CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE: control group and open devices of other users'
+///   processes;
+/// * CAP_SYS_ADMIN, with `keep_stats`: the kernel asks for it to switch run statistics on, by
+///   which the cost of the probes is measured.
+pub fn drop_unneeded(keep_stats: bool) -> anyhow::Result<()> {
+    let mut keep: CapsHashSet = [
+        Capability::CAP_BPF,
+        Capability::CAP_PERFMON,
+        Capability::CAP_SYSLOG,
+        Capability::CAP_DAC_READ_SEARCH,
+        Capability::CAP_SYS_PTRACE,
+    ]
+    .into();
+    if keep_stats {
+        keep.insert(Capability::CAP_SYS_ADMIN);
+    }
+    let have = caps::read(None, CapSet::Permitted).context("capabilities cannot be read")?;
+    let keep: CapsHashSet = have.intersection(&keep).copied().collect();
+    for capability in have.difference(&keep) {
+        caps::drop(None, CapSet::Bounding, *capability)
+            .with_context(|| format!("{capability} cannot be dropped from the bounding set"))?;
+    }
+    caps::clear(None, CapSet::Inheritable).context("inheritable capabilities stay")?;
+    caps::set(None, CapSet::Effective, &keep).context("effective capabilities stay")?;
+    caps::set(None, CapSet::Permitted, &keep).context("permitted capabilities stay")?;
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Kernel log records from printk:console.
+//!
+//! The tracepoint fires for every piece of a record that is put together with KERN_CONT, as the
+//! NVIDIA driver does, and does not say where a record ends. A piece that means something by
+//! itself is passed on at once. One that does not is kept for a moment and tried in front of the
+//! next piece of the same thread. The joined record of /dev/kmsg decides in the end: see
+//! [`crate::pipeline::fold`].
+
+use std::collections::HashMap;
+
+use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options};
+use gtrace_event::Occurrence;
+
+/// A piece waits at most so long for the next one of its thread.
+const JOIN_NS: u64 = 100_000_000;
+/// At most so many threads have a piece waiting.
+const MAX_WAITING: usize = 256;
+/// A joined record is no longer than the kernel's own limit.
+const MAX_JOINED: usize = 2048;
+/// A group of lines that belong together is closed after so long without a record.
+const FLUSH_NS: u64 = 20_000_000;
+
+/// Decodes the pieces.
+#[derive(Debug)]
+pub struct Console {
+    decoder: Decoder,
+    waiting: HashMap<u32, Piece>,
+    last_ns: u64,
+    number: u64,
+}
+
+#[derive(Debug)]
+struct Piece {
+    boottime_ns: u64,
+    text: String,
+}
+
+impl Console {
+    /// A decoder with nothing waiting.
+    pub fn new() -> Self {
+        Self {
+            decoder: Decoder::new(Options::default()),
+            waiting: HashMap::new(),
+            last_ns: 0,
+            number: 0,
+        }
+    }
+
+    /// Tells which driver writes the texts.
+    pub fn set_driver_version(&mut self, version: Option<DriverVersion>) {
+        self.decoder.set_driver_version(version);
+    }
+
+    /// Takes a piece that thread `tid` logged at `boottime_ns`.
+    pub fn feed(&mut self, tid: u32, boottime_ns: u64, text: &[u8], out: &mut Vec<Occurrence>) {
+        self.last_ns = boottime_ns;
+        self.number += 1;
+        let text = String::from_utf8_lossy(text);
+        let before = out.len();
+        self.decode(boottime_ns, &text, out);
+        if out.len() > before || self.decoder.has_pending() {
+            self.waiting.remove(&tid);
+            return;
+        }
+        let joined = match self.waiting.remove(&tid) {
+            Some(piece)
+                if boottime_ns.saturating_sub(piece.boottime_ns) <= JOIN_NS
+                    && piece.text.len() + text.len() <= MAX_JOINED =>
+            {
+                let joined = piece.text + &text;
+                self.decode(piece.boottime_ns, &joined, out);
+                if out.len() > before {
+                    return;
+                }
+                joined
+            }
+            _ => text.into_owned(),
+        };
+        if could_begin(&joined) {
+            self.make_room(boottime_ns);
+            self.waiting.insert(tid, Piece { boottime_ns, text: joined });
+        }
+    }
+
+    fn decode(&mut self, boottime_ns: u64, text: &str, out: &mut Vec<Occurrence>) {
+        let record = LogRecord {
+            text,
+            facility: None,
+            level: None,
+            timestamp_us: Some(boottime_ns / 1000),
+            time: None,
+            number: self.number,
+            device: None,
+        };
+        let before = out.len();
+        self.decoder.feed(&record, out);
+        for occurrence in &mut out[before..] {
+            occurrence.boottime_ns.get_or_insert(boottime_ns);
+            occurrence.lines = None;
+        }
+    }
+
+    fn make_room(&mut self, now_ns: u64) {
+        if self.waiting.len() >= MAX_WAITING {
+            self.waiting.retain(|_, p| now_ns.saturating_sub(p.boottime_ns) <= JOIN_NS);
+        }
+        if self.waiting.len() >= MAX_WAITING {
+            self.waiting.clear();
+        }
+    }
+
+    /// Closes groups that wait for more lines in vain; says whether something still waits.
+    pub fn idle(&mut self, now_ns: u64, out: &mut Vec<Occurrence>) -> bool {
+        if !self.decoder.has_pending() {
+            return false;
+        }
+        if now_ns.saturating_sub(self.last_ns) < FLUSH_NS {
+            return true;
+        }
+        let before = out.len();
+        self.decoder.flush(out);
+        for occurrence in &mut out[before..] {
+            occurrence.boottime_ns.get_or_insert(self.last_ns);
+            occurrence.lines = None;
+        }
+        false
+    }
+}
+
+impl Default for Console {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Whether a record that begins like this may mean something once it is whole. Only the NVIDIA
+/// drivers build their lines from pieces.
+fn could_begin(text: &str) -> bool {
+    const BEGINNINGS: [&str; 2] = ["NVRM:", "nvidia-nvswitch"];
+    BEGINNINGS.iter().any(|b| text.starts_with(b) || b.starts_with(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn feed(console: &mut Console, pieces: &[(u32, u64, &str)]) -> Vec<Occurrence> {
+        let mut out = Vec::new();
+        for (tid, at, text) in pieces {
+            console.feed(*tid, *at, text.as_bytes(), &mut out);
+        }
+        out
+    }
+
+    #[test]
+    fn pieces_of_one_thread_are_joined_though_another_thread_logs_between() {
+        let mut console = Console::new();
+        let out = feed(
+            &mut console,
+            &[
+                (7, 10 * MS, "NVRM: "),
+                (8, 11 * MS, "usb 1-1: new high-speed USB device"),
+                (7, 12 * MS, "Xid (PCI:0000:3b:00): "),
+                (7, 13 * MS, "79, GPU has fallen off the bus."),
+            ],
+        );
+        assert_eq!(out.len(), 1, "{out:?}");
+        assert_eq!(out[0].detail.xid.xid, Some(79));
+        assert_eq!(out[0].message, "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.");
+        assert_eq!(out[0].boottime_ns, Some(12 * MS).or(out[0].boottime_ns));
+    }
+
+    #[test]
+    fn pieces_of_different_threads_or_far_apart_are_not_joined() {
+        let mut console = Console::new();
+        let out = feed(&mut console, &[(7, 0, "NVRM: "), (8, 1, "Xid (PCI:0000:3b:00): 79, x")]);
+        assert!(out.is_empty(), "{out:?}");
+        let mut console = Console::new();
+        let late = JOIN_NS + 1;
+        let out = feed(&mut console, &[(7, 0, "NVRM: "), (7, late, "Xid (PCI:0000:3b:00): 79, x")]);
+        assert!(out.is_empty(), "{out:?}");
+    }
+
+    #[test]
+    fn a_flood_of_beginnings_stays_bounded() {
+        let mut console = Console::new();
+        for tid in 0..10_000 {
+            console.feed(tid, u64::from(tid), b"NVRM: ", &mut Vec::new());
+        }
+        assert!(console.waiting.len() <= MAX_WAITING);
+    }
+
+    #[test]
+    fn bytes_that_are_no_utf8_are_read_all_the_same() {
+        let mut console = Console::new();
+        let mut out = Vec::new();
+        console.feed(1, 0, b"NVRM: Xid (PCI:0000:3b:00): 79, \xff\xfe fallen", &mut out);
+        assert_eq!(out.len(), 1);
+    }
+}

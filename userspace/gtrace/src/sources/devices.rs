@@ -1,0 +1,207 @@
+//! The thread that looks at PCI, /proc/driver/nvidia and NVML now and then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gtrace_devices::{
+    DeviceReport, Devices, GpuInfo, NvmlClient, NvmlConfig, NvmlState, ProcRoot, SysRoot,
+};
+use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
+
+use super::probes::send_all;
+use super::table::show;
+use crate::clock::boottime_ns;
+use crate::config::Config;
+use crate::hub::{Hub, SourceState};
+use crate::pipeline::{Input, InputSender, Told};
+
+/// How often the thread looks at the clock and at whether it is to end.
+const ROUND: Duration = Duration::from_millis(500);
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Watcher {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Watcher {
+    /// Starts to look.
+    pub fn start(config: &Config, hub: Arc<Hub>, inputs: InputSender) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let state = State::new(config, hub, inputs, Arc::clone(&stop))?;
+        let thread = std::thread::Builder::new()
+            .name("gtrace-devices".to_owned())
+            .spawn(move || state.run())?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Ends it. A call into NVML under way is left to its deadline.
+    pub fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if self.thread.join().is_err() {
+            tracing::error!("the thread that looks at the devices panicked");
+        }
+    }
+}
+
+struct State {
+    hub: Arc<Hub>,
+    inputs: InputSender,
+    stop: Arc<AtomicBool>,
+    devices: Devices,
+    nvml: Option<NvmlClient>,
+    nvml_interval: Duration,
+    pci_interval: Option<Duration>,
+    nvml_state: NvmlState,
+    gpus: Vec<GpuInfo>,
+    off: Vec<WitnessName>,
+}
+
+impl State {
+    fn new(
+        config: &Config,
+        hub: Arc<Hub>,
+        inputs: InputSender,
+        stop: Arc<AtomicBool>,
+    ) -> std::io::Result<Self> {
+        let nvml_off = config.off.contains(&WitnessName::Nvml);
+        let nvml = match config.nvml_interval.filter(|_| !nvml_off) {
+            Some(_) => Some(NvmlClient::new(nvml_config(config))?),
+            None => None,
+        };
+        let sys = SysRoot(config.sysfs_root.clone());
+        Ok(Self {
+            hub,
+            inputs,
+            stop,
+            devices: Devices::new(sys, ProcRoot(config.proc_root.clone())),
+            nvml,
+            nvml_interval: config.nvml_interval.unwrap_or(Duration::MAX),
+            pci_interval: config.pci_interval,
+            nvml_state: NvmlState::Idle,
+            gpus: Vec::new(),
+            off: config.off.clone(),
+        })
+    }
+
+    fn run(mut self) {
+        let every = self.pci_interval.unwrap_or(self.nvml_interval).min(self.nvml_interval);
+        let mut next = Instant::now();
+        while !self.stop.load(Ordering::Relaxed) {
+            if Instant::now() >= next {
+                next = Instant::now() + every;
+                self.look();
+            }
+            std::thread::sleep(ROUND.min(every));
+        }
+    }
+
+    fn look(&mut self) {
+        let snapshot = match &self.nvml {
+            // Paused means that the driver is to be left alone: a reset or an upgrade.
+            Some(nvml) if self.hub.status().paused => {
+                nvml.close();
+                None
+            }
+            Some(nvml) => {
+                if nvml.status().state == NvmlState::Closed {
+                    nvml.resume();
+                }
+                nvml.sample().ok()
+            }
+            None => None,
+        };
+        let report = self.devices.poll(snapshot);
+        self.show_nvml();
+        self.show_others(&report);
+        let told: Vec<_> = report
+            .events
+            .into_iter()
+            .filter(|observed| !self.off.contains(&observed.witness))
+            .map(|observed| Told {
+                witness: observed.witness,
+                occurrence: observed.occurrence,
+                count: observed.count,
+            })
+            .collect();
+        for told in &told {
+            self.hub.metrics.count_records(told.witness, told.count);
+        }
+        send_all(&self.inputs, told);
+        if report.gpus != self.gpus {
+            self.gpus.clone_from(&report.gpus);
+            // The core ends after this thread.
+            let _ = self.inputs.send(Input::Gpus(report.gpus));
+        }
+    }
+
+    fn show_nvml(&mut self) {
+        let Some(nvml) = &self.nvml else { return };
+        let status = nvml.status();
+        let state = match status.state {
+            NvmlState::Ok | NvmlState::Idle => SourceState::Active,
+            NvmlState::Absent => SourceState::Absent,
+            NvmlState::Failed | NvmlState::Hung => SourceState::Failed,
+            NvmlState::Closed => SourceState::Off,
+        };
+        show(&self.hub, WitnessName::Nvml, state, status.reason.clone());
+        let worked = self.nvml_state == NvmlState::Ok;
+        let broken = matches!(status.state, NvmlState::Failed | NvmlState::Hung);
+        if worked && broken {
+            let reason = status.reason.unwrap_or_else(|| "no reason given".to_owned());
+            let told = source_lost("nvml", &reason);
+            let _ = self.inputs.send(Told::once(WitnessName::Gtrace, told));
+        }
+        self.nvml_state = status.state;
+    }
+
+    fn show_others(&self, report: &DeviceReport) {
+        let pci = match &report.pci_error {
+            None => (SourceState::Active, None),
+            Some(error) => (SourceState::Failed, Some(error.clone())),
+        };
+        show(&self.hub, WitnessName::SysfsPci, pci.0, pci.1);
+        let counters = self.devices.port_metrics();
+        let aer = if counters.is_empty() {
+            let reason = "no GPU or port above one has AER counters in sysfs".to_owned();
+            (SourceState::Absent, Some(reason))
+        } else {
+            (SourceState::Active, None)
+        };
+        show(&self.hub, WitnessName::SysfsAer, aer.0, aer.1);
+        let driver = match &report.driver {
+            Some(_) => (SourceState::Active, None),
+            None => (SourceState::Absent, Some("the NVIDIA driver is not loaded".to_owned())),
+        };
+        show(&self.hub, WitnessName::ProcDriver, driver.0, driver.1);
+    }
+}
+
+fn nvml_config(config: &Config) -> NvmlConfig {
+    let mut nvml = match &config.nvml_library {
+        None => NvmlConfig::this_program(),
+        Some(library) => {
+            let library = library.clone();
+            NvmlConfig::with_command(move || {
+                let mut command = std::process::Command::new("/proc/self/exe");
+                command.arg("nvml-child").arg("--library").arg(&library);
+                command
+            })
+        }
+    };
+    nvml.deadline = config.nvml_deadline;
+    nvml
+}
+
+fn source_lost(source: &str, reason: &str) -> Occurrence {
+    let message = format!("{source} gives nothing any more: {reason}");
+    let mut occurrence = Occurrence::new(Kind::SourceLost, Severity::Warning, message);
+    occurrence.provenance = Provenance::Kernel;
+    occurrence.boottime_ns = Some(boottime_ns());
+    occurrence.detail.source.source = Some(source.to_owned());
+    occurrence.detail.source.reason = Some(reason.to_owned());
+    occurrence
+}

@@ -1,0 +1,225 @@
+//! Kernel log records from /dev/kmsg: history from before start, provenance by facility, and an
+//! exact count of records that were overwritten before they were read, by sequence number.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options, kmsg};
+use gtrace_event::Occurrence;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::clock::{LogClock, boottime_ns};
+
+/// The device.
+pub const PATH: &str = "/dev/kmsg";
+/// Larger than any record with its dictionary.
+const BUFFER: usize = 16 * 1024;
+/// How long one wait lasts at most.
+const WAIT: Duration = Duration::from_millis(500);
+/// A group of lines that belong together is closed after so long without a record.
+const FLUSH: Duration = Duration::from_millis(20);
+/// Progress is told at least every so many records.
+const PROGRESS_EVERY: u64 = 256;
+
+/// What the reader tells.
+#[derive(Debug)]
+pub enum Told {
+    /// Something happened, said by records up to `seq`.
+    Occurrence {
+        /// What.
+        occurrence: Box<Occurrence>,
+        /// Whether the record is older than the reader: history.
+        history: bool,
+    },
+    /// Records from `first` to `last` were overwritten before they could be read.
+    Lost {
+        /// First lost sequence number.
+        first: u64,
+        /// Last lost sequence number.
+        last: u64,
+    },
+    /// Everything up to `seq` has been read and told; `records` of them since the last time.
+    Progress {
+        /// Sequence number.
+        seq: u64,
+        /// Records read.
+        records: u64,
+    },
+    /// A record that could not be parsed: counted, not fatal.
+    Garbled,
+}
+
+/// Reads the log.
+#[derive(Debug)]
+pub struct Reader {
+    file: File,
+    clock: LogClock,
+    decoder: Decoder,
+    /// The next sequence number expected; `None` before the first record.
+    next_seq: Option<u64>,
+    /// Records up to this one were dealt with before this start.
+    after: Option<u64>,
+    started_ns: u64,
+    since_progress: u64,
+    last_feed_ns: u64,
+}
+
+impl Reader {
+    /// Opens `path`. Records up to sequence number `after` are passed over, as an earlier run
+    /// has dealt with them; those missing right after it count as lost.
+    pub fn open(path: &Path, after: Option<u64>) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(path)?;
+        Ok(Self {
+            file,
+            clock: LogClock::new(),
+            decoder: Decoder::new(Options::default()),
+            next_seq: after.map(|seq| seq + 1),
+            after,
+            started_ns: boottime_ns(),
+            since_progress: 0,
+            last_feed_ns: 0,
+        })
+    }
+
+    /// Tells which driver writes the texts.
+    pub fn set_driver_version(&mut self, version: Option<DriverVersion>) {
+        self.decoder.set_driver_version(version);
+    }
+
+    /// Reads until `stop`, telling `tell`.
+    pub fn run(&mut self, stop: &AtomicBool, mut tell: impl FnMut(Told)) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        while !stop.load(Ordering::Relaxed) {
+            self.drain(&mut buffer, &mut tell)?;
+            let pending = self.flush(&mut tell);
+            let wait = if pending { FLUSH } else { WAIT };
+            let timeout = Timespec {
+                tv_sec: wait.as_secs() as i64,
+                tv_nsec: i64::from(wait.subsec_nanos()),
+            };
+            let mut fds = [PollFd::from_borrowed_fd(self.file.as_fd(), PollFlags::IN)];
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all there is.
+    fn drain(&mut self, buffer: &mut [u8], tell: &mut impl FnMut(Told)) -> io::Result<()> {
+        loop {
+            match self.file.read(buffer) {
+                Ok(0) => break,
+                Ok(len) => self.take(&buffer[..len], tell),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                // Overwritten: the next read begins at the oldest record, and the gap in the
+                // sequence numbers says how many are gone.
+                Err(e) if e.raw_os_error() == Some(libc::EPIPE) => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        self.progress(tell);
+        Ok(())
+    }
+
+    fn take(&mut self, bytes: &[u8], tell: &mut impl FnMut(Told)) {
+        let now_ns = boottime_ns();
+        let record = match kmsg::parse(bytes) {
+            Ok(record) => record,
+            Err(error) => {
+                tracing::debug!("{PATH}: {error}");
+                tell(Told::Garbled);
+                return;
+            }
+        };
+        if self.after.is_some_and(|after| record.seq <= after) {
+            return;
+        }
+        if let Some(expected) = self.next_seq.filter(|&expected| expected < record.seq) {
+            tell(Told::Lost { first: expected, last: record.seq - 1 });
+        }
+        self.next_seq = Some(record.seq + 1);
+        let history = self.clock.boottime_ns(record.timestamp_us) < self.started_ns;
+        if !history {
+            self.clock.learn(record.timestamp_us, now_ns);
+        }
+        let mut out = Vec::new();
+        self.decoder.feed(
+            &LogRecord {
+                text: &record.text,
+                facility: Some(record.facility),
+                level: Some(record.level),
+                timestamp_us: Some(record.timestamp_us),
+                time: None,
+                number: record.seq,
+                device: record.device.as_deref(),
+            },
+            &mut out,
+        );
+        self.last_feed_ns = now_ns;
+        self.pass_on(out, history, tell);
+        self.since_progress += 1;
+        if self.since_progress >= PROGRESS_EVERY {
+            self.progress(tell);
+        }
+    }
+
+    fn pass_on(&self, out: Vec<Occurrence>, history: bool, tell: &mut impl FnMut(Told)) {
+        for mut occurrence in out {
+            // The decoder gives the log's own clock.
+            let stamp_us = occurrence.boottime_ns.map(|ns| ns / 1000);
+            occurrence.boottime_ns = stamp_us.map(|us| self.clock.boottime_ns(us));
+            tell(Told::Occurrence { occurrence: Box::new(occurrence), history });
+        }
+    }
+
+    fn progress(&mut self, tell: &mut impl FnMut(Told)) {
+        // A group that is still open could be lost if its first lines counted as dealt with.
+        if self.since_progress == 0 || self.decoder.has_pending() {
+            return;
+        }
+        if let Some(next) = self.next_seq {
+            tell(Told::Progress { seq: next - 1, records: self.since_progress });
+            self.since_progress = 0;
+        }
+    }
+
+    fn flush(&mut self, tell: &mut impl FnMut(Told)) -> bool {
+        if !self.decoder.has_pending() {
+            return false;
+        }
+        let age = boottime_ns().saturating_sub(self.last_feed_ns);
+        if age < FLUSH.as_nanos() as u64 {
+            return true;
+        }
+        let mut out = Vec::new();
+        self.decoder.flush(&mut out);
+        self.pass_on(out, false, tell);
+        self.progress(tell);
+        false
+    }
+}
+
+/// Writes one line of its own to the kernel log, as systemd and others do at their start: it
+/// lets the reader measure the log's clock at once, and marks in the log from when on it was
+/// watched.
+pub fn announce(path: &Path, version: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(format!("<14>gtrace {version}: watching the kernel log\n").as_bytes())
+}
+
+/// Writes `text` to the kernel log as one record of user facility and warning level.
+pub fn write_line(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(format!("<12>{text}").as_bytes())
+}

@@ -1,0 +1,13 @@
+//! Where occurrences come from. Each source runs in a thread of its own, decodes what it reads,
+//! and passes occurrences to the [`crate::pipeline`].
+
+pub mod calls;
+pub mod console;
+pub mod devices;
+pub mod ioctl_names;
+pub mod kmsg;
+pub mod probes;
+pub mod process;
+pub mod records;
+pub mod table;
+pub mod watched;

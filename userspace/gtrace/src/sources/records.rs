@@ -1,0 +1,205 @@
+//! What the probes' records say happened.
+
+use std::path::PathBuf;
+
+use gtrace_abi::{AerRecord, CallRecord, ExitRecord, OomRecord};
+use gtrace_event::{
+    Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity,
+};
+
+use super::{ioctl_names, process};
+use crate::pipeline::fold::SYNTHETIC;
+
+/// The text before the first NUL.
+pub fn text_of(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// `major:minor` of a kernel device number.
+pub fn chardev(rdev: u32) -> String {
+    format!("{}:{}", rdev >> 20, rdev & 0xf_ffff)
+}
+
+fn occurrence(kind: Kind, message: String, boottime_ns: u64) -> Occurrence {
+    let mut occurrence = Occurrence::new(kind, Severity::Warning, message);
+    occurrence.boottime_ns = Some(boottime_ns);
+    occurrence.provenance = Provenance::Kernel;
+    occurrence
+}
+
+/// ras:aer_event.
+pub fn aer(record: &AerRecord) -> Occurrence {
+    let device = text_of(&record.dev_name);
+    // Values of include/linux/aer.h; words of drivers/pci/pcie/aer.c since 6.16.
+    let (severity, names) = match record.severity {
+        0 => ("Uncorrectable (Non-Fatal)", UNCORRECTABLE),
+        1 => ("Uncorrectable (Fatal)", UNCORRECTABLE),
+        _ => ("Correctable", CORRECTABLE),
+    };
+    let message = format!("{SYNTHETIC}{device}: PCIe {severity} error, status {:#x}", record.status);
+    let mut occurrence = occurrence(Kind::Aer, message, record.header.boottime_ns);
+    occurrence.gpu = PciAddress::parse(&device).map(Gpu::at);
+    let detail = &mut occurrence.detail.aer;
+    detail.severity = Some(severity.to_owned());
+    detail.status = Some(format!("{:#x}", record.status));
+    detail.errors = names
+        .iter()
+        .filter(|(bit, _)| record.status & (1 << bit) != 0)
+        .map(|(_, name)| (*name).to_owned())
+        .collect();
+    if record.tlp_header_valid != 0 {
+        detail.tlp_header = record.tlp_header.iter().map(|word| format!("{word:#010x}")).collect();
+    }
+    occurrence
+}
+
+/// Bits of the correctable error status register, in the words of drivers/pci/pcie/aer.c.
+const CORRECTABLE: &[(u32, &str)] = &[
+    (0, "RxErr"),
+    (6, "BadTLP"),
+    (7, "BadDLLP"),
+    (8, "Rollover"),
+    (12, "Timeout"),
+    (13, "NonFatalErr"),
+    (14, "CorrIntErr"),
+    (15, "HeaderOF"),
+];
+
+/// Bits of the uncorrectable error status register.
+const UNCORRECTABLE: &[(u32, &str)] = &[
+    (0, "Undefined"),
+    (4, "DLP"),
+    (5, "SDES"),
+    (12, "TLP"),
+    (13, "FCP"),
+    (14, "CmpltTO"),
+    (15, "CmpltAbrt"),
+    (16, "UnxCmplt"),
+    (17, "RxOF"),
+    (18, "MalfTLP"),
+    (19, "ECRC"),
+    (20, "UnsupReq"),
+    (21, "ACSViol"),
+    (22, "UncorrIntErr"),
+    (23, "BlockedTLP"),
+    (24, "AtomicOpBlocked"),
+    (25, "TLPBlockedErr"),
+    (26, "PoisonTLPBlocked"),
+];
+
+/// oom:mark_victim.
+pub fn oom(record: &OomRecord) -> Occurrence {
+    let pid = record.victim;
+    let mut victim = Process { pid: Some(pid), ..Process::default() };
+    process::enrich(&mut victim);
+    let name = victim.comm.as_deref().unwrap_or("?");
+    let message = format!("{SYNTHETIC}the kernel kills process {pid} ({name}) for lack of memory");
+    let mut occurrence = occurrence(Kind::OomKill, message, record.header.boottime_ns);
+    occurrence.detail.host.cgroup.clone_from(&victim.cgroup);
+    occurrence.process = Some(victim);
+    occurrence
+}
+
+/// A process that had a watched device open ended.
+pub fn exit(record: &ExitRecord) -> Occurrence {
+    let pid = record.header.tgid;
+    let mut who = Process { pid: Some(pid), ..Process::default() };
+    // The leader's name, while /proc still has it; that of the last thread may be another.
+    who.comm = process::comm(&PathBuf::from(format!("/proc/{pid}")))
+        .or_else(|| Some(text_of(&record.comm)));
+    process::enrich(&mut who);
+    let signal = record.exit_code & 0x7f;
+    let status = (record.exit_code >> 8) & 0xff;
+    let how = match (signal, status) {
+        (0, 0) => "ended".to_owned(),
+        (0, status) => format!("ended with exit status {status}"),
+        (signal, _) => format!("was ended by signal {signal}"),
+    };
+    let name = who.comm.as_deref().unwrap_or("?");
+    let device = chardev(record.rdev);
+    let message = format!("process {pid} ({name}), which had device {device} open, {how}");
+    let mut occurrence = occurrence(Kind::GpuProcessExit, message, record.header.boottime_ns);
+    let detail = &mut occurrence.detail.process_exit;
+    if signal == 0 {
+        detail.exit_code = Some(status);
+    } else {
+        detail.signal = Some(signal);
+        detail.core_dumped = Some(record.exit_code & 0x80 != 0);
+    }
+    occurrence.detail.api.chardev = Some(device);
+    occurrence.process = Some(who);
+    occurrence
+}
+
+/// A slow call.
+pub fn call(record: &CallRecord, threshold_ns: u64) -> Occurrence {
+    let op = ioctl_names::name(record.cmd);
+    let ioctl = format!("{:#x}", record.cmd);
+    let device = chardev(record.rdev);
+    // Without the latency, so that the same slow call again is a repeat.
+    let message = format!(
+        "ioctl {} on device {device} took longer than {} ms",
+        op.unwrap_or(&ioctl),
+        threshold_ns / 1_000_000
+    );
+    let mut occurrence = occurrence(Kind::SlowCall, message, record.header.boottime_ns);
+    let mut who = Process { pid: Some(record.header.tgid), ..Process::default() };
+    process::enrich(&mut who);
+    who.comm = who.comm.or_else(|| Some(text_of(&record.comm)));
+    occurrence.process = Some(who);
+    let detail = &mut occurrence.detail.api;
+    detail.op = op.map(str::to_owned);
+    detail.ioctl = Some(ioctl);
+    detail.chardev = Some(device);
+    detail.latency_ns = Some(record.latency_ns);
+    detail.threshold_ns = Some(threshold_ns);
+    detail.errno = i32::try_from(-record.ret).ok().filter(|&errno| errno > 0);
+    occurrence
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gtrace_abi::Header;
+
+    #[test]
+    fn an_exit_tells_status_or_signal_and_core() {
+        let mut record = ExitRecord { rdev: 195 << 20 | 255, ..ExitRecord::default() };
+        record.header = Header { tgid: u32::MAX, ..Header::default() };
+        record.comm[..6].copy_from_slice(b"python");
+        for (code, status, signal, core) in [
+            (3 << 8, Some(3), None, None),
+            (9, None, Some(9), Some(false)),
+            (11 | 0x80, None, Some(11), Some(true)),
+        ] {
+            record.exit_code = code;
+            let told = exit(&record);
+            let detail = &told.detail.process_exit;
+            assert_eq!((detail.exit_code, detail.signal, detail.core_dumped), (status, signal, core));
+            assert_eq!(told.process.unwrap().comm.as_deref(), Some("python"));
+            assert_eq!(told.detail.api.chardev.as_deref(), Some("195:255"));
+        }
+    }
+
+    #[test]
+    fn aer_names_device_class_and_errors() {
+        let mut record = AerRecord { status: 0x1001, severity: 2, ..AerRecord::default() };
+        record.dev_name[..12].copy_from_slice(b"0000:00:1c.0");
+        let told = aer(&record);
+        assert_eq!(told.gpu.unwrap().pci.unwrap().to_string(), "0000:00:1c.0");
+        assert_eq!(told.detail.aer.errors, ["RxErr", "Timeout"]);
+        assert_eq!(told.detail.aer.severity.as_deref(), Some("Correctable"));
+    }
+
+    #[test]
+    fn a_slow_call_again_is_a_repeat() {
+        let mut record = CallRecord { cmd: 0xc020_462a, rdev: 195 << 20, ..CallRecord::default() };
+        record.header.tgid = u32::MAX;
+        record.latency_ns = 5;
+        let first = call(&record, 1_000_000);
+        record.latency_ns = 6;
+        assert_eq!(first.fold_key(), call(&record, 1_000_000).fold_key());
+        assert_eq!(first.detail.api.op.as_deref(), Some("RM_CONTROL"));
+    }
+}

@@ -1,0 +1,561 @@
+//! The HTTP API over real sockets, with a real hub and a real store.
+
+mod support;
+
+use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::mpsc;
+
+use gtrace::api::{self, ApiConfig, ApiError, Gap, Health, MAX_STREAMS};
+use gtrace::client::{ClientError, EventStream};
+use gtrace::hub::{CallStats, Published, SourceState, SourceStatus, Status};
+use gtrace_event::{Event, EventId, Kind, Record, Severity};
+use serde_json::{Value, json};
+use support::{Daemon, event, repeat, xid};
+
+const HOUR: &str = "2026-03-03T04:00:00Z";
+
+fn refused(error: ClientError) -> (u16, String) {
+    match error {
+        ClientError::Refused { status, body } => (status, format!("{body:?}")),
+        other => panic!("{other}"),
+    }
+}
+
+/// The next message that carries data.
+fn next(stream: &mut EventStream) -> (String, String) {
+    loop {
+        let message = stream.next_message().unwrap().unwrap();
+        if !message.event.is_empty() {
+            return (message.event, message.data);
+        }
+    }
+}
+
+fn next_published(stream: &mut EventStream) -> Published {
+    let (name, data) = next(stream);
+    assert_ne!(name, "gap", "{data}");
+    serde_json::from_str(&data).unwrap()
+}
+
+/// Reads until the stream has said where it stands, so that what follows is live.
+fn wait_until_live(stream: &mut EventStream) {
+    let message = stream.next_message().unwrap().unwrap();
+    assert_eq!(message.event, "");
+    assert!(stream.last_id().is_some());
+}
+
+#[test]
+fn every_reading_route_answers_on_both_sockets() {
+    let daemon = Daemon::start();
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    daemon.publish_event(&event);
+    for client in [daemon.client(), daemon.tcp_client()] {
+        assert!(client.get::<Health>("/healthz").unwrap().ok);
+        assert!(client.get_text("/metrics").unwrap().ends_with("# EOF\n"));
+        assert_eq!(
+            client.get::<Vec<Event>>("/api/v1/events").unwrap(),
+            [event.clone()]
+        );
+        let one = client
+            .get::<Event>(&format!("/api/v1/events/{}", event.id))
+            .unwrap();
+        assert_eq!(one, event);
+        assert_eq!(
+            client.get::<Status>("/api/v1/status").unwrap().host,
+            "node7"
+        );
+        let sources = client.get::<Vec<SourceStatus>>("/api/v1/sources").unwrap();
+        assert_eq!(sources[0].records, 7);
+        assert_eq!(client.get::<Value>("/api/v1/gpus").unwrap(), json!([]));
+        assert!(
+            client
+                .get::<Vec<CallStats>>("/api/v1/histograms")
+                .unwrap()
+                .is_empty()
+        );
+        let schema = client.get::<Value>("/api/v1/schema/event").unwrap();
+        assert_eq!(schema["title"], "Event");
+        let document = client.get::<Value>("/api/openapi.json").unwrap();
+        assert_eq!(document["openapi"], "3.1.0");
+    }
+}
+
+#[test]
+fn events_are_filtered_by_every_parameter() {
+    let daemon = Daemon::start();
+    let old = xid(
+        "0000:3b:00.0",
+        13,
+        Severity::Warning,
+        "2026-03-03T01:00:00Z",
+    );
+    let mut new = xid("0000:5e:00.0", 79, Severity::Fatal, "2026-03-03T03:00:00Z");
+    new.gpu.as_mut().unwrap().index = Some(5);
+    let oom = event(
+        Kind::OomKill,
+        Severity::Critical,
+        "2026-03-03T02:00:00Z",
+        "Out of memory",
+    );
+    for event in [&old, &oom, &new] {
+        daemon.publish_event(event);
+    }
+    let client = daemon.client();
+    let found = |query: &str| -> Vec<EventId> {
+        let events: Vec<Event> = client.get(&format!("/api/v1/events?{query}")).unwrap();
+        events.iter().map(|e| e.id).collect()
+    };
+    assert_eq!(found(""), [old.id, oom.id, new.id]);
+    assert_eq!(found("since=2026-03-03T02:00:00Z"), [oom.id, new.id]);
+    assert_eq!(found("until=2026-03-03T02:00:00Z"), [old.id]);
+    assert!(found("since=1h").is_empty());
+    assert_eq!(found("kind=xid"), [old.id, new.id]);
+    assert_eq!(found("kind=oom_kill,aer"), [oom.id]);
+    assert_eq!(found("kind=oom_kill&kind=xid"), [old.id, oom.id, new.id]);
+    assert_eq!(found("gpu=0000:3b:00.0"), [old.id]);
+    assert_eq!(found("gpu=5E:00"), [new.id]);
+    assert_eq!(found("gpu=5"), [new.id]);
+    assert_eq!(found("gpu=5&limit=1"), [new.id]);
+    assert_eq!(found("severity=critical"), [oom.id, new.id]);
+    assert_eq!(found("provenance=kernel"), [old.id, new.id]);
+    assert_eq!(found("limit=2"), [oom.id, new.id]);
+    let ack = json!({ "by": "alice", "note": "seen" });
+    client
+        .post::<Event>(&format!("/api/v1/events/{}/ack", oom.id), &ack)
+        .unwrap();
+    assert_eq!(found("unacked=true"), [old.id, new.id]);
+}
+
+#[test]
+fn bad_requests_are_told_what_is_wrong_and_allowed() {
+    let daemon = Daemon::start();
+    let client = daemon.client();
+    for (target, status, part) in [
+        (
+            "/api/v1/events?since=yesterday",
+            400,
+            "since: `yesterday` is no time",
+        ),
+        ("/api/v1/events?kind=xyd", 400, "known kinds: xid"),
+        (
+            "/api/v1/events?severity=bad",
+            400,
+            "info, warning, critical or fatal",
+        ),
+        ("/api/v1/events?limit=10001", 400, "1 to 10000"),
+        ("/api/v1/events?gqu=1", 400, "known: since"),
+        (
+            "/api/v1/events/stream?until=1h",
+            400,
+            "until: has no meaning here",
+        ),
+        ("/api/v1/events/xyz", 400, "26 letters"),
+        ("/api/v1/events/01KJSZ3M7B0000000000000000", 404, "no event"),
+        ("/api/v1/nothing", 404, "no route /api/v1/nothing"),
+        ("/api/v1/pause", 405, "does not take GET"),
+    ] {
+        let (got, body) = refused(client.get::<Value>(target).unwrap_err());
+        assert_eq!(got, status, "{target}");
+        assert!(body.contains(part), "{target}: {body}");
+    }
+    let (status, _) = refused(
+        client
+            .stream("/api/v1/events/stream", Some("x"))
+            .unwrap_err(),
+    );
+    assert_eq!(status, 400);
+}
+
+#[test]
+fn an_acknowledgement_is_stored_and_streamed_over_the_unix_socket_only() {
+    let daemon = Daemon::start();
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    daemon.publish_event(&event);
+    let target = format!("/api/v1/events/{}/ack", event.id);
+    let body = json!({ "by": "alice", "note": "drained" });
+    let mut stream = daemon
+        .tcp_client()
+        .stream("/api/v1/events/stream", None)
+        .unwrap();
+    wait_until_live(&mut stream);
+
+    let acked: Event = daemon.client().post(&target, &body).unwrap();
+    assert_eq!(
+        (acked.acks[0].by.as_str(), acked.acks[0].note.as_str()),
+        ("alice", "drained")
+    );
+    let (name, data) = next(&mut stream);
+    assert_eq!(name, "ack");
+    let published: Published = serde_json::from_str(&data).unwrap();
+    assert_eq!(published.event.acks.len(), 1);
+
+    for target in [target.as_str(), "/api/v1/pause", "/api/v1/flush"] {
+        let (status, body) = refused(
+            daemon
+                .tcp_client()
+                .post::<Value>(target, &body)
+                .unwrap_err(),
+        );
+        assert_eq!(status, 403);
+        assert!(body.contains("TCP has no authentication"), "{body}");
+    }
+    let client = daemon.client();
+    for bad in [
+        json!({}),
+        json!({ "by": " " }),
+        json!({ "by": "a", "nte": "" }),
+        json!([]),
+    ] {
+        assert_eq!(
+            refused(client.post::<Value>(&target, &bad).unwrap_err()).0,
+            400,
+            "{bad}"
+        );
+    }
+    let large = json!({ "by": "a", "note": "x".repeat(70_000) });
+    assert_eq!(
+        refused(client.post::<Value>(&target, &large).unwrap_err()).0,
+        413
+    );
+    let unknown = "/api/v1/events/01KJSZ3M7B0000000000000000/ack";
+    assert_eq!(
+        refused(client.post::<Value>(unknown, &body).unwrap_err()).0,
+        404
+    );
+}
+
+#[test]
+fn pause_and_flush_reach_the_core() {
+    let daemon = Daemon::start();
+    let client = daemon.client();
+    let paused: Value = client
+        .post("/api/v1/pause", &json!({ "paused": true }))
+        .unwrap();
+    assert_eq!(paused, Value::Null);
+    client.flush().unwrap();
+    assert_eq!(*daemon.core().pauses.lock().unwrap(), [true]);
+}
+
+#[test]
+fn history_then_live_has_every_record_once_while_others_publish() {
+    let daemon = Daemon::start();
+    let core = daemon.core();
+    let publisher = std::thread::spawn(move || {
+        let mut known: Vec<Event> = Vec::new();
+        for round in 0..120 {
+            let mut records = Vec::new();
+            if let Some(event) = known.get_mut(round / 3) {
+                let (record, new) = repeat(event);
+                *event = new.clone();
+                records.push((record, new));
+            }
+            let event = xid("0000:3b:00.0", 13, Severity::Warning, HOUR);
+            records.push((Record::Event(Box::new(event.clone())), event.clone()));
+            known.push(event);
+            core.publish(&records);
+        }
+        let last = event(Kind::SourceLost, Severity::Info, HOUR, "the end");
+        core.publish(&[(Record::Event(Box::new(last.clone())), last)]);
+        known
+    });
+    let readers: Vec<_> = (0..8)
+        .map(|_| {
+            let client = daemon.client();
+            std::thread::spawn(move || {
+                let target = "/api/v1/events/stream?since=2026-03-03T00:00:00Z";
+                let mut stream = client.stream(target, None).unwrap();
+                let mut revisions: HashMap<EventId, u32> = HashMap::new();
+                loop {
+                    let published = next_published(&mut stream);
+                    let Published { record, event, .. } = published;
+                    if event.kind == Kind::SourceLost {
+                        return revisions;
+                    }
+                    match record {
+                        Record::Event(_) => {
+                            let before = revisions.insert(event.id, event.revision);
+                            assert_eq!(before, None, "the same event twice");
+                        }
+                        Record::Amendment(amendment) => {
+                            let revision = revisions.get_mut(&event.id).unwrap();
+                            assert_eq!(amendment.revision, *revision + 1, "a gap or a repeat");
+                            *revision = amendment.revision;
+                        }
+                        Record::Ack(_) => unreachable!(),
+                    }
+                }
+            })
+        })
+        .collect();
+    let known = publisher.join().unwrap();
+    for reader in readers {
+        let revisions = reader.join().unwrap();
+        assert_eq!(revisions.len(), known.len());
+        for event in &known {
+            assert_eq!(revisions[&event.id], event.revision);
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_lags_is_caught_up_from_the_store() {
+    let daemon = Daemon::start();
+    let mut stream = daemon
+        .client()
+        .stream("/api/v1/events/stream", None)
+        .unwrap();
+    wait_until_live(&mut stream);
+    // More than the live channel and the socket's buffers hold together.
+    let count = 20_000;
+    for _ in 0..count / 500 {
+        let event = event(Kind::Xid, Severity::Warning, HOUR, "NVRM: Xid");
+        let record = (Record::Event(Box::new(event.clone())), event);
+        daemon.core().publish(&vec![record; 500]);
+    }
+    for seq in 1..=count {
+        assert_eq!(next_published(&mut stream).seq, seq);
+    }
+}
+
+#[test]
+fn a_stream_resumes_after_the_last_id_and_tells_of_what_is_gone() {
+    let daemon = Daemon::start();
+    let mut event = xid("0000:3b:00.0", 13, Severity::Warning, HOUR);
+    daemon.publish_event(&event);
+    for _ in 0..4 {
+        let (record, new) = repeat(&event);
+        daemon.core().publish(&[(record, new.clone())]);
+        event = new;
+    }
+    let client = daemon.client();
+    let mut stream = client
+        .stream("/api/v1/events/stream?since=1h", Some("2"))
+        .unwrap();
+    for seq in 3..=5 {
+        let published = next_published(&mut stream);
+        assert_eq!(published.seq, seq);
+        assert_eq!(stream.last_id(), Some(seq.to_string().as_str()));
+    }
+    // The store was replaced by a younger one.
+    let mut stream = client.stream("/api/v1/events/stream", Some("900")).unwrap();
+    let (name, data) = next(&mut stream);
+    assert_eq!(name, "gap");
+    let gap: Gap = serde_json::from_str(&data).unwrap();
+    assert!(gap.reason.contains("ends at record 5"), "{}", gap.reason);
+    wait_until_live(&mut stream);
+    daemon.publish_event(&xid("0000:3b:00.0", 79, Severity::Fatal, HOUR));
+    assert_eq!(next_published(&mut stream).seq, 6);
+}
+
+#[test]
+fn a_stream_carries_only_what_matches_and_an_event_once_it_does() {
+    let daemon = Daemon::start();
+    let target = "/api/v1/events/stream?severity=critical&gpu=3b:00.0";
+    let mut stream = daemon.client().stream(target, None).unwrap();
+    wait_until_live(&mut stream);
+    let mut event = xid("0000:3b:00.0", 13, Severity::Warning, HOUR);
+    daemon.publish_event(&event);
+    daemon.publish_event(&xid("0000:5e:00.0", 79, Severity::Fatal, HOUR));
+    event.severity = Severity::Critical;
+    let (record, event) = repeat(&event);
+    daemon.core().publish(&[(record, event.clone())]);
+    let published = next_published(&mut stream);
+    assert_eq!((published.seq, published.event.id), (3, event.id));
+}
+
+#[test]
+fn stream_readers_are_limited_and_a_place_is_free_again_once_one_leaves() {
+    let daemon = Daemon::start();
+    let client = daemon.client();
+    let open = || client.stream("/api/v1/events/stream", None);
+    let mut streams: Vec<_> = (0..MAX_STREAMS).map(|_| open().unwrap()).collect();
+    let (status, body) = refused(open().unwrap_err());
+    assert_eq!(status, 429);
+    assert!(body.contains("64 readers"), "{body}");
+    streams.pop();
+    // The server sees the closed connection in its own time.
+    while let Err(error) = open() {
+        assert_eq!(refused(error).0, 429);
+    }
+}
+
+#[test]
+fn the_end_of_the_daemon_ends_its_streams_and_takes_the_socket_away() {
+    let daemon = Daemon::start();
+    let mut stream = daemon
+        .client()
+        .stream("/api/v1/events/stream", None)
+        .unwrap();
+    wait_until_live(&mut stream);
+    let (ended, wait) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        ended.send(stream.next_message().unwrap()).unwrap();
+    });
+    let client = daemon.client();
+    let dir = daemon.stop();
+    assert_eq!(wait.recv().unwrap(), None);
+    reader.join().unwrap();
+    assert!(!dir.path().join("socket").exists());
+    assert!(matches!(
+        client.get::<Value>("/healthz"),
+        Err(ClientError::NoDaemon { .. })
+    ));
+}
+
+#[test]
+fn health_names_a_failed_source_and_trouble_with_the_store() {
+    let daemon = Daemon::start();
+    daemon.hub.update_status(|status| {
+        status.sources[0].state = SourceState::Failed;
+        status.sources[0].reason = Some("no tracefs".into());
+        status.store_problem = Some("disk full".into());
+    });
+    let (status, answer) = daemon.raw_unix("GET /healthz HTTP/1.0\r\n\r\n");
+    assert_eq!(status, 503);
+    assert!(
+        answer.contains("source printk:console failed: no tracefs"),
+        "{answer}"
+    );
+    assert!(answer.contains("store: disk full"), "{answer}");
+}
+
+#[test]
+fn over_tcp_only_names_of_this_host_are_answered_and_without_cors() {
+    let daemon = Daemon::start();
+    let get = |host: &str| {
+        daemon.raw_tcp(&format!(
+            "GET /healthz HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\n\r\n"
+        ))
+    };
+    for host in ["localhost:7470", "127.0.0.1", "[::1]:7470"] {
+        let (status, answer) = get(host);
+        assert_eq!(status, 200, "{host}");
+        assert!(
+            !answer.to_lowercase().contains("access-control"),
+            "{answer}"
+        );
+    }
+    let (status, answer) = get("evil.example:7470");
+    assert_eq!(status, 403);
+    assert!(answer.contains("evil.example"), "{answer}");
+}
+
+#[test]
+fn metrics_are_well_formed_in_both_formats() {
+    let daemon = Daemon::start();
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    daemon.hub.metrics.count_event(&event, 3);
+    let call = |pid, p50_ns| CallStats {
+        pid,
+        comm: "python3".into(),
+        ioctl: "0xc020462a".into(),
+        op: Some("NV_ESC_RM_CONTROL".into()),
+        count: 10,
+        errors: 1,
+        total_ns: 1_000_000,
+        p50_ns,
+        p90_ns: 2000,
+        p99_ns: 3000,
+        p999_ns: 4000,
+        max_ns: 5000,
+    };
+    daemon.hub.set_calls(vec![call(1, 1000), call(2, 1500)]);
+    let get = |accept: &str| {
+        daemon.raw_tcp(&format!(
+            "GET /metrics HTTP/1.0\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n"
+        ))
+    };
+    let (_, open_metrics) = get("application/openmetrics-text;version=1.0.0");
+    assert!(open_metrics.contains("application/openmetrics-text; version=1.0.0; charset=utf-8"));
+    assert!(open_metrics.ends_with("# EOF\n"));
+    for line in [
+        "gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\"} 3",
+        "gtrace_source_state{source=\"printk:console\",state=\"active\"} 1",
+        "gtrace_source_lost_total{source=\"printk:console\"} 1",
+        "gtrace_driver_calls_total{op=\"NV_ESC_RM_CONTROL\"} 20",
+        "gtrace_driver_call_latency_seconds{op=\"NV_ESC_RM_CONTROL\",quantile=\"0.5\"} 0.0000015",
+        "gtrace_paused 0.0",
+        "gtrace_build_info{version=\"0.1.0\"} 1",
+    ] {
+        assert!(
+            open_metrics.contains(line),
+            "{line} is not in\n{open_metrics}"
+        );
+    }
+    let (_, prometheus) = get("text/plain;version=0.0.4");
+    assert!(prometheus.contains("# TYPE gtrace_xid_total counter"));
+    assert!(!prometheus.contains("# EOF") && !prometheus.contains("# UNIT"));
+    for text in [&open_metrics, &prometheus] {
+        let mut families: Vec<&str> = text.lines().filter(|l| l.starts_with("# TYPE ")).collect();
+        let all = families.len();
+        families.sort_unstable();
+        families.dedup();
+        assert_eq!(families.len(), all);
+        let samples: Vec<&str> = text.lines().filter(|l| l.starts_with("gtrace_")).collect();
+        assert!(
+            samples.iter().all(|s| s.split(' ').count() == 2),
+            "{samples:?}"
+        );
+    }
+}
+
+fn config(dir: &std::path::Path) -> ApiConfig {
+    ApiConfig {
+        socket: Some(dir.join("run/socket")),
+        listen: None,
+        store: dir.join("store.db"),
+    }
+}
+
+#[test]
+fn the_socket_of_a_dead_daemon_is_replaced_and_that_of_a_living_one_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let config = config(dir.path());
+    let path = config.socket.clone().unwrap();
+    std::fs::create_dir(dir.path().join("run")).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    assert!(path.exists());
+
+    let bound = api::bind(&config).unwrap();
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o660);
+    let error = api::bind(&config).unwrap_err().to_string();
+    let pid = format!("(pid {})", std::process::id());
+    for part in [path.to_str().unwrap(), pid.as_str(), "--socket"] {
+        assert!(error.contains(part), "{error}");
+    }
+    drop(bound);
+    assert!(!path.exists());
+
+    std::fs::write(&path, "not a socket").unwrap();
+    let error = api::bind(&config).unwrap_err().to_string();
+    assert!(error.contains("no socket is in the way"), "{error}");
+    assert!(path.exists());
+}
+
+#[test]
+fn a_taken_port_names_its_holder_and_a_wide_address_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let taken = ApiConfig {
+        listen: Some(address),
+        ..config(dir.path())
+    };
+    let error = api::bind(&taken).unwrap_err().to_string();
+    let pid = format!("(pid {})", std::process::id());
+    for part in [address.to_string().as_str(), pid.as_str(), "--listen"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(
+        !dir.path().join("run/socket").exists(),
+        "a failed bind leaves nothing behind"
+    );
+
+    let wide = ApiConfig {
+        listen: Some(([0, 0, 0, 0], 7470).into()),
+        ..config(dir.path())
+    };
+    assert!(matches!(api::bind(&wide), Err(ApiError::NotLoopback(_))));
+}

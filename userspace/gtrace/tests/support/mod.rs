@@ -1,0 +1,259 @@
+//! A daemon's core in miniature: a real hub, a real store, the real API on sockets of its own.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each test file uses a part of it"
+)]
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use gtrace::api::{self, ApiConfig};
+use gtrace::client::{Client, Endpoint};
+use gtrace::hub::{Command, Footprint, Hub, Published, SourceState, SourceStatus, Status};
+use gtrace_event::{
+    Amendment, Event, Gpu, Kind, Occurrence, Process, Provenance, Record, Severity, Timestamp,
+    Witness, WitnessName,
+};
+use gtrace_store::{Options, Reader, Store};
+use tokio::sync::{mpsc, watch};
+
+pub struct Daemon {
+    pub dir: tempfile::TempDir,
+    pub hub: Arc<Hub>,
+    pub tcp: SocketAddr,
+    core: Arc<Core>,
+    shutdown: Option<watch::Sender<bool>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+pub struct Core {
+    hub: Arc<Hub>,
+    store: Mutex<Store>,
+    path: PathBuf,
+    pub pauses: Mutex<Vec<bool>>,
+}
+
+impl Core {
+    /// Appends and publishes, as the daemon's pipeline does.
+    pub fn publish(&self, records: &[(Record, Event)]) {
+        let mut store = self.store.lock().unwrap();
+        let bodies: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
+        let seqs = store.append(&bodies, &[]).unwrap();
+        for (seq, (record, event)) in seqs.zip(records) {
+            let published = Published {
+                seq,
+                record: record.clone(),
+                event: event.clone(),
+            };
+            self.hub.publish(published);
+        }
+    }
+
+    fn answer(&self, command: Command) {
+        match command {
+            Command::Ack(ack, answer) => {
+                let event = Reader::open(&self.path).unwrap().event(ack.id).unwrap();
+                let result = event
+                    .ok_or_else(|| "no such event".to_owned())
+                    .map(|mut event| {
+                        event.acks.push(ack.clone());
+                        self.publish(&[(Record::Ack(ack), event.clone())]);
+                        event
+                    });
+                let _ = answer.send(result);
+            }
+            Command::Flush(answer) => {
+                let _ = answer.send(Ok(()));
+            }
+            Command::Pause(paused, answer) => {
+                self.pauses.lock().unwrap().push(paused);
+                let _ = answer.send(Ok(()));
+            }
+            #[allow(unreachable_patterns, reason = "commands that the API does not send")]
+            _ => {}
+        }
+    }
+}
+
+pub fn status() -> Status {
+    Status {
+        version: "0.1.0".into(),
+        pid: 1,
+        host: "node7".into(),
+        boot_id: "b".into(),
+        started: "2026-03-03T00:00:00Z".parse().unwrap(),
+        paused: false,
+        last_seq: 0,
+        events: Default::default(),
+        sources: vec![SourceStatus {
+            name: "printk:console".into(),
+            witness: Some(WitnessName::PrintkConsole),
+            state: SourceState::Active,
+            gives: "the kernel log".into(),
+            needs: "tracefs".into(),
+            reason: None,
+            remedy: None,
+            records: 7,
+            lost: 1,
+        }],
+        probes: Vec::new(),
+        footprint: Footprint::default(),
+        store_problem: None,
+    }
+}
+
+impl Daemon {
+    pub fn start() -> Self {
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    pub fn start_in(dir: tempfile::TempDir) -> Self {
+        let path = dir.path().join("store.db");
+        let store = Store::open(&path, Options::default()).unwrap();
+        let (hub, commands) = Hub::new(status());
+        let core = Arc::new(Core {
+            hub: Arc::clone(&hub),
+            store: Mutex::new(store),
+            path: path.clone(),
+            pauses: Mutex::default(),
+        });
+        let config = ApiConfig {
+            socket: Some(dir.path().join("socket")),
+            listen: Some(([127, 0, 0, 1], 0).into()),
+            store: path,
+        };
+        let bound = api::bind(&config).unwrap();
+        let tcp = bound.tcp_addr().unwrap();
+        let (shutdown, end) = watch::channel(false);
+        let threads = vec![
+            std::thread::spawn({
+                let core = Arc::clone(&core);
+                move || run_core(&core, commands)
+            }),
+            std::thread::spawn({
+                let hub = Arc::clone(&hub);
+                move || {
+                    let runtime = tokio::runtime::Builder::new_current_thread()
+                        .enable_all()
+                        .build();
+                    runtime
+                        .unwrap()
+                        .block_on(api::serve(bound, hub, end))
+                        .unwrap();
+                }
+            }),
+        ];
+        Self {
+            dir,
+            hub,
+            tcp,
+            core,
+            shutdown: Some(shutdown),
+            threads,
+        }
+    }
+
+    pub fn core(&self) -> Arc<Core> {
+        Arc::clone(&self.core)
+    }
+
+    pub fn client(&self) -> Client {
+        Client::unix(self.dir.path().join("socket"))
+    }
+
+    pub fn tcp_client(&self) -> Client {
+        Client::new(Endpoint::Tcp(self.tcp))
+    }
+
+    pub fn publish_event(&self, event: &Event) {
+        self.core
+            .publish(&[(Record::Event(Box::new(event.clone())), event.clone())]);
+    }
+
+    /// Ends the API and waits until it has ended.
+    pub fn stop(mut self) -> tempfile::TempDir {
+        drop(self.shutdown.take());
+        self.threads.pop().unwrap().join().unwrap();
+        let Self { dir, .. } = self;
+        dir
+    }
+
+    /// Sends `request` as it is and returns status code and whole answer.
+    pub fn raw_tcp(&self, request: &str) -> (u16, String) {
+        exchange(TcpStream::connect(self.tcp).unwrap(), request)
+    }
+
+    pub fn raw_unix(&self, request: &str) -> (u16, String) {
+        exchange(
+            UnixStream::connect(self.dir.path().join("socket")).unwrap(),
+            request,
+        )
+    }
+}
+
+fn run_core(core: &Core, mut commands: mpsc::UnboundedReceiver<Command>) {
+    while let Some(command) = commands.blocking_recv() {
+        core.answer(command);
+    }
+}
+
+fn exchange(mut stream: impl Read + Write, request: &str) -> (u16, String) {
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    (answer[9..12].parse().unwrap(), answer)
+}
+
+pub fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+pub fn witness(time: Timestamp) -> Witness {
+    Witness {
+        source: WitnessName::Kmsg,
+        count: 1,
+        first_time: time,
+    }
+}
+
+pub fn event(kind: Kind, severity: Severity, time: &str, message: &str) -> Event {
+    let time = at(time);
+    Event::new(
+        time,
+        witness(time),
+        Occurrence::new(kind, severity, message),
+    )
+}
+
+pub fn xid(pci: &str, code: u32, severity: Severity, time: &str) -> Event {
+    let mut event = event(
+        Kind::Xid,
+        severity,
+        time,
+        &format!("NVRM: Xid ({pci}): {code}"),
+    );
+    event.detail.xid.xid = Some(code);
+    event.gpu = Some(Gpu::at(pci.parse().unwrap()));
+    event.process = Some(Process {
+        pid: Some(42),
+        comm: Some("python3".into()),
+        ..Process::default()
+    });
+    event.provenance = Provenance::Kernel;
+    event
+}
+
+/// The event with one more repeat, and the amendment that says so.
+pub fn repeat(event: &Event) -> (Record, Event) {
+    let mut new = event.clone();
+    new.revision += 1;
+    new.repeats += 1;
+    new.last_time = Some(event.time);
+    let amendment = Amendment::between(event, &new, event.time).unwrap();
+    (Record::Amendment(Box::new(amendment)), new)
+}

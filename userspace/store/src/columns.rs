@@ -1,0 +1,121 @@
+use std::borrow::Cow;
+
+use gtrace_event::{Record, Timestamp};
+use serde::Deserialize;
+
+/// The columns that queries search by. All are derived from the record's JSON, which the chain
+/// covers, so that a changed column can be told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Columns<'a> {
+    /// `event`, `amendment` or `ack`.
+    pub(crate) record: Cow<'a, str>,
+    pub(crate) event_id: Cow<'a, str>,
+    pub(crate) time_ns: i64,
+    pub(crate) kind: Option<Cow<'a, str>>,
+    pub(crate) severity: Option<Cow<'a, str>>,
+    pub(crate) pci: Option<Cow<'a, str>>,
+}
+
+/// Nanoseconds since the Unix epoch; times outside the years 1677 to 2262 become the nearest end.
+pub(crate) fn nanos(time: Timestamp) -> i64 {
+    let clamped = time
+        .as_nanosecond()
+        .clamp(i128::from(i64::MIN), i128::from(i64::MAX));
+    i64::try_from(clamped).unwrap_or(i64::MAX)
+}
+
+impl Columns<'static> {
+    pub(crate) fn of(record: &Record) -> Self {
+        let (tag, kind, severity, gpu) = match record {
+            Record::Event(e) => ("event", Some(e.kind), Some(e.severity), e.gpu.as_ref()),
+            Record::Amendment(a) => ("amendment", None, a.severity, a.gpu.as_ref()),
+            Record::Ack(_) => ("ack", None, None, None),
+        };
+        Self {
+            record: tag.into(),
+            event_id: record.event_id().to_string().into(),
+            time_ns: nanos(record.time()),
+            kind: kind.map(|k| k.name().into()),
+            severity: severity.map(|s| s.name().into()),
+            pci: gpu.and_then(|g| g.pci).map(|p| p.to_string().into()),
+        }
+    }
+}
+
+/// The parts of a record's JSON that become columns, whatever version wrote it: kinds and
+/// severities that this version does not know are only texts here.
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    record: Cow<'a, str>,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    time: Timestamp,
+    #[serde(borrow, default)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    severity: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    gpu: Option<BodyGpu<'a>>,
+}
+
+#[derive(Deserialize)]
+struct BodyGpu<'a> {
+    #[serde(borrow, default)]
+    pci: Option<Cow<'a, str>>,
+}
+
+impl<'a> Columns<'a> {
+    /// The columns of a stored record; `None` where the JSON is no record.
+    pub(crate) fn of_json(body: &'a str) -> Option<Self> {
+        let body: Body<'a> = serde_json::from_str(body).ok()?;
+        Some(Self {
+            record: body.record,
+            event_id: body.id,
+            time_ns: nanos(body.time),
+            kind: body.kind,
+            severity: body.severity,
+            pci: body.gpu.and_then(|g| g.pci),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{
+        Ack, Amendment, Event, Gpu, Kind, Occurrence, Severity, Witness, WitnessName,
+    };
+
+    use super::*;
+
+    #[test]
+    fn columns_of_a_record_and_of_its_json_agree() {
+        let time: Timestamp = "2026-03-03T04:05:06.1Z".parse().unwrap();
+        let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "NVRM: Xid");
+        occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: time,
+        };
+        let old = Event::new(time, witness, occurrence);
+        let mut new = old.clone();
+        new.revision = 1;
+        new.severity = Severity::Fatal;
+        let ack = Ack {
+            id: old.id,
+            time,
+            by: "me".into(),
+            note: String::new(),
+        };
+        let amendment = Amendment::between(&old, &new, time).unwrap();
+        for record in [
+            Record::Event(Box::new(old)),
+            Record::Amendment(Box::new(amendment)),
+            Record::Ack(ack),
+        ] {
+            let json = serde_json::to_string(&record).unwrap();
+            assert_eq!(Columns::of_json(&json).unwrap(), Columns::of(&record));
+        }
+    }
+}

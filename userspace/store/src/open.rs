@@ -1,0 +1,171 @@
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gtrace_event::Timestamp;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::StoreError;
+use crate::lock::not_writable;
+use crate::schema::{APPLICATION_ID, CREATE, Identity, SCHEMA, beside, days, head, identify};
+use crate::store::Tip;
+
+/// Page cache of one connection, in KiB: the daemon has 25 MiB for everything.
+pub(crate) const CACHE_KIB: i64 = 1024;
+
+/// SQLite folds the WAL into the file every so many pages (4 KiB each).
+const WAL_PAGES: i64 = 1000;
+
+/// What the WAL file is cut to after it grew beyond its checkpoint size.
+const WAL_BYTES: i64 = 8 << 20;
+
+/// A damaged store was found and set aside; a new one was begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedAside {
+    /// Where the damaged file is now, its `-wal` beside it.
+    pub to: PathBuf,
+    /// What was wrong with it.
+    pub why: String,
+}
+
+/// Opens the database for the one writer, creates it where there is none, and checks it where the
+/// last writer did not end in order.
+pub(crate) fn open_writer(
+    path: &Path,
+    busy: Duration,
+    check: bool,
+) -> Result<(Connection, Tip, Option<MovedAside>), StoreError> {
+    match connect(path, busy, check) {
+        Ok((conn, tip)) => Ok((conn, tip, None)),
+        Err(StoreError::Corrupt { why, .. }) => {
+            let to = move_aside(path)?;
+            let (conn, tip) = connect(path, busy, false)?;
+            Ok((conn, tip, Some(MovedAside { to, why })))
+        }
+        Err(e) => Err(e),
+    }
+}
+
+/// Creates the directories above the store, for the owner and the group to read.
+pub(crate) fn create_parent(path: &Path) -> Result<(), StoreError> {
+    let Some(dir) = path.parent().filter(|d| !d.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if dir.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o750)
+        .create(dir)
+        .map_err(|e| not_writable(dir, e))
+}
+
+fn connect(path: &Path, busy: Duration, check: bool) -> Result<(Connection, Tip), StoreError> {
+    create_file(path)?;
+    let sql = |e| StoreError::sqlite(path, e);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags).map_err(sql)?;
+    // SQLite opens what it may not write for reading, without a word.
+    if conn.is_readonly("main").map_err(sql)? {
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        return Err(not_writable(path, denied));
+    }
+    conn.busy_timeout(busy).map_err(sql)?;
+    conn.set_prepared_statement_cache_capacity(8);
+    let new = matches!(identify(&conn, path)?, Identity::Empty);
+    if new {
+        // Only takes effect before the first table.
+        conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")
+            .map_err(sql)?;
+    }
+    configure(&conn).map_err(sql)?;
+    if new {
+        create_schema(&mut conn).map_err(sql)?;
+    } else if check {
+        quick_check(&conn, path)?;
+    }
+    let day = days(&conn, path)?.pop();
+    let (seq, hash) = head(&conn, day.as_ref()).map_err(sql)?;
+    Ok((conn, Tip { day, seq, hash }))
+}
+
+/// Creates the file with its mode, which SQLite then gives to `-wal` and `-shm` too. An existing
+/// file is not even opened: closing it would drop the locks of readers in this process.
+fn create_file(path: &Path) -> Result<(), StoreError> {
+    match OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o640)
+        .open(path)
+    {
+        Ok(_) => {}
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        Err(e) => return Err(not_writable(path, e)),
+    }
+    let dir = match path.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir,
+        _ => Path::new("."),
+    };
+    // SQLite syncs the directory for its WAL, not for the file itself.
+    File::open(dir)
+        .and_then(|d| d.sync_all())
+        .map_err(|e| not_writable(dir, e))
+}
+
+fn configure(conn: &Connection) -> rusqlite::Result<()> {
+    conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
+    // One fsync of the WAL for each append: an append that returned survives a power cut.
+    conn.pragma_update(None, "synchronous", "FULL")?;
+    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    conn.pragma_update(None, "mmap_size", 0)?;
+    conn.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
+    conn.pragma_update(None, "journal_size_limit", WAL_BYTES)?;
+    conn.pragma_update(None, "trusted_schema", false)
+}
+
+fn create_schema(conn: &mut Connection) -> rusqlite::Result<()> {
+    let tx = conn.transaction()?;
+    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
+    tx.execute_batch(CREATE)?;
+    let created = Timestamp::now().to_string();
+    tx.execute(
+        "INSERT INTO meta(key, value) VALUES ('schema', ?1), ('created', ?2)",
+        (SCHEMA.to_string(), created),
+    )?;
+    tx.commit()
+}
+
+fn quick_check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    let said: String = conn
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(|e| StoreError::sqlite(path, e))?;
+    if said == "ok" {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt {
+        path: path.to_owned(),
+        why: said,
+    })
+}
+
+/// Renames the store and its WAL so that they still belong together.
+fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
+    let mut to = beside(path, &format!(".corrupt-{stamp}"));
+    let mut again = 1;
+    while to.exists() {
+        again += 1;
+        to = beside(path, &format!(".corrupt-{stamp}-{again}"));
+    }
+    for suffix in ["-wal", "-shm", ""] {
+        let from = beside(path, suffix);
+        match fs::rename(&from, beside(&to, suffix)) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(not_writable(&from, e)),
+            _ => {}
+        }
+    }
+    Ok(to)
+}

@@ -1,0 +1,276 @@
+//! Events in order of time over all days, each with its amendments and acknowledgements.
+//!
+//! The days' time indexes are merged a page of keys at a time, so memory does not grow with the
+//! store. An amendment may be days away from its event; the ids that a day's amendments are about
+//! lie close together, and their range tells which days to look into.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::ops::ControlFlow;
+
+use gtrace_event::{Event, Record};
+use rusqlite::{OptionalExtension, Transaction};
+
+use crate::columns::nanos;
+use crate::schema::Day;
+use crate::{Filter, Reader};
+
+const PAGE: usize = 256;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    OldestFirst,
+    NewestFirst,
+}
+
+impl Order {
+    /// Makes rising order of what the order wants first.
+    fn rank(self, (time, seq): (i64, i64)) -> (i64, i64) {
+        match self {
+            Self::OldestFirst => (time, seq),
+            Self::NewestFirst => (!time, !seq),
+        }
+    }
+}
+
+/// What the time index says of an event.
+struct Key {
+    at: (i64, i64),
+    severity: Option<String>,
+    pci: Option<String>,
+    id: String,
+}
+
+/// A day with amendments or acknowledgements, about events with ids from `first` to `last`.
+struct Later<'a> {
+    day: &'a Day,
+    first: String,
+    last: String,
+}
+
+pub(crate) struct Walk<'a> {
+    reader: &'a Reader,
+    tx: &'a Transaction<'a>,
+    days: &'a [Day],
+    filter: &'a Filter,
+    later: Vec<Later<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(
+        reader: &'a Reader,
+        tx: &'a Transaction<'a>,
+        days: &'a [Day],
+        filter: &'a Filter,
+    ) -> rusqlite::Result<Self> {
+        let mut later = Vec::new();
+        for day in days {
+            let first = end_of_later(tx, day, "ASC")?;
+            let last = end_of_later(tx, day, "DESC")?;
+            if let (Some(first), Some(last)) = (first, last) {
+                later.push(Later { day, first, last });
+            }
+        }
+        Ok(Self {
+            reader,
+            tx,
+            days,
+            filter,
+            later,
+        })
+    }
+
+    /// Gives every event that matches to `f`.
+    pub(crate) fn run(
+        &self,
+        order: Order,
+        f: &mut dyn FnMut(Event) -> ControlFlow<()>,
+    ) -> rusqlite::Result<()> {
+        if let Some(id) = self.filter.id {
+            if let Some(event) = self.by_id(&id.to_string())?
+                && self.filter.matches(&event)
+            {
+                let _ = f(event);
+            }
+            return Ok(());
+        }
+        let mut cursors = Vec::new();
+        let mut heap = BinaryHeap::new();
+        for day in self.days {
+            let mut cursor = DayCursor::new(day, order, self.filter);
+            if let Some(at) = cursor.peek(self.tx)? {
+                heap.push(Reverse((order.rank(at), cursors.len())));
+                cursors.push(cursor);
+            }
+        }
+        while let Some(Reverse((_, i))) = heap.pop() {
+            let cursor = &mut cursors[i];
+            let Some(key) = cursor.page.pop_front() else {
+                continue;
+            };
+            let day = cursor.day;
+            if let Some(at) = cursor.peek(self.tx)? {
+                heap.push(Reverse((order.rank(at), i)));
+            }
+            if let Some(event) = self.event(day, &key)?
+                && f(event).is_break()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The event `id`, folded, whether it matches or not.
+    pub(crate) fn by_id(&self, id: &str) -> rusqlite::Result<Option<Event>> {
+        for day in self.days.iter().rev() {
+            let t = &day.name;
+            let sql = format!(
+                "SELECT body FROM \"{t}\" INDEXED BY \"{t}_event\"
+                 WHERE record = 'event' AND event_id = ?1 ORDER BY seq LIMIT 1"
+            );
+            let body: Option<String> = self
+                .tx
+                .prepare_cached(&sql)?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
+            if let Some(body) = body {
+                return self.fold(&body, id);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The event behind `key`, if it matches.
+    fn event(&self, day: &Day, key: &Key) -> rusqlite::Result<Option<Event>> {
+        let may = self
+            .filter
+            .may_match(key.severity.as_deref(), key.pci.as_deref());
+        if !may && self.later_of(&key.id).next().is_none() {
+            return Ok(None);
+        }
+        let sql = format!("SELECT body FROM \"{}\" WHERE seq = ?1", day.name);
+        let body: String = self
+            .tx
+            .prepare_cached(&sql)?
+            .query_row([key.at.1], |row| row.get(0))?;
+        let event = self.fold(&body, &key.id)?;
+        Ok(event.filter(|event| self.filter.matches(event)))
+    }
+
+    /// The days that may hold amendments or acknowledgements of the event.
+    fn later_of(&self, id: &str) -> impl Iterator<Item = &Later<'a>> {
+        self.later
+            .iter()
+            .filter(move |l| l.first.as_str() <= id && id <= l.last.as_str())
+    }
+
+    fn fold(&self, body: &str, id: &str) -> rusqlite::Result<Option<Event>> {
+        let Some(Record::Event(mut event)) = self.reader.parse(body) else {
+            return Ok(None);
+        };
+        for later in self.later_of(id) {
+            let t = &later.day.name;
+            let sql = format!(
+                "SELECT body FROM \"{t}\" INDEXED BY \"{t}_later\"
+                 WHERE record <> 'event' AND event_id = ?1 ORDER BY seq"
+            );
+            let mut statement = self.tx.prepare_cached(&sql)?;
+            let mut rows = statement.query([id])?;
+            while let Some(row) = rows.next()? {
+                match self.reader.parse(row.get_ref(0)?.as_str()?) {
+                    Some(Record::Amendment(amendment)) => event.apply(&amendment),
+                    Some(Record::Ack(ack)) => event.acks.push(ack),
+                    Some(Record::Event(_)) | None => {}
+                }
+            }
+        }
+        Ok(Some(*event))
+    }
+}
+
+/// The first (`ASC`) or last (`DESC`) event id that the day's amendments are about.
+fn end_of_later(
+    tx: &Transaction<'_>,
+    day: &Day,
+    direction: &str,
+) -> rusqlite::Result<Option<String>> {
+    let t = &day.name;
+    let sql = format!(
+        "SELECT event_id FROM \"{t}\" INDEXED BY \"{t}_later\"
+         WHERE record <> 'event' ORDER BY event_id {direction} LIMIT 1"
+    );
+    tx.query_row(&sql, [], |row| row.get(0)).optional()
+}
+
+/// The matching keys of one day, a page at a time.
+struct DayCursor<'a> {
+    day: &'a Day,
+    sql: String,
+    /// Last key read; where to go on.
+    at: (i64, i64),
+    /// The other end of the time window.
+    end: i64,
+    page: VecDeque<Key>,
+    done: bool,
+}
+
+impl<'a> DayCursor<'a> {
+    fn new(day: &'a Day, order: Order, filter: &Filter) -> Self {
+        let since = filter.since.map_or(i64::MIN, nanos);
+        // Exclusive; an event at the very end of the range of times is only cut by a filter.
+        let until = filter
+            .until
+            .map_or(i64::MAX, |t| nanos(t).saturating_sub(1));
+        let kinds: Vec<String> = filter.kinds.iter().map(|k| format!("'{k}'")).collect();
+        let kinds = if kinds.is_empty() {
+            String::new()
+        } else {
+            format!("AND kind IN ({})", kinds.join(","))
+        };
+        let (at, end, past, within, direction) = match order {
+            Order::OldestFirst => ((since, i64::MIN), until, ">", "<=", "ASC"),
+            Order::NewestFirst => ((until, i64::MAX), since, "<", ">=", "DESC"),
+        };
+        let t = &day.name;
+        let sql = format!(
+            "SELECT time_ns, seq, severity, pci, event_id FROM \"{t}\" INDEXED BY \"{t}_time\"
+             WHERE record = 'event' AND (time_ns, seq) {past} (?1, ?2) AND time_ns {within} ?3
+             {kinds} ORDER BY time_ns {direction}, seq {direction} LIMIT {PAGE}"
+        );
+        Self {
+            day,
+            sql,
+            at,
+            end,
+            page: VecDeque::new(),
+            done: false,
+        }
+    }
+
+    /// Where the next key stands, if there is one.
+    fn peek(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<Option<(i64, i64)>> {
+        if self.page.is_empty() && !self.done {
+            self.fill(tx)?;
+        }
+        Ok(self.page.front().map(|key| key.at))
+    }
+
+    fn fill(&mut self, tx: &Transaction<'_>) -> rusqlite::Result<()> {
+        let mut statement = tx.prepare(&self.sql)?;
+        let keys = statement.query_map((self.at.0, self.at.1, self.end), |row| {
+            Ok(Key {
+                at: (row.get(0)?, row.get(1)?),
+                severity: row.get(2)?,
+                pci: row.get(3)?,
+                id: row.get(4)?,
+            })
+        })?;
+        self.page = keys.collect::<rusqlite::Result<_>>()?;
+        self.done = self.page.len() < PAGE;
+        if let Some(last) = self.page.back() {
+            self.at = last.at;
+        }
+        Ok(())
+    }
+}

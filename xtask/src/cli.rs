@@ -1,0 +1,140 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::context::{Context, Profile};
+use crate::{bench, demo, dist, ebpf, fuzz, lint, run, setup, test};
+
+/// Everything a person does to the repository.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+pub(crate) enum Cli {
+    /// Install what building, running and testing need
+    Setup,
+    /// Compile the eBPF probes, in production form and with logging
+    BuildEbpf {
+        /// Compile again even if nothing changed, and refuse an object that differs from the
+        /// one that was there
+        #[arg(long)]
+        release_check: bool,
+        /// Where the objects go; `bpf` in the target directory by default
+        #[arg(long, value_name = "DIR")]
+        out_dir: Option<PathBuf>,
+    },
+    /// Build, and start the daemon in the foreground (`gtrace run`), as root
+    Run {
+        /// Arguments for `gtrace run`
+        #[arg(last = true)]
+        args: Vec<String>,
+    },
+    /// Start a private daemon, inject faults, and show that each one comes through
+    Demo {
+        /// Use the quickly compiled binary instead of the optimised one
+        #[arg(long)]
+        dev: bool,
+    },
+    /// Check and test everything; the last line is `N passed, N failed, N skipped`
+    Test {
+        /// Leave out what needs root
+        #[arg(long)]
+        no_root: bool,
+        /// Run only the tests whose names contain this; checks and demonstration are left out
+        filter: Option<String>,
+    },
+    /// Check formatting, clippy, documentation, licences and advisories
+    Lint,
+    /// Run the benchmarks
+    Bench {
+        /// The benchmark's name; all of them without one
+        name: Option<String>,
+        /// Measure for longer
+        #[arg(long)]
+        long: bool,
+        /// Run each once, to see that it works
+        #[arg(long, conflicts_with = "long")]
+        short: bool,
+        /// Further arguments for the benchmark program
+        #[arg(last = true)]
+        args: Vec<String>,
+    },
+    /// Fuzz the kernel-log decoder
+    Fuzz {
+        /// The fuzz target; all of them, one after the other, without one
+        target: Option<String>,
+        /// How long to fuzz each target
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
+    /// Build the archive that a host installs from
+    Dist,
+}
+
+impl Cli {
+    /// Does what was asked for.
+    pub(crate) fn execute(self) -> Result<ExitCode> {
+        let mut context = Context::find()?;
+        match self {
+            Self::Setup => setup::everything(&context)?,
+            Self::BuildEbpf {
+                release_check,
+                out_dir,
+            } => {
+                if let Some(dir) = out_dir {
+                    context.bpf = std::path::absolute(dir)?;
+                }
+                if release_check {
+                    ebpf::release_check(&context)?;
+                } else {
+                    ebpf::build(&context)?;
+                }
+            }
+            Self::Run { args } => run::exec(&context, &args)?,
+            Self::Demo { dev } => {
+                let profile = if dev { Profile::Dev } else { Profile::Release };
+                return demo::command(&context, profile);
+            }
+            Self::Test { no_root, filter } => {
+                return test::command(&context, no_root, filter.as_deref());
+            }
+            Self::Lint => return lint::command(&context),
+            Self::Bench {
+                name,
+                long,
+                short,
+                args,
+            } => {
+                let flags = [("--long", long), ("--short", short)];
+                let flags = flags.iter().filter(|(_, on)| *on);
+                let all = name
+                    .into_iter()
+                    .chain(flags.map(|(flag, _)| (*flag).to_owned()))
+                    .chain(args);
+                bench::run(&context, all)?;
+            }
+            Self::Fuzz { target, seconds } => fuzz::run(&context, target, seconds)?,
+            Self::Dist => dist::build(&context)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_follows_two_dashes_goes_to_the_daemon() {
+        let cli = Cli::parse_from(["xtask", "run", "--", "--listen", "off"]);
+        assert!(matches!(cli, Cli::Run { args } if args == ["--listen", "off"]));
+    }
+}

@@ -1,0 +1,113 @@
+//! Where the repository is, where its outputs go, and which cargo builds it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+use crate::shell;
+
+/// The checkout that this command works on.
+pub(crate) struct Context {
+    /// The repository's root.
+    pub(crate) root: PathBuf,
+    /// Cargo's target directory, `CARGO_TARGET_DIR` honoured.
+    pub(crate) target: PathBuf,
+    /// Where the BPF objects go: `bpf` in the target directory, unless `--out-dir` says else.
+    pub(crate) bpf: PathBuf,
+    /// The cargo that runs this command.
+    pub(crate) cargo: PathBuf,
+}
+
+impl Context {
+    /// Finds the checkout and asks cargo for the target directory.
+    pub(crate) fn find() -> Result<Self> {
+        let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        let root = manifest_dir
+            .parent()
+            .context("the xtask crate has no parent directory: run `cargo xtask` in a checkout")?
+            .to_path_buf();
+        let cargo = std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from);
+        let metadata = shell::read(
+            Command::new(&cargo)
+                .args(["metadata", "--no-deps", "--format-version=1"])
+                .current_dir(&root),
+        )?;
+        let metadata: Value =
+            serde_json::from_str(&metadata).context("cargo metadata printed no JSON")?;
+        let Some(target) = metadata["target_directory"].as_str() else {
+            bail!("cargo metadata names no target directory: this cargo is too old");
+        };
+        let target = PathBuf::from(target);
+        Ok(Self {
+            root,
+            bpf: target.join("bpf"),
+            target,
+            cargo,
+        })
+    }
+
+    /// A cargo command in the repository's root. gtrace's build script finds the BPF objects in
+    /// the target directory by itself; a variable that a plain `cargo build` does not set would
+    /// have it compiled again at each change between the two.
+    pub(crate) fn cargo(&self) -> Command {
+        let mut command = Command::new(&self.cargo);
+        command
+            .current_dir(&self.root)
+            .env_remove("CARGO_MANIFEST_DIR");
+        command
+    }
+
+    /// Where the production BPF object goes.
+    pub(crate) fn object(&self) -> PathBuf {
+        self.bpf.join("gtrace-probes.o")
+    }
+
+    /// Where the BPF object with logging goes.
+    pub(crate) fn object_log(&self) -> PathBuf {
+        self.bpf.join("gtrace-probes-log.o")
+    }
+
+    /// Where tools that the repository needs are installed.
+    pub(crate) fn tools(&self) -> PathBuf {
+        self.target.join("tools")
+    }
+
+    /// A program that `cargo build` put into the target directory.
+    pub(crate) fn binary(&self, profile: Profile, name: &str) -> PathBuf {
+        self.target.join(profile.dir()).join(name)
+    }
+
+    /// `path` as a person in the repository's root would write it.
+    pub(crate) fn short<'a>(&self, path: &'a Path) -> std::path::Display<'a> {
+        path.strip_prefix(&self.root).unwrap_or(path).display()
+    }
+}
+
+/// A cargo profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Profile {
+    /// Quick to compile.
+    Dev,
+    /// As it is shipped.
+    Release,
+}
+
+impl Profile {
+    fn dir(self) -> &'static str {
+        match self {
+            Self::Dev => "debug",
+            Self::Release => "release",
+        }
+    }
+
+    /// The argument that chooses it.
+    pub(crate) fn argument(self) -> &'static str {
+        match self {
+            Self::Dev => "--profile=dev",
+            Self::Release => "--release",
+        }
+    }
+}

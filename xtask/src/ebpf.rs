@@ -1,0 +1,271 @@
+//! Builds the eBPF probes, in production form and with logging.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::context::Context;
+use crate::linker;
+use crate::shell::{self, clean, step};
+use crate::stamp::Hash;
+use crate::toolchain::{Core, TARGET, Toolchain};
+
+/// Counts up when the way of building changes, so that old stamps no longer match.
+const RECIPE: &str = "1";
+
+/// Which of the two objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    Production,
+    Log,
+}
+
+impl Variant {
+    const ALL: [Self; 2] = [Self::Production, Self::Log];
+
+    fn path(self, context: &Context) -> PathBuf {
+        match self {
+            Self::Production => context.object(),
+            Self::Log => context.object_log(),
+        }
+    }
+
+    fn cargo_args(self) -> &'static [&'static str] {
+        match self {
+            Self::Production => &[],
+            Self::Log => &["--features=log"],
+        }
+    }
+}
+
+/// Builds both objects unless they are there and nothing changed since.
+pub(crate) fn build(context: &Context) -> Result<()> {
+    let manifest = manifest(context);
+    if !manifest.is_file() {
+        bail!(
+            "{} is missing: this checkout is not whole",
+            manifest.display()
+        );
+    }
+    let toolchain = Toolchain::ensure(context)?;
+    let stamp_file = context.bpf.join("stamp");
+    let stamp = stamp(context, &toolchain)?;
+    let fresh = Variant::ALL.iter().all(|v| v.path(context).is_file())
+        && fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp);
+    if fresh {
+        step(format!(
+            "eBPF probes are up to date: {}",
+            context.short(&context.object())
+        ));
+        return Ok(());
+    }
+    fs::create_dir_all(&context.bpf)
+        .with_context(|| format!("cannot create {}", context.bpf.display()))?;
+    let result = build_all(context, &toolchain).and_then(|()| {
+        fs::write(&stamp_file, stamp)
+            .with_context(|| format!("cannot write {}", stamp_file.display()))
+    });
+    if result.is_err() {
+        // An object of older sources would be embedded in silence.
+        for file in Variant::ALL.iter().map(|v| v.path(context)) {
+            let _ = fs::remove_file(file);
+        }
+        let _ = fs::remove_file(&stamp_file);
+    }
+    result
+}
+
+/// Builds both objects anew and refuses a difference: the same sources give the same bytes.
+pub(crate) fn release_check(context: &Context) -> Result<()> {
+    build(context)?;
+    let toolchain = Toolchain::ensure(context)?;
+    step("compiling the eBPF probes again from nothing, to compare");
+    let outputs = output_dir(context);
+    fs::remove_dir_all(&outputs).with_context(|| format!("cannot clear {}", outputs.display()))?;
+    for (path, object) in compile(context, &toolchain)? {
+        let before = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        if before != object {
+            bail!(
+                "{} differs from what the same sources give now: remove {} and build again",
+                path.display(),
+                context.bpf.display()
+            );
+        }
+    }
+    step("both objects are reproducible");
+    Ok(())
+}
+
+fn build_all(context: &Context, toolchain: &Toolchain) -> Result<()> {
+    let start = Instant::now();
+    for (path, object) in compile(context, toolchain)? {
+        replace(&path, &object).with_context(|| format!("cannot write {}", path.display()))?;
+        step(format!(
+            "wrote {} ({} KiB)",
+            context.short(&path),
+            object.len().div_ceil(1024)
+        ));
+    }
+    step(format!("eBPF probes built in {:.1?}", start.elapsed()));
+    Ok(())
+}
+
+/// Each object with the place where it belongs. Both are there, or none.
+fn compile(context: &Context, toolchain: &Toolchain) -> Result<Vec<(PathBuf, Vec<u8>)>> {
+    let linker = linker::ensure(context, toolchain)?;
+    step(format!(
+        "building eBPF probes with {}",
+        toolchain.describe()
+    ));
+    let file = output_dir(context)
+        .join(TARGET)
+        .join("release/gtrace-probes");
+    let build_one = |variant: &Variant| {
+        let mut command = cargo_command(context, toolchain, &linker);
+        shell::run(command.args(variant.cargo_args())).context("the eBPF probes do not build")?;
+        let object =
+            fs::read(&file).with_context(|| format!("cargo did not write {}", file.display()))?;
+        check(&object, *variant).with_context(|| format!("{} is no good", file.display()))?;
+        Ok((variant.path(context), object))
+    };
+    Variant::ALL.iter().map(build_one).collect()
+}
+
+fn manifest(context: &Context) -> PathBuf {
+    context.root.join("ebpf/probes/Cargo.toml")
+}
+
+fn output_dir(context: &Context) -> PathBuf {
+    context.bpf.join("build")
+}
+
+fn cargo_command(context: &Context, toolchain: &Toolchain, linker: &Path) -> Command {
+    let manifest = manifest(context);
+    let mut command = clean(&toolchain.cargo);
+    command
+        .args(["build", "--release", "--quiet", "--target", TARGET])
+        .arg("--manifest-path")
+        .arg(&manifest)
+        .arg("--target-dir")
+        .arg(output_dir(context))
+        .env("RUSTC", &toolchain.rustc)
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_BPFEL_UNKNOWN_NONE_LINKER", linker)
+        .env("CARGO_ENCODED_RUSTFLAGS", rustflags(context).join("\x1f"))
+        .env_remove("RUSTFLAGS")
+        .env_remove("RUSTC_WRAPPER")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env_remove("CARGO_TARGET_DIR")
+        .env_remove("CARGO_BUILD_TARGET");
+    if manifest.with_file_name("Cargo.lock").is_file() {
+        command.arg("--locked");
+    }
+    if toolchain.core == Core::BuildStd {
+        command.arg("-Zbuild-std=core");
+    }
+    command
+}
+
+/// BTF describes the maps (`#[btf_map]`) and is made from debug information. Paths of this
+/// machine are taken out of it, so that the same sources give the same object everywhere.
+fn rustflags(context: &Context) -> Vec<String> {
+    let mut flags = vec![
+        "-Cdebuginfo=2".to_owned(),
+        "-Clink-arg=--btf".to_owned(),
+        format!("--remap-path-prefix={}=gtrace", context.root.display()),
+    ];
+    let cargo_home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
+    if let Some(home) = cargo_home {
+        flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
+    }
+    flags
+}
+
+/// Refuses an object that the loader would refuse, or that must not be shipped.
+fn check(object: &[u8], variant: Variant) -> Result<()> {
+    /// `e_machine` of BPF, elf(5).
+    const EM_BPF: [u8; 2] = 247_u16.to_le_bytes();
+    let has = |name: &str| object.windows(name.len()).any(|at| at == name.as_bytes());
+    if !object.starts_with(b"\x7fELF") || object.get(18..20) != Some(&EM_BPF[..]) {
+        bail!("it is no ELF file for BPF: bpf-linker was not used");
+    }
+    if !has(".BTF\0") {
+        bail!("it has no BTF, without which its maps cannot be created");
+    }
+    if variant == Variant::Production && has("AYA_LOG") {
+        bail!("the production object logs with aya-log, which loses records: use the feature log");
+    }
+    Ok(())
+}
+
+/// Writes `content` to `path` at once or not at all; an equal file keeps its time, so that cargo
+/// does not rebuild what embeds it.
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    if fs::read(path).is_ok_and(|old| old == content) {
+        return Ok(());
+    }
+    let half = path.with_extension("o.tmp");
+    fs::write(&half, content)?;
+    fs::rename(&half, path)
+}
+
+fn stamp(context: &Context, toolchain: &Toolchain) -> Result<String> {
+    let sources = Hash::new()
+        .tree(&context.root, &context.root.join("ebpf"))
+        .and_then(|hash| hash.tree(&context.root, &context.root.join("Cargo.toml")))
+        .context("cannot read the sources in ebpf/")?;
+    Ok(format!(
+        "recipe {RECIPE}\nflags {}\nlinker {}\ncompiler {} {:?}\n{}\nsources {}\n",
+        rustflags(context).join(" "),
+        std::env::var("BPF_LINKER").unwrap_or_default(),
+        toolchain.rustc.display(),
+        toolchain.core,
+        toolchain.version.text,
+        sources.finish()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(machine: u16, rest: &[u8]) -> Vec<u8> {
+        let mut object = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x01\0".to_vec();
+        object.extend(machine.to_le_bytes());
+        object.extend(rest);
+        object
+    }
+
+    #[test]
+    fn an_object_must_be_bpf_with_btf() {
+        check(&object(247, b"\0.BTF\0"), Variant::Production).unwrap();
+        check(&object(62, b"\0.BTF\0"), Variant::Production).unwrap_err();
+        check(&object(247, b"\0.text\0"), Variant::Production).unwrap_err();
+        check(b"", Variant::Production).unwrap_err();
+    }
+
+    #[test]
+    fn only_the_log_object_may_log() {
+        let logging = object(247, b"\0.BTF\0AYA_LOGS\0");
+        check(&logging, Variant::Log).unwrap();
+        check(&logging, Variant::Production).unwrap_err();
+    }
+
+    #[test]
+    fn an_equal_object_is_not_written_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("probes.o");
+        replace(&path, b"one").unwrap();
+        let time = path.metadata().unwrap().modified().unwrap();
+        replace(&path, b"one").unwrap();
+        assert_eq!(path.metadata().unwrap().modified().unwrap(), time);
+        replace(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert!(!dir.path().join("probes.o.tmp").exists());
+    }
+}

@@ -1,0 +1,48 @@
+//! Checks that need no test to run: formatting, clippy, documentation, dependencies.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::context::Context;
+use crate::report::Report;
+use crate::shell::{self, step};
+use crate::{deny, ebpf, setup};
+
+/// `cargo xtask lint`.
+pub(crate) fn command(context: &Context) -> Result<ExitCode> {
+    setup::host_packages()?;
+    ebpf::build(context)?;
+    let mut report = Report::default();
+    checks(context, &mut report);
+    Ok(report.finish())
+}
+
+/// Adds every check to `report`; one that fails does not keep the others from running.
+pub(crate) fn checks(context: &Context, report: &mut Report) {
+    step("checking that the code is formatted");
+    let probes = "--manifest-path=ebpf/probes/Cargo.toml";
+    let formatted = shell::run(context.cargo().args(["fmt", "--all", "--check"]))
+        .and_then(|()| shell::run(context.cargo().args(["fmt", probes, "--check"])));
+    report.check("formatting", formatted);
+
+    step("clippy, warnings denied");
+    let clippy = shell::run(
+        context
+            .cargo()
+            .args(["clippy", "--workspace", "--all-targets", "--quiet"])
+            .args(["--", "-D", "warnings"]),
+    );
+    report.check("clippy", clippy);
+
+    step("documentation, warnings denied");
+    let doc = shell::run(
+        context
+            .cargo()
+            .args(["doc", "--workspace", "--no-deps", "--quiet"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
+    );
+    report.check("documentation", doc);
+
+    deny::check(context, report);
+}

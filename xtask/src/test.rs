@@ -1,0 +1,291 @@
+//! `cargo xtask test`: every check, every test, and the demonstration.
+//!
+//! Tests that need root are functions, or lie in modules, whose names begin with `root_`. Where
+//! this user is not root they run through sudo, test binary by test binary, so that nothing is
+//! compiled as root.
+
+use std::collections::BTreeMap;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, Result};
+
+use crate::context::{Context, Profile};
+use crate::packages::Privilege;
+use crate::report::{Counts, Report};
+use crate::shell::{self, step};
+use crate::summary::{self, Ran};
+use crate::{demo, ebpf, lint, setup};
+
+/// How the name of a function or module begins that needs root.
+const NEEDS_ROOT: &str = "root_";
+
+/// `cargo xtask test`. The exit code is 0 only if nothing failed.
+pub(crate) fn command(context: &Context, no_root: bool, filter: Option<&str>) -> Result<ExitCode> {
+    step("testing everything: checks, tests, demonstration");
+    setup::host_packages()?;
+    ebpf::build(context)?;
+    let privilege = if no_root {
+        Privilege::None
+    } else {
+        Privilege::find()
+    };
+    setup::mounts(privilege);
+    let mut report = Report::default();
+    if filter.is_none() {
+        lint::checks(context, &mut report);
+    }
+    step("building everything, tests included");
+    let built = shell::run(
+        context
+            .cargo()
+            .args(["build", "--workspace", "--all-targets"]),
+    );
+    let can_run = built.is_ok();
+    report.check("build", built);
+    if can_run {
+        Suites {
+            context,
+            runner: Runner::find(context),
+            privilege,
+            no_root,
+            filter,
+        }
+        .run(&mut report)?;
+    }
+    Ok(report.finish())
+}
+
+/// What runs the tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Runner {
+    Nextest,
+    CargoTest,
+}
+
+impl Runner {
+    fn find(context: &Context) -> Self {
+        if shell::succeeds(context.cargo().args(["nextest", "--version"])) {
+            Self::Nextest
+        } else {
+            Self::CargoTest
+        }
+    }
+
+    fn command(self, context: &Context, filter: Option<&str>, only: Only) -> Command {
+        let mut command = context.cargo();
+        match self {
+            Self::Nextest => {
+                let pattern = format!("/(^|::){NEEDS_ROOT}/");
+                command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+                command.args(["--no-tests=pass", "--status-level=fail"]);
+                // A test that leaves itself out passes, and says so in its output.
+                command.arg("--success-output=immediate");
+                command.args(filter);
+                match only {
+                    Only::All => {}
+                    Only::NeedsRoot => {
+                        command.args(["-E", &format!("test({pattern})")]);
+                    }
+                    Only::Others => {
+                        command.args(["-E", &format!("not test({pattern})")]);
+                    }
+                }
+            }
+            Self::CargoTest => {
+                command.args(["test", "--workspace", "--no-fail-fast", "--all-targets"]);
+                command.args(["--", "--show-output"]);
+                // Two substrings would select what has either; the narrower one is passed.
+                match only {
+                    Only::All => command.args(filter),
+                    Only::NeedsRoot => command.arg(NEEDS_ROOT),
+                    Only::Others => command.args(filter).args(["--skip", NEEDS_ROOT]),
+                };
+            }
+        }
+        command
+    }
+}
+
+/// Which tests, by whether they need root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Only {
+    All,
+    NeedsRoot,
+    Others,
+}
+
+struct Suites<'a> {
+    context: &'a Context,
+    runner: Runner,
+    privilege: Privilege,
+    no_root: bool,
+    filter: Option<&'a str>,
+}
+
+impl Suites<'_> {
+    fn run(&self, report: &mut Report) -> Result<()> {
+        match self.privilege {
+            Privilege::Root => {
+                step("running the tests");
+                let ran = self.suite(report, "tests", Only::All, &mut |_| {})?;
+                self.left_out(report, ran, ran.left_out, "marked #[ignore]");
+            }
+            Privilege::Sudo => {
+                step("running the tests that need no root");
+                let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
+                step("running the tests that need root, through sudo");
+                let host = host(self.context)?;
+                let rooted = self.suite(report, "tests as root", Only::NeedsRoot, &mut |cmd| {
+                    cmd.env(runner_variable(&host), "sudo --preserve-env --");
+                })?;
+                let neither = ran.left_out.saturating_sub(rooted.passed + rooted.failed);
+                self.left_out(report, ran, neither, "marked #[ignore]");
+            }
+            Privilege::None => {
+                step("running the tests that need no root");
+                let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
+                self.left_out(report, ran, ran.left_out, self.why_no_root());
+            }
+        }
+        step("running the examples in the documentation");
+        let mut doc = self.context.cargo();
+        doc.args(["test", "--workspace", "--doc", "--no-fail-fast", "--"]);
+        doc.args(self.filter);
+        self.counted(report, "documentation tests", &mut doc)?;
+        if self.filter.is_none() {
+            self.demo(report);
+        }
+        Ok(())
+    }
+
+    fn suite(
+        &self,
+        report: &mut Report,
+        name: &str,
+        only: Only,
+        prepare: &mut dyn FnMut(&mut Command),
+    ) -> Result<Ran> {
+        let mut command = self.runner.command(self.context, self.filter, only);
+        prepare(&mut command);
+        self.counted(report, name, &mut command)
+    }
+
+    /// Runs one suite and adds what its closing lines say. An exit status that they do not
+    /// explain counts as a failure, a test that says `SKIPPED: reason` as skipped.
+    fn counted(&self, report: &mut Report, name: &str, command: &mut Command) -> Result<Ran> {
+        let (status, output) = shell::tee(command, is_frame)?;
+        let summary = summary::parse(&output);
+        let skips = summary.as_ref().map_or(Vec::new(), |s| s.skips.clone());
+        let (ran, note) = explain(summary.map(|s| s.ran), status.success());
+        let skipped = u64::try_from(skips.len()).unwrap_or(u64::MAX);
+        let counts = Counts {
+            passed: ran.passed.saturating_sub(skipped),
+            failed: ran.failed,
+            skipped: 0,
+        };
+        report.suite(name, counts, note);
+        for (reason, count) in tally(skips) {
+            report.skip(&format!("{name}, by themselves"), count, reason);
+        }
+        Ok(ran)
+    }
+
+    /// Adds the tests that were not run as skipped. With a filter, most tests are not selected,
+    /// which is no skip.
+    fn left_out(&self, report: &mut Report, ran: Ran, count: u64, why: &str) {
+        if count > 0 && self.filter.is_none() {
+            report.skip(&format!("{count} of {} tests", ran.all()), count, why);
+        }
+    }
+
+    fn demo(&self, report: &mut Report) {
+        if self.privilege == Privilege::None {
+            return report.skip("demonstration", 1, self.why_no_root());
+        }
+        report.check("demonstration", demo::run(self.context, Profile::Dev));
+    }
+
+    fn why_no_root(&self) -> &'static str {
+        if self.no_root {
+            "they need root, and --no-root was given (or marked #[ignore])"
+        } else {
+            "they need root: run as root, or let sudo work (or marked #[ignore])"
+        }
+    }
+}
+
+/// Whether `line` is only the frame that nextest's output of a passed test comes in.
+fn is_frame(line: &str) -> bool {
+    let line = summary::without_colour(line);
+    let line = line.trim();
+    line.is_empty()
+        || line == "running 1 test"
+        || line.starts_with("stdout ──")
+        || line.starts_with("test ") && line.ends_with(" ... ok")
+        || line.starts_with("test result: ok. 1 passed; 0 failed;")
+}
+
+/// How often each reason was given.
+fn tally(reasons: Vec<String>) -> BTreeMap<String, u64> {
+    reasons
+        .into_iter()
+        .fold(BTreeMap::new(), |mut tally, reason| {
+            *tally.entry(reason).or_default() += 1;
+            tally
+        })
+}
+
+/// What to count for a run whose closing lines say `ran`, and a note for people.
+fn explain(ran: Option<Ran>, success: bool) -> (Ran, &'static str) {
+    let mut ran = ran.unwrap_or_default();
+    if success || ran.failed > 0 {
+        return (ran, "");
+    }
+    ran.failed = 1;
+    (ran, "it ended with an error that is no test's")
+}
+
+/// `CARGO_TARGET_<triple>_RUNNER`: cargo and nextest start each test binary through it.
+fn runner_variable(host: &str) -> String {
+    format!(
+        "CARGO_TARGET_{}_RUNNER",
+        host.to_uppercase().replace('-', "_")
+    )
+}
+
+fn host(context: &Context) -> Result<String> {
+    let printed = shell::read(Command::new(&context.cargo).arg("-vV"))?;
+    let host = printed.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("cargo -vV names no host")?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_ends_badly_without_a_failed_test_is_a_failure() {
+        assert_eq!(explain(None, false).0.failed, 1);
+        let passed = Ran {
+            passed: 3,
+            ..Ran::default()
+        };
+        assert_eq!(explain(Some(passed), false).0.failed, 1);
+        assert_eq!(explain(Some(passed), true).0, passed);
+    }
+
+    #[test]
+    fn what_a_passed_test_prints_is_shown_without_its_frame() {
+        assert!(is_frame("  stdout ───\n") && is_frame("    test a::b ... ok\n"));
+        assert!(!is_frame("    SKIPPED: mounting needs root\n"));
+        assert!(!is_frame("    test a::b ... FAILED\n"));
+    }
+
+    #[test]
+    fn the_runner_variable_is_named_after_the_host() {
+        assert_eq!(
+            runner_variable("x86_64-unknown-linux-gnu"),
+            "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"
+        );
+    }
+}
