@@ -97,13 +97,21 @@ impl Demo {
 
     /// From a daemon that starts to the table.
     fn round(&mut self, since: &str) -> Result<()> {
-        self.wait_until_it_answers()?;
+        let sources = self.wait_until_it_answers()?;
+        let expected = Expected {
+            since,
+            sources: &sources,
+        };
         for drill in &DRILLS {
             step(format!("injecting {}", drill.name()));
             shell::read(self.gtrace().arg("inject").args(drill.inject))?;
         }
         step("waiting until each drill is in the store");
-        let all = |events: &[Value]| DRILLS.iter().all(|drill| ok(drill, events, since).is_ok());
+        let all = |events: &[Value]| {
+            DRILLS
+                .iter()
+                .all(|drill| expected.find(drill, events).is_ok())
+        };
         let mut events = Vec::new();
         shell::wait_for(ARRIVAL_LIMIT, || {
             events = self.events()?;
@@ -116,10 +124,10 @@ impl Demo {
                 .arg(store(&self.dir)),
         )?;
         step("what came through");
-        println!("{}", table(&events, since));
+        println!("{}", expected.table(&events));
         let lost = DRILLS
             .iter()
-            .filter(|drill| ok(drill, &events, since).is_err())
+            .filter(|drill| expected.find(drill, &events).is_err())
             .count();
         if lost > 0 {
             bail!(
@@ -131,7 +139,8 @@ impl Demo {
         Ok(())
     }
 
-    fn wait_until_it_answers(&mut self) -> Result<()> {
+    /// The sources of the kernel log that the daemon says are active.
+    fn wait_until_it_answers(&mut self) -> Result<Vec<String>> {
         let answered = shell::wait_for(START_LIMIT, || {
             if let Some(status) = self.daemon.try_wait().context("lost the daemon")? {
                 bail!("`gtrace run` ended while starting ({status})");
@@ -143,7 +152,7 @@ impl Demo {
             )?;
             // Its exit code tells of problems found, which is an answer too.
             let json = serde_json::from_slice::<Value>(&output.stdout);
-            Ok(json.is_ok().then_some(()))
+            Ok(json.ok().and_then(|status| drills::log_sources(&status)))
         })?;
         answered.with_context(|| {
             format!(
@@ -230,17 +239,6 @@ fn store(dir: &Path) -> PathBuf {
     dir.join("store.db")
 }
 
-/// The event of `drill`, or what is wrong.
-fn ok<'e>(drill: &Drill, events: &'e [Value], since: &str) -> Result<&'e Value, String> {
-    let event = drill.find(events, since).ok_or("not found")?;
-    let faults = drills::faults(event);
-    if faults.is_empty() {
-        Ok(event)
-    } else {
-        Err(faults.join("; "))
-    }
-}
-
 /// One JSON array, or one object a line.
 fn parse_events(text: &str) -> Result<Vec<Value>> {
     let mut events = Vec::new();
@@ -253,25 +251,40 @@ fn parse_events(text: &str) -> Result<Vec<Value>> {
     Ok(events)
 }
 
-fn table(events: &[Value], since: &str) -> String {
-    let rows = DRILLS.iter().map(|drill| {
-        let (found, by) = match ok(drill, events, since) {
-            Ok(event) => ("yes", drills::witnesses(event).join(", ")),
-            Err(what) => ("NO", what),
-        };
-        (drill.name(), found, by)
-    });
-    let rows: Vec<_> = rows.collect();
-    let width = rows
-        .iter()
-        .map(|(name, ..)| name.chars().count())
-        .max()
-        .unwrap_or(0);
-    let mut table = format!("{:width$}  found  seen by", "drill");
-    for (name, found, by) in rows {
-        table.push_str(&format!("\n{name:width$}  {found:5}  {by}"));
+/// What events have to be like.
+struct Expected<'a> {
+    /// Not older than this second.
+    since: &'a str,
+    /// Seen by all of these.
+    sources: &'a [String],
+}
+
+impl Expected<'_> {
+    /// The event of `drill`, or what is wrong.
+    fn find<'e>(&self, drill: &Drill, events: &'e [Value]) -> Result<&'e Value, String> {
+        let event = drill.find(events, self.since).ok_or("not found")?;
+        let faults = drills::faults(event, self.sources);
+        if faults.is_empty() {
+            Ok(event)
+        } else {
+            Err(faults.join("; "))
+        }
     }
-    table
+
+    fn table(&self, events: &[Value]) -> String {
+        let names: Vec<_> = DRILLS.iter().map(Drill::name).collect();
+        let width = names.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or(0);
+        let mut table = format!("{:width$}  found  seen by", "drill");
+        for (name, drill) in names.iter().zip(&DRILLS) {
+            let (found, by) = match self.find(drill, events) {
+                Ok(event) => ("yes", drills::witnesses(event).join(", ")),
+                Err(what) => ("NO", what),
+            };
+            table.push_str(&format!("\n{name:width$}  {found:5}  {by}"));
+        }
+        table
+    }
 }
 
 #[cfg(test)]
@@ -288,7 +301,11 @@ mod tests {
 
     #[test]
     fn a_lost_drill_stands_in_the_table() {
-        let table = table(&[], "2026-01-01T00:00:00");
+        let expected = Expected {
+            since: "2026-01-01T00:00:00",
+            sources: &[],
+        };
+        let table = expected.table(&[]);
         assert_eq!(table.lines().count(), DRILLS.len() + 1);
         assert!(table.contains("NO") && !table.contains("yes"));
     }
@@ -300,7 +317,7 @@ mod tests {
         let script = format!(
             "#!/bin/sh\necho \"$@\" >> {0}/asked\ncase $1 in\n\
              run) trap 'kill $!; exit 0' TERM; sleep 60 & wait ;;\n\
-             status) echo '{{}}' ;;\nevents) cat {0}/events ;;\nesac\n",
+             status) echo '{{\"running\":true}}' ;;\nevents) cat {0}/events ;;\nesac\n",
             dir.display()
         );
         let path = dir.join("gtrace");

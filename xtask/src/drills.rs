@@ -163,8 +163,26 @@ fn severity_matches(text: &str, wanted: &str) -> bool {
     }
 }
 
-/// What is wrong with an event that was found; empty if nothing is.
-pub(crate) fn faults(event: &Value) -> Vec<String> {
+/// The sources that read the kernel log and are active, out of what `gtrace status --json`
+/// prints: each of them has to see every drill. `None` where no daemon answered.
+pub(crate) fn log_sources(status: &Value) -> Option<Vec<String>> {
+    if status["running"] != true {
+        return None;
+    }
+    let sources = status["status"]["sources"].as_array();
+    let names = sources
+        .into_iter()
+        .flatten()
+        .filter(|source| source["state"] == "active")
+        .filter_map(|source| source["witness"].as_str())
+        .filter(|name| ["printk:console", "/dev/kmsg"].contains(name))
+        .map(str::to_owned);
+    Some(names.collect())
+}
+
+/// What is wrong with an event that was found and that `sources` should have seen; empty if
+/// nothing is.
+pub(crate) fn faults(event: &Value, sources: &[String]) -> Vec<String> {
     let mut faults = Vec::new();
     if event["provenance"] != "injected" {
         faults.push(format!(
@@ -172,9 +190,12 @@ pub(crate) fn faults(event: &Value) -> Vec<String> {
             event["provenance"]
         ));
     }
-    if witnesses(event).is_empty() {
+    let seen_by = witnesses(event);
+    if seen_by.is_empty() {
         faults.push("it has no witness".to_owned());
     }
+    let blind = sources.iter().filter(|s| !seen_by.contains(&s.as_str()));
+    faults.extend(blind.map(|source| format!("{source} did not see it")));
     faults
 }
 
@@ -236,12 +257,27 @@ mod tests {
     }
 
     #[test]
-    fn an_event_must_be_marked_as_injected_and_have_a_witness() {
-        assert!(faults(&xid_79()).is_empty());
+    fn an_event_must_be_marked_as_injected_and_be_seen_by_every_log_source() {
+        let sources = ["printk:console".to_owned(), "/dev/kmsg".to_owned()];
+        assert!(faults(&xid_79(), &sources).is_empty());
         let mut event = xid_79();
         event["provenance"] = json!("kernel");
+        event["witnesses"] = json!([{ "source": "/dev/kmsg" }]);
+        assert_eq!(faults(&event, &sources).len(), 2);
+        assert_eq!(faults(&event, &sources[1..]).len(), 1);
         event["witnesses"] = json!([]);
-        assert_eq!(faults(&event).len(), 2);
+        assert_eq!(faults(&event, &[]).len(), 2);
+    }
+
+    #[test]
+    fn only_a_running_daemon_has_sources() {
+        assert_eq!(log_sources(&json!({ "running": false })), None);
+        let status = json!({ "running": true, "status": { "sources": [
+            { "witness": "printk:console", "state": "absent" },
+            { "witness": "/dev/kmsg", "state": "active" },
+            { "witness": "nvml", "state": "active" },
+        ] } });
+        assert_eq!(log_sources(&status).unwrap(), ["/dev/kmsg"]);
     }
 
     #[test]

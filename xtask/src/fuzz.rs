@@ -24,13 +24,25 @@ pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Re
     let program = tools::FUZZ.ensure(context)?;
     for name in chosen {
         step(format!("fuzzing {name} for {seconds} s"));
+        // What is found goes to the first directory; the seeds in the repository stay as they are.
+        let corpus = context.target.join("fuzz/corpus").join(&name);
+        fs::create_dir_all(&corpus)
+            .with_context(|| format!("cannot create {}", corpus.display()))?;
+        let seeds = dir.join("seeds");
+        let dictionary = dir.join("decoder.dict");
+        let dictionary = dictionary
+            .is_file()
+            .then(|| format!("-dict={}", dictionary.display()));
         shell::run(
             clean(&program)
                 .args(["fuzz", "run", "--fuzz-dir"])
                 .arg(&dir)
                 .arg(&name)
+                .arg(&corpus)
+                .args(seeds.is_dir().then_some(seeds))
                 .arg("--")
                 .arg(format!("-max_total_time={seconds}"))
+                .args(dictionary)
                 .current_dir(&context.root)
                 .env("RUSTUP_TOOLCHAIN", "nightly")
                 // The path of stable's cargo, which `cargo fuzz` would call.

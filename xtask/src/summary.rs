@@ -23,8 +23,8 @@ impl Ran {
 pub(crate) struct Summary {
     /// The closing lines, added up.
     pub(crate) ran: Ran,
-    /// Why tests that count as passed left out what they test: their lines `SKIPPED: reason`,
-    /// the first of each test.
+    /// Why tests that count as passed left out what they test: their lines `SKIPPED: reason`
+    /// or `skipped: reason`, the first of each test.
     pub(crate) skips: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn parse(output: &str) -> Option<Summary> {
             add(&mut of_nextest, ran);
         } else if line.starts_with("---- ") || line.starts_with("running ") {
             may_skip = true;
-        } else if let Some(reason) = line.strip_prefix("SKIPPED: ")
+        } else if let Some(reason) = skip_reason(line)
             && may_skip
         {
             skips.push(reason.to_owned());
@@ -53,6 +53,11 @@ pub(crate) fn parse(output: &str) -> Option<Summary> {
     // nextest shows the output of each test's process, whose closing line is no sum.
     let ran = of_nextest.or(of_libtest)?;
     Some(Summary { ran, skips })
+}
+
+fn skip_reason(line: &str) -> Option<&str> {
+    line.strip_prefix("SKIPPED: ")
+        .or_else(|| line.strip_prefix("skipped: "))
 }
 
 fn add(sum: &mut Option<Ran>, ran: Ran) {
@@ -150,7 +155,7 @@ mod tests {
     #[test]
     fn a_test_that_says_so_was_skipped_once() {
         let output = "    running 1 test\n    SKIPPED: mounting needs root\n    SKIPPED: again\n\
-                      \x20   running 1 test\n    SKIPPED: becoming another user needs root\n\
+                      \x20   running 1 test\n    skipped: becoming another user needs root\n\
                       Summary [   0.1s] 3 tests run: 3 passed, 0 skipped\n";
         let skips = parse(output).unwrap().skips;
         assert_eq!(

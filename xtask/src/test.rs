@@ -82,9 +82,8 @@ impl Runner {
                 command.arg("--success-output=immediate");
                 command.args(filter);
                 match only {
-                    Only::All => {}
                     Only::NeedsRoot => {
-                        command.args(["-E", &format!("test({pattern})")]);
+                        command.args(["-E", &format!("test({pattern})"), "--test-threads=1"]);
                     }
                     Only::Others => {
                         command.args(["-E", &format!("not test({pattern})")]);
@@ -96,8 +95,7 @@ impl Runner {
                 command.args(["--", "--show-output"]);
                 // Two substrings would select what has either; the narrower one is passed.
                 match only {
-                    Only::All => command.args(filter),
-                    Only::NeedsRoot => command.arg(NEEDS_ROOT),
+                    Only::NeedsRoot => command.args([NEEDS_ROOT, "--test-threads=1"]),
                     Only::Others => command.args(filter).args(["--skip", NEEDS_ROOT]),
                 };
             }
@@ -109,7 +107,6 @@ impl Runner {
 /// Which tests, by whether they need root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Only {
-    All,
     NeedsRoot,
     Others,
 }
@@ -124,28 +121,21 @@ struct Suites<'a> {
 
 impl Suites<'_> {
     fn run(&self, report: &mut Report) -> Result<()> {
-        match self.privilege {
-            Privilege::Root => {
-                step("running the tests");
-                let ran = self.suite(report, "tests", Only::All, &mut |_| {})?;
-                self.left_out(report, ran, ran.left_out, "marked #[ignore]");
-            }
-            Privilege::Sudo => {
-                step("running the tests that need no root");
-                let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
-                step("running the tests that need root, through sudo");
-                let host = host(self.context)?;
-                let rooted = self.suite(report, "tests as root", Only::NeedsRoot, &mut |cmd| {
-                    cmd.env(runner_variable(&host), "sudo --preserve-env --");
-                })?;
-                let neither = ran.left_out.saturating_sub(rooted.passed + rooted.failed);
-                self.left_out(report, ran, neither, "marked #[ignore]");
-            }
-            Privilege::None => {
-                step("running the tests that need no root");
-                let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
-                self.left_out(report, ran, ran.left_out, self.why_no_root());
-            }
+        step("running the tests that need no root");
+        let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
+        if self.privilege == Privilege::None {
+            self.left_out(report, ran, ran.left_out, self.why_no_root());
+        } else {
+            step("running the tests that need root, one at a time: there is one kernel log");
+            let sudo = self.privilege == Privilege::Sudo;
+            let host = host(self.context)?;
+            let rooted = self.suite(report, "tests as root", Only::NeedsRoot, &mut |command| {
+                if sudo {
+                    command.env(runner_variable(&host), "sudo --preserve-env --");
+                }
+            })?;
+            let neither = ran.left_out.saturating_sub(rooted.passed + rooted.failed);
+            self.left_out(report, ran, neither, "marked #[ignore]");
         }
         step("running the examples in the documentation");
         let mut doc = self.context.cargo();
@@ -221,6 +211,7 @@ fn is_frame(line: &str) -> bool {
     line.is_empty()
         || line == "running 1 test"
         || line.starts_with("stdout ──")
+        || line.starts_with("stderr ──")
         || line.starts_with("test ") && line.ends_with(" ... ok")
         || line.starts_with("test result: ok. 1 passed; 0 failed;")
 }

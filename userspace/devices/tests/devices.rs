@@ -1,4 +1,5 @@
 //! PCI, /proc/driver/nvidia and NVML put together.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! NVML through the real child process and its protocol, over a fake library.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

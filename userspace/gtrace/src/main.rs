@@ -27,9 +27,9 @@ enum Command {
     /// Show events, now or as they come.
     Events(cli::events::Args),
     /// Explain a saved kernel log, on any machine.
-    // Decode(cli::decode::Args),
+    Decode(cli::decode::Args),
     /// Show events, counters, sources and GPUs live.
-    // Top(cli::top::Args),
+    Top(cli::top::Args),
     /// Take note of an event: who, and why.
     Ack(cli::ack::Args),
     /// Write a drill into the kernel log: an event that is marked as injected.
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
         Command::Doctor(args) => cli::doctor::run(args),
         Command::Status(args) => cli::status::run(args),
         Command::Events(args) => cli::events::run(args),
-        // Command::Decode(args) => cli::decode::run(args),
-        // Command::Top(args) => cli::top::run(args),
+        Command::Decode(args) => cli::decode::run(args),
+        Command::Top(args) => cli::top::run(args),
         Command::Ack(args) => cli::ack::run(args),
         Command::Inject(args) => cli::inject::run(args),
         Command::Pause(args) => cli::pause::run(args, true),

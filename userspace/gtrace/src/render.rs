@@ -237,7 +237,11 @@ pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
     if let Some(advice) = &event.advice {
         block.part("meaning", advice.meaning.as_deref().map(clean));
         block.steps("to do", &advice.vendor);
-        block.steps("site", &advice.site);
+        // The catalogue puts the site's action (page, ticket, log) before its steps.
+        if let Some((action, steps)) = advice.site.split_first() {
+            block.part("site", Some(clean(action)));
+            block.steps("", steps);
+        }
         block.part("rule", advice.rule.as_deref().map(clean));
     }
     for ack in &event.acks {

@@ -43,7 +43,7 @@ fn full() -> Event {
     event.advice = Some(Advice {
         meaning: Some("The driver can no longer reach the GPU over PCIe.".into()),
         vendor: vec!["Drain the node.".into(), "Power-cycle it.".into()],
-        site: vec!["page".into()],
+        site: vec!["page".into(), "Call the vendor.".into()],
         rule: Some("xid:79".into()),
     });
     event.acks.push(Ack {
@@ -75,7 +75,8 @@ fn a_block_says_everything_a_person_needs() {
   meaning   The driver can no longer reach the GPU over PCIe.
   to do     1. Drain the node.
             2. Power-cycle it.
-  site      1. page
+  site      page
+            1. Call the vendor.
   rule      xid:79
   acked     by alice 03-03 04:10:00: drained
   id        01KJSZ3M7B0000000000000000

@@ -142,7 +142,7 @@ impl State {
             }
         } else if let Some(rest) = text.strip_prefix("RmInitAdapter failed!") {
             let mut occurrence = line.occurrence(Kind::DriverInitFailed, Severity::Critical);
-            occurrence.gpu = pci.map(Gpu::at);
+            occurrence.gpu = pci.or(line.meta.device).map(Gpu::at);
             occurrence.detail.xid.rm_init_code =
                 scan::bracketed(rest.trim_start()).map(|(code, _)| code.to_owned());
             self.name_gpu(&mut occurrence);
@@ -164,7 +164,7 @@ impl State {
                 return;
             }
             let mut occurrence = line.occurrence(Kind::DriverInitFailed, Severity::Critical);
-            occurrence.gpu = pci.map(Gpu::at);
+            occurrence.gpu = pci.or(line.meta.device).map(Gpu::at);
             self.name_gpu(&mut occurrence);
             out.push(occurrence);
         }

@@ -1,7 +1,5 @@
 //! `pid=…, name=…, ` at the front of an Xid's message.
 
-use crate::scan;
-
 /// Process of an Xid line and the message after it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessPart<'a> {
@@ -11,40 +9,49 @@ pub(crate) struct ProcessPart<'a> {
 }
 
 /// How the driver's Xid messages begin. A process name is free text that may hold `, `: it ends
-/// where the first of these begins. Source: callers of `nvErrorLog_va` in the open kernel
-/// modules, and lines of older drivers.
+/// where one of these begins. Source: callers of `nvErrorLog_va` in the open kernel modules, and
+/// lines of older drivers.
 const BEGINNINGS: &[&str] = &[
-    "A GPU ",
-    "An uncorrectable",
-    "An ECC",
-    "C2C ",
-    "CE User Channel",
-    "Ch 0",
-    "Ch 1",
-    "Ch 2",
-    "Ch 3",
-    "Ch 4",
-    "Ch 5",
-    "Ch 6",
-    "Ch 7",
-    "Ch 8",
-    "Ch 9",
-    "Ch a",
-    "Ch b",
-    "Ch c",
-    "Ch d",
-    "Ch e",
-    "Ch f",
+    "An uncorrectable ",
+    "CE User Channel ",
     "ChID ",
     "ChId ",
+    "Channel ID ",
+    "Channel 0",
+    "Class Error: ",
+    "Contained: ",
+    "DBE (",
+    "Dynamic Page Retirement: ",
+    "GPU has ",
+    "GPU initialization ",
+    "GPU recovery action ",
+    "GSP task exception",
+    "Graphics Exception",
+    "Graphics SM ",
+    "MMU Fault",
+    "NETIR",
+    "NVLPW",
+    "NVLink: ",
+    "RLW_",
+    "Row Remapper: ",
+    "SAW_",
+    "TLW_",
+    "TREX",
+    "Timeout after ",
+    "Uncontained: ",
+    "channel 0x",
+    "errorString ",
+];
+
+/// Words that begin a message less surely: a name may hold them too.
+const WEAK_BEGINNINGS: &[&str] = &[
+    "A GPU ",
+    "An ",
+    "C2C ",
     "Channel ",
-    "Class Error",
     "Contained",
-    "DBE ",
     "DRAM",
-    "Display",
     "Double Bit",
-    "Dynamic Page",
     "ECC ",
     "ESR ",
     "Engine ",
@@ -60,44 +67,30 @@ const BEGINNINGS: &[&str] = &[
     "Illegal ",
     "Internal ",
     "Invalid ",
-    "Kernel ",
     "LTC",
     "MMU ",
     "MSE",
     "MVB",
     "Marking ",
-    "NETIR",
     "NVDEC",
     "NVENC",
     "NVJPG",
-    "NVLPW",
     "NVLink",
-    "Out Of Range",
     "PBDMA",
     "PCIe",
     "PMU",
     "Page ",
     "Physical ",
     "Poison",
-    "RLW_",
-    "Reset ",
-    "Row Remap",
-    "SAW_",
     "SEC2",
     "SM ",
     "Single Bit",
-    "TLW_",
-    "TREX",
     "Timeout ",
     "Unable ",
     "Uncontained",
     "Uncorrectable",
+    "Unrecovera",
     "Unrecovered",
-    "Unrecoverable",
-    "channel 0x",
-    "errorString",
-    "intr ",
-    "nvlink",
     "uncorrectable",
 ];
 
@@ -130,20 +123,32 @@ pub(crate) fn split(text: &str) -> ProcessPart<'_> {
 }
 
 fn split_name(text: &str) -> (&str, &str) {
-    let mut first = None;
-    for at in memchr::memmem::find_iter(text.as_bytes(), b", ") {
-        if at > MAX_NAME {
-            break;
-        }
-        let (Some(name), Some(message)) = (text.get(..at), text.get(at + 2..)) else {
-            break;
-        };
-        first.get_or_insert((name, message));
-        if BEGINNINGS.iter().any(|b| message.starts_with(b)) || scan::bracketed(message).is_some() {
-            return (name, message);
-        }
-    }
-    first.unwrap_or_else(|| (text.trim_end_matches([',', ' ']), ""))
+    let splits = || {
+        memchr::memmem::find_iter(text.as_bytes(), b", ")
+            .take_while(|at| *at <= MAX_NAME)
+            .filter_map(|at| Some((text.get(..at)?, text.get(at + 2..)?)))
+    };
+    let begun_by = |beginnings: &[&str]| {
+        splits().find(|(_, message)| beginnings.iter().any(|b| message.starts_with(b)))
+    };
+    splits()
+        .find(|(_, message)| is_channel(message))
+        .or_else(|| begun_by(BEGINNINGS))
+        .or_else(|| begun_by(WEAK_BEGINNINGS))
+        .or_else(|| splits().next())
+        .unwrap_or_else(|| (text.trim_end_matches([',', ' ']), ""))
+}
+
+/// `Ch 00000010`
+fn is_channel(message: &str) -> bool {
+    message.strip_prefix("Ch ").is_some_and(|rest| {
+        let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        digits >= 2
+            && !rest
+                .as_bytes()
+                .get(digits)
+                .is_some_and(u8::is_ascii_alphanumeric)
+    })
 }
 
 #[cfg(test)]

@@ -239,16 +239,15 @@ impl SavedLog {
 
 /// The text after the prefix, escapes of the writer undone.
 fn body<'a>(line: &'a [u8], text: &'a str, at: Range<usize>, style: &Style) -> Cow<'a, str> {
-    if *style == Style::Kmsg {
-        return match kmsg::header(line) {
-            Ok((_, text)) => kmsg::unescape(text),
-            Err(_) => Cow::Borrowed(""),
-        };
-    }
     let text = text.get(at).unwrap_or("");
-    // rsyslog writes control characters as `#` and three octal digits.
-    if matches!(style, Style::Syslog) && text.contains("#012") {
-        return Cow::Owned(text.replace("#012", "\n"));
+    match style {
+        // Escapes stand for bytes, so they are undone before the bytes become text.
+        Style::Kmsg if text.contains('\\') => match kmsg::header(line) {
+            Ok((_, text)) => kmsg::unescape(text),
+            Err(_) => Cow::Borrowed(text),
+        },
+        // rsyslog writes control characters as `#` and three octal digits.
+        Style::Syslog if text.contains("#012") => Cow::Owned(text.replace("#012", "\n")),
+        _ => Cow::Borrowed(text),
     }
-    Cow::Borrowed(text)
 }

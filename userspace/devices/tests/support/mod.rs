@@ -30,7 +30,8 @@ pub(crate) fn fake_nvml() -> &'static Path {
     path
 }
 
-/// The example program, which has the sub-command `nvml-child`.
+/// The example program, which has the sub-command `nvml-child`. `cargo test -p gtrace-devices`
+/// builds it; with `--test nvml` alone an older one may be used.
 pub(crate) fn child_program() -> PathBuf {
     let deps = std::env::current_exe().unwrap();
     let program = deps

@@ -128,7 +128,7 @@ fn by_daemon(
 
 /// No daemon runs: appends to the store, as its one writer.
 fn by_hand(args: &Args, by: String) -> Result<Event, Failure> {
-    let path = &args.place.store;
+    let path = &args.place.store();
     let archive = Archive::open(path).map_err(Failure::not_possible)?;
     let id = match args.event.parse() {
         Ok(id) => id,

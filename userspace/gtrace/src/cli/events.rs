@@ -118,7 +118,7 @@ fn list(args: &Args) -> anyhow::Result<Exit> {
 /// Reads the store, or asks the daemon where the store cannot be read.
 fn read(args: &Args, query: &EventQuery) -> Option<Vec<Event>> {
     let client = args.place.reading_client();
-    let store = shared::open_store(&args.place.store, &client);
+    let store = shared::open_store(&args.place.store(), &client);
     let from_store = store.and_then(|archive| {
         let events = archive.query(query)?;
         if archive.unreadable() > 0 {
@@ -145,7 +145,7 @@ fn read(args: &Args, query: &EventQuery) -> Option<Vec<Event>> {
 
 fn verify(args: &Args) -> anyhow::Result<Exit> {
     let client = args.place.client();
-    let report = shared::open_store(&args.place.store, &client).and_then(|a| a.verify());
+    let report = shared::open_store(&args.place.store(), &client).and_then(|a| a.verify());
     let report = match report {
         Ok(report) => report,
         Err(error) => {

@@ -2,7 +2,7 @@
 
 pub mod ack;
 pub mod config;
-// pub mod decode;
+pub mod decode;
 pub mod doctor;
 pub mod events;
 pub mod inject;
@@ -10,7 +10,7 @@ pub mod pause;
 pub mod run;
 mod shared;
 pub mod status;
-// pub mod top;
+pub mod top;
 
 use std::process::ExitCode;
 

@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 
 use crate::api::{self, DEFAULT_SOCKET};
 use crate::client::{Client, ClientError, Endpoint};
+use crate::config::{Config, Keys};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,26 +30,42 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Where daemon and store are.
+/// Where daemon and store are, as far as the user says; the rest is configuration.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Place {
-    /// The store's file.
-    #[arg(
-        long,
-        value_name = "PATH",
-        env = "GTRACE_STORE",
-        default_value = "/var/lib/gtrace/store.db"
-    )]
-    pub store: PathBuf,
-    /// The daemon's Unix socket.
-    #[arg(long, value_name = "PATH", env = "GTRACE_SOCKET", default_value = DEFAULT_SOCKET)]
-    pub socket: PathBuf,
+    /// The store's file; by default that of the configuration.
+    #[arg(long, value_name = "PATH", env = "GTRACE_STORE")]
+    pub store: Option<PathBuf>,
+    /// The daemon's Unix socket; by default that of the configuration.
+    #[arg(long, value_name = "PATH", env = "GTRACE_SOCKET")]
+    pub socket: Option<PathBuf>,
+}
+
+/// The configured keys. One that is refused is told, and the defaults serve.
+fn configured() -> Keys {
+    Config::load_keys(None, Keys::default()).unwrap_or_else(|error| {
+        say(&error.to_string());
+        Config::defaults()
+    })
 }
 
 impl Place {
+    /// The store's file.
+    pub(super) fn store(&self) -> PathBuf {
+        if let Some(store) = &self.store {
+            return store.clone();
+        }
+        let named = std::env::var_os("GTRACE_STATE_DIR").map(PathBuf::from);
+        let directory = named.or_else(|| configured().state_dir);
+        directory
+            .unwrap_or_else(|| "/var/lib/gtrace".into())
+            .join("store.db")
+    }
+
     /// A client over the Unix socket, which alone may change something.
     pub(super) fn client(&self) -> Client {
-        Client::new(Endpoint::Unix(self.socket.clone()))
+        let socket = self.socket.clone().or_else(|| configured().socket);
+        Client::unix(socket.unwrap_or_else(|| DEFAULT_SOCKET.into()))
     }
 
     /// A client for reading: over TCP where this user may not open the socket and the daemon
@@ -59,18 +76,18 @@ impl Place {
             client.get_text("/api/v1/sources"),
             Err(ClientError::Forbidden { .. })
         );
-        let listen = std::env::var("GTRACE_LISTEN").ok();
+        if !forbidden {
+            return client;
+        }
+        let listen = std::env::var("GTRACE_LISTEN")
+            .ok()
+            .or_else(|| configured().listen);
         let address = listen
             .as_deref()
-            .unwrap_or("127.0.0.1:7470")
-            .parse::<SocketAddr>();
-        if let (true, Ok(address)) = (forbidden, address) {
-            let tcp = Client::new(Endpoint::Tcp(address));
-            if tcp.get::<crate::hub::Status>("/api/v1/status").is_ok() {
-                return tcp;
-            }
-        }
-        client
+            .and_then(|text| text.parse::<SocketAddr>().ok());
+        let tcp = address.map(|address| Client::new(Endpoint::Tcp(address)));
+        let answers = |tcp: &Client| tcp.get::<crate::hub::Status>("/api/v1/status").is_ok();
+        tcp.filter(answers).unwrap_or(client)
     }
 }
 

@@ -69,12 +69,13 @@ fn down(args: &Args, error: &ClientError, style: &Style) -> anyhow::Result<Strin
         limit: Some(LAST_EVENTS),
         ..EventQuery::default()
     };
-    let stored = Archive::open(&args.place.store)
-        .and_then(|archive| Ok((archive.last_seq()?, archive.query(&query)?)));
+    let path = args.place.store();
+    let stored =
+        Archive::open(&path).and_then(|archive| Ok((archive.last_seq()?, archive.query(&query)?)));
     if args.json {
         let store = match &stored {
-            Ok((last_seq, _)) => json!({ "path": args.place.store, "last_seq": last_seq }),
-            Err(e) => json!({ "path": args.place.store, "error": e.to_string() }),
+            Ok((last_seq, _)) => json!({ "path": path, "last_seq": last_seq }),
+            Err(e) => json!({ "path": path, "error": e.to_string() }),
         };
         let events = stored.map(|(_, events)| events).unwrap_or_default();
         return shared::json_line(&json!({
@@ -84,7 +85,7 @@ fn down(args: &Args, error: &ClientError, style: &Style) -> anyhow::Result<Strin
     let mut text = format!("daemon    {error}\n");
     match stored {
         Ok((last_seq, events)) => {
-            let path = args.place.store.display();
+            let path = path.display();
             let _ = writeln!(text, "store     {path}: {last_seq} records");
             last_events(&mut text, &events, style);
         }

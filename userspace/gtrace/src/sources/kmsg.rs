@@ -219,7 +219,10 @@ pub fn announce(path: &Path, version: &str) -> io::Result<()> {
 }
 
 /// Writes `text` to the kernel log as one record of user facility and warning level.
+///
+/// The final newline matters: without it the kernel keeps the record open for a continuation, and
+/// no reader of the log sees it before the next one (kernel/printk/printk_ringbuffer.c).
 pub fn write_line(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
-    file.write_all(format!("<12>{text}").as_bytes())
+    file.write_all(format!("<12>{text}\n").as_bytes())
 }

@@ -2,7 +2,8 @@
 #![allow(
     dead_code,
     unreachable_pub,
-    reason = "each test file uses a part of it"
+    clippy::unwrap_used,
+    reason = "tests only; each test file uses a part of it"
 )]
 
 use std::io::{Read, Write};
@@ -33,7 +34,8 @@ pub struct Daemon {
 
 pub struct Core {
     hub: Arc<Hub>,
-    store: Mutex<Store>,
+    /// `None` once the daemon has stopped.
+    store: Mutex<Option<Store>>,
     path: PathBuf,
     pub pauses: Mutex<Vec<bool>>,
 }
@@ -42,6 +44,7 @@ impl Core {
     /// Appends and publishes, as the daemon's pipeline does.
     pub fn publish(&self, records: &[(Record, Event)]) {
         let mut store = self.store.lock().unwrap();
+        let store = store.as_mut().unwrap();
         let bodies: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
         let seqs = store.append(&bodies, &[]).unwrap();
         for (seq, (record, event)) in seqs.zip(records) {
@@ -118,7 +121,7 @@ impl Daemon {
         let (hub, commands) = Hub::new(status());
         let core = Arc::new(Core {
             hub: Arc::clone(&hub),
-            store: Mutex::new(store),
+            store: Mutex::new(Some(store)),
             path: path.clone(),
             pauses: Mutex::default(),
         });
@@ -175,10 +178,11 @@ impl Daemon {
             .publish(&[(Record::Event(Box::new(event.clone())), event.clone())]);
     }
 
-    /// Ends the API and waits until it has ended.
+    /// Ends the API, waits until it has ended, and closes the store.
     pub fn stop(mut self) -> tempfile::TempDir {
         drop(self.shutdown.take());
         self.threads.pop().unwrap().join().unwrap();
+        drop(self.core.store.lock().unwrap().take());
         let Self { dir, .. } = self;
         dir
     }

@@ -61,7 +61,9 @@ fn killed(place: &Place, retain: bool) -> u64 {
             "the child did not start: {text}"
         );
     }
-    std::thread::sleep(Duration::from_micros(random(150_000)));
+    // Half of the moments lie in the first appends after the start.
+    let longest = [5_000, 150_000][usize::from(random(2) == 0)];
+    std::thread::sleep(Duration::from_micros(random(longest)));
     child.kill().unwrap();
     child.wait().unwrap();
     let mut last = 0;
@@ -95,7 +97,8 @@ fn every_acknowledged_record_survives_kill_9() {
         assert_eq!(store.moved_aside(), None);
         assert_eq!(store.last_seq(), stored);
         // The cursor is of the same transaction as its records.
-        assert_eq!(store.cursor("kmsg").unwrap(), Some(stored.to_string()));
+        let cursor = (stored > 0).then(|| stored.to_string());
+        assert_eq!(store.cursor("kmsg").unwrap(), cursor);
     }
     assert!(acknowledged > 0);
     let all = place.reader().records_after(0, usize::MAX).unwrap();

@@ -1,0 +1,10 @@
+//! The daemon on the real kernel. Every test here needs root; without it each is skipped, saying
+//! so. They take turns, as the kernel log and its settings are one for the whole host.
+#![allow(missing_docs, unreachable_pub)]
+
+mod burst;
+mod crash;
+mod hardship;
+mod harness;
+mod live;
+mod processes;

@@ -1,0 +1,195 @@
+//! Processes with a watched device open, their calls, how they end; processes that run out of
+//! memory. /dev/urandom stands in for a GPU's device node.
+
+use std::fs::{self, File};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Stdio};
+
+use gtrace::hub::CallStats;
+use gtrace_event::{Kind, WitnessName};
+
+use crate::harness::*;
+use crate::needs_root;
+
+const DEVICE: &str = "/dev/urandom";
+const DEVICES: [&str; 2] = ["--devices", "1:9"];
+const RM_CONTROL: u32 = 0xc020_462a;
+
+fn shell(script: &str) -> (u32, ExitStatus) {
+    let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::null()).spawn().unwrap();
+    let pid = child.id();
+    (pid, child.wait().unwrap())
+}
+
+#[test]
+fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
+    needs_root!();
+    let _turn = Turn::take();
+    let daemon = Daemon::start(&DEVICES);
+    let (exited, status) = shell(&format!("exec 9<{DEVICE}; exit 7"));
+    assert_eq!(status.code(), Some(7));
+    let (killed, status) = shell(&format!("exec 9<{DEVICE}; kill -KILL $$"));
+    assert_eq!(status.signal(), Some(9));
+    let (innocent, _) = shell("exit 7");
+    let of = |pid: u32| {
+        move |events: &[gtrace_event::Event]| {
+            events.iter().any(|e| e.process.as_ref().and_then(|p| p.pid) == Some(pid))
+        }
+    };
+    let args = ["--kind", "gpu_process_exit"];
+    daemon.wait_events(&args, of(exited));
+    let events = daemon.wait_events(&args, of(killed));
+    let detail = |pid| {
+        let event = events.iter().find(|e| e.process.as_ref().unwrap().pid == Some(pid)).unwrap();
+        (event.detail.process_exit.exit_code, event.detail.process_exit.signal)
+    };
+    assert_eq!(detail(exited), (Some(7), None));
+    assert_eq!(detail(killed), (None, Some(9)));
+    assert!(!of(innocent)(&events));
+    daemon.stop();
+}
+
+#[test]
+fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
+    needs_root!();
+    let _turn = Turn::take();
+    // Descriptor 99 lies past the part of the table that the exit probe looks at.
+    let script = format!("exec 99<>{DEVICE}; read line; exit 5");
+    let mut child =
+        Command::new("bash").args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap();
+    let fd = format!("/proc/{}/fd/99", child.id());
+    eventually("the device is open", || fs::metadata(&fd).ok());
+    let daemon = Daemon::start(&DEVICES);
+    drop(child.stdin.take());
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    let events = daemon.wait_events(&["--kind", "gpu_process_exit"], |events| {
+        events.iter().any(|e| e.process.as_ref().unwrap().pid == Some(child.id()))
+    });
+    let of = events.iter().find(|e| e.process.as_ref().unwrap().pid == Some(child.id())).unwrap();
+    assert_eq!(of.detail.process_exit.exit_code, Some(5));
+    daemon.stop();
+}
+
+#[test]
+fn root_driver_calls_of_four_threads_are_counted_exactly_and_others_not_at_all() {
+    needs_root!();
+    let _turn = Turn::take();
+    let daemon = Daemon::start(&DEVICES);
+    const CALLS: usize = 25_000;
+    let watched = File::open(DEVICE).unwrap();
+    let other = File::open("/dev/zero").unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..CALLS {
+                    call(&watched);
+                    call(&other);
+                }
+            });
+        }
+    });
+    let own = std::process::id();
+    let want = 4 * CALLS as u64;
+    let stats = eventually("all calls are counted", || {
+        let stats: Vec<CallStats> = daemon.client().get("/api/v1/histograms").unwrap();
+        stats.into_iter().find(|s| s.pid == own && s.count >= want)
+    });
+    assert_eq!(stats.count, want);
+    assert_eq!(stats.errors, want, "urandom knows no such ioctl");
+    assert_eq!(stats.op.as_deref(), Some("RM_CONTROL"));
+    assert!(stats.p50_ns > 0 && stats.p50_ns <= stats.p99_ns && stats.p99_ns <= stats.max_ns);
+    daemon.stop();
+}
+
+#[allow(unsafe_code)]
+fn call(file: &File) {
+    let mut argument = [0u8; 32];
+    // SAFETY: the argument is as large as the request number says; neither device writes to it.
+    unsafe { libc::ioctl(file.as_raw_fd(), u64::from(RM_CONTROL), argument.as_mut_ptr()) };
+}
+
+/// A memory control group with a limit; v1 or v2, whichever the host has.
+struct MemoryGroup(std::path::PathBuf);
+
+impl MemoryGroup {
+    fn new() -> Option<Self> {
+        let name = format!("gtrace-test-{}", std::process::id());
+        let v1 = std::path::Path::new("/sys/fs/cgroup/memory");
+        let (root, limit) = if v1.join("memory.limit_in_bytes").exists() {
+            (v1, "memory.limit_in_bytes")
+        } else {
+            (std::path::Path::new("/sys/fs/cgroup"), "memory.max")
+        };
+        let group = Self(root.join(name));
+        fs::create_dir(&group.0).ok()?;
+        fs::write(group.0.join(limit), "33554432").ok()?;
+        Some(group)
+    }
+}
+
+impl Drop for MemoryGroup {
+    fn drop(&mut self) {
+        // The kernel removes it once it is empty.
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn root_a_process_killed_for_lack_of_memory_is_one_event_of_all_witnesses() {
+    needs_root!();
+    let _turn = Turn::take();
+    let Some(group) = MemoryGroup::new() else {
+        eprintln!("skipped: no memory control group can be made here");
+        return;
+    };
+    let daemon = Daemon::start(&[]);
+    let procs = group.0.join("cgroup.procs");
+    let script = format!(
+        "echo $$ > {} && exec python3 -c 'b=bytearray(256<<20)\nfor i in range(0,len(b),4096): b[i]=1'",
+        procs.display()
+    );
+    let (pid, status) = shell(&script);
+    assert_eq!(status.signal(), Some(9), "{status}");
+    let events = daemon.wait_events(&["--kind", "oom_kill"], |events| {
+        events.iter().any(|e| {
+            e.process.as_ref().and_then(|p| p.pid) == Some(pid) && e.witnesses.len() == 3
+        })
+    });
+    let of: Vec<_> =
+        events.iter().filter(|e| e.process.as_ref().unwrap().pid == Some(pid)).collect();
+    assert_eq!((of.len(), of[0].repeats), (1, 0), "{of:#?}");
+    assert_eq!(of[0].kind, Kind::OomKill);
+    for witness in [WitnessName::OomVictim, WitnessName::PrintkConsole, WitnessName::Kmsg] {
+        assert_eq!(seen_by(of[0], witness), 1, "{witness}");
+    }
+    let process = of[0].process.as_ref().unwrap();
+    assert_eq!(process.comm.as_deref(), Some("python3"));
+    assert!(of[0].message.contains("Killed process"), "{}", of[0].message);
+    daemon.stop();
+}
+
+#[test]
+fn root_pause_and_the_kill_switch_detach_every_probe() {
+    needs_root!();
+    let _turn = Turn::take();
+    let daemon = Daemon::start(&[]);
+    let gpu = fresh_gpu();
+    let socket = daemon.socket();
+    let socket = socket.to_str().unwrap();
+    assert!(gtrace(&["pause", "--socket", socket]).status.success());
+    assert!(daemon.status().paused);
+    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 13, while paused"));
+    let events = daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
+    assert_eq!(seen_by(&events[0], WitnessName::PrintkConsole), 0);
+    assert!(gtrace(&["resume", "--socket", socket]).status.success());
+    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 13, after"));
+    daemon.wait_events(&["--gpu", &gpu], |events| {
+        events.iter().any(|e| seen_by(e, WitnessName::PrintkConsole) == 1)
+    });
+    fs::write(daemon.dir.join("pause"), "").unwrap();
+    eventually("the kill switch works", || daemon.status().paused.then_some(()));
+    fs::remove_file(daemon.dir.join("pause")).unwrap();
+    eventually("its removal too", || (!daemon.status().paused).then_some(()));
+    daemon.stop();
+}
