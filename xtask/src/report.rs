@@ -78,9 +78,12 @@ impl Report {
     /// Prints the table and, as the last line, the sum; the exit code says whether all is well.
     pub(crate) fn finish(&self) -> ExitCode {
         println!("\n{}", self.table());
-        let total = self.total();
-        println!("{}", sum_line(total));
-        if total.failed == 0 {
+        println!("{}", sum_line(self.total()));
+        self.exit_code()
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        if self.total().failed == 0 {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE
@@ -146,7 +149,7 @@ mod tests {
         };
         report.suite("tests", counts, "");
         assert_eq!(sum_line(report.total()), "41 passed, 3 failed, 4 skipped");
-        assert_eq!(report.finish(), ExitCode::FAILURE);
+        assert_eq!(report.exit_code(), ExitCode::FAILURE);
     }
 
     #[test]

@@ -35,7 +35,13 @@ pub(crate) fn clean(program: impl AsRef<OsStr>) -> Command {
 
 /// The command as a person would type it.
 pub(crate) fn display(command: &Command) -> String {
-    std::iter::once(command.get_program())
+    let program = Path::new(command.get_program());
+    // The cargo that runs this is known by its whole path, which nobody types.
+    let program = match program.file_name() {
+        Some(name) if name == "cargo" => name,
+        _ => program.as_os_str(),
+    };
+    std::iter::once(program)
         .chain(command.get_args())
         .map(|word| quote(&word.to_string_lossy()))
         .collect::<Vec<_>>()

@@ -216,7 +216,12 @@ impl Hub {
 
     /// The status now.
     pub fn status(&self) -> Status {
-        lock(&self.status).clone()
+        let mut status = lock(&self.status).clone();
+        for source in &mut status.sources {
+            source.records = source.witness.map_or(0, |w| self.metrics.records_of(w));
+            source.lost = self.metrics.lost_of(&source.name);
+        }
+        status
     }
 
     /// Changes the status.

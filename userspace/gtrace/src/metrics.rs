@@ -1,6 +1,9 @@
 //! Counters that the daemon's parts raise; `/metrics` shows them beside what [`crate::hub::Hub`]
 //! holds. An Xid is a counter per device and code, never a gauge that sticks at the last one.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use gtrace_event::{Event, Kind, WitnessName};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -55,6 +58,8 @@ pub struct Metrics {
     pub records: Family<SourceLabels, Counter>,
     /// Losses.
     pub lost: Family<LostLabels, Counter>,
+    /// Losses by source, for the status.
+    lost_by_source: Arc<Mutex<BTreeMap<&'static str, u64>>>,
 }
 
 impl Metrics {
@@ -85,5 +90,18 @@ impl Metrics {
     /// Counts `n` losses.
     pub fn count_lost(&self, source: &'static str, what: &'static str, n: u64) {
         self.lost.get_or_create(&LostLabels { source, what }).inc_by(n);
+        let mut by_source = self.lost_by_source.lock().unwrap_or_else(PoisonError::into_inner);
+        *by_source.entry(source).or_default() += n;
+    }
+
+    /// How many records were read from `source`.
+    pub fn records_of(&self, source: WitnessName) -> u64 {
+        self.records.get_or_create(&SourceLabels { source: source.name() }).get()
+    }
+
+    /// How many records of `source` are lost.
+    pub fn lost_of(&self, source: &str) -> u64 {
+        let by_source = self.lost_by_source.lock().unwrap_or_else(PoisonError::into_inner);
+        by_source.get(source).copied().unwrap_or(0)
     }
 }

@@ -363,11 +363,13 @@ impl<'a> Keeper<'a> {
             if lost == 0 {
                 continue;
             }
-            self.shared.hub.metrics.count_lost("probes", counter.name(), lost);
-            if matches!(counter, Counter::ExitFdsUnseen) {
+            let source = source_of(*counter);
+            self.shared.hub.metrics.count_lost(source, counter.name(), lost);
+            // A limit that is met all the time, and no record lost.
+            if *counter == Counter::ExitFdsUnseen {
                 continue;
             }
-            let told = loss("probes", lost, counter.name());
+            let told = loss(source, lost, counter.name());
             let _ = self.inputs.send(Told::once(WitnessName::Gtrace, told));
         }
         self.counters = now;
@@ -435,6 +437,22 @@ fn costs(
             }
         })
         .collect()
+}
+
+/// The source that is the poorer for it.
+fn source_of(counter: Counter) -> &'static str {
+    let witness = match counter {
+        Counter::LogRingFull | Counter::LogReadFailed | Counter::LogCut => {
+            WitnessName::PrintkConsole
+        }
+        Counter::CallRingFull
+        | Counter::DeviceReadFailed
+        | Counter::HistKeysFull
+        | Counter::CallsInFlightFull => WitnessName::SyscallIoctl,
+        Counter::GpuTasksFull | Counter::ExitFdsUnseen => WitnessName::ProcessExit,
+        Counter::EventRingFull | Counter::FieldReadFailed => return "probes",
+    };
+    witness.name()
 }
 
 /// gtrace lost something of a source.
