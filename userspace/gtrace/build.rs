@@ -24,9 +24,17 @@ fn main() {
 fn default_dir() -> PathBuf {
     // OUT_DIR is TARGET[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out; the probes lie in TARGET/bpf.
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let target = out.ancestors().nth(4).map(Path::to_path_buf).unwrap_or_default();
+    let target = out
+        .ancestors()
+        .nth(4)
+        .map(Path::to_path_buf)
+        .unwrap_or_default();
     match env::var("CARGO_BUILD_TARGET") {
-        Ok(_) => target.parent().map(Path::to_path_buf).unwrap_or(target).join("bpf"),
+        Ok(_) => target
+            .parent()
+            .map(Path::to_path_buf)
+            .unwrap_or(target)
+            .join("bpf"),
         Err(_) => target.join("bpf"),
     }
 }

@@ -57,7 +57,11 @@ pub const fn bucket_of(ns: u64) -> usize {
 
 /// The values `[low, high)` in nanoseconds that fall into `bucket`, clamping aside.
 pub const fn bucket_range(bucket: usize) -> (u64, u64) {
-    let bucket = if bucket >= BUCKETS { BUCKETS - 1 } else { bucket };
+    let bucket = if bucket >= BUCKETS {
+        BUCKETS - 1
+    } else {
+        bucket
+    };
     let exponent = (bucket as u32 >> SUB_SHIFT) + MIN_SHIFT;
     let sub = (bucket as u32 & (SUB - 1)) as u64;
     let width = 1u64 << (exponent - SUB_SHIFT);
@@ -85,7 +89,11 @@ pub struct CallKey {
 
 impl CallKey {
     /// Where calls are counted once the table has no room for another key.
-    pub const OVERFLOW: Self = Self { tgid: 0, cmd: u32::MAX, rdev: 0 };
+    pub const OVERFLOW: Self = Self {
+        tgid: 0,
+        cmd: u32::MAX,
+        rdev: 0,
+    };
 }
 
 /// One driver-call histogram.

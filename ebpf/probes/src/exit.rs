@@ -56,7 +56,11 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
     let own_code: u32 = read(task, offsets.task_exit_code).unwrap_or(0);
     let record = ExitRecord {
         header: header(RecordType::Exit),
-        exit_code: if group_code != 0 { group_code } else { own_code },
+        exit_code: if group_code != 0 {
+            group_code
+        } else {
+            own_code
+        },
         rdev,
         comm: bpf_get_current_comm().unwrap_or_default(),
     };

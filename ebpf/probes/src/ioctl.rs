@@ -30,7 +30,9 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
         };
         (fd, cmd)
     };
-    let Some((fds, max_fds)) = fd_table() else { return 0 };
+    let Some((fds, max_fds)) = fd_table() else {
+        return 0;
+    };
     if fd >= max_fds {
         return 0;
     }
@@ -55,7 +57,11 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
         count(Counter::GpuTasksFull);
     }
     // SAFETY: takes no argument, cannot fail.
-    let start = Start { boottime_ns: unsafe { bpf_ktime_get_boot_ns() }, cmd, rdev };
+    let start = Start {
+        boottime_ns: unsafe { bpf_ktime_get_boot_ns() },
+        cmd,
+        rdev,
+    };
     if STARTS.insert(pid_tgid, start, BPF_ANY as u64).is_err() {
         count(Counter::CallsInFlightFull);
     }
@@ -65,7 +71,9 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
 #[tracepoint]
 pub fn ioctl_exit(ctx: TracePointContext) -> u32 {
     let pid_tgid = bpf_get_current_pid_tgid();
-    let Some(start) = STARTS.get_ptr(pid_tgid) else { return 0 };
+    let Some(start) = STARTS.get_ptr(pid_tgid) else {
+        return 0;
+    };
     // SAFETY: only this thread inserts and removes its key.
     let start = unsafe { *start };
     // SAFETY: takes no argument, cannot fail.
@@ -81,7 +89,11 @@ pub fn ioctl_exit(ctx: TracePointContext) -> u32 {
     };
     let latency_ns = now.saturating_sub(start.boottime_ns);
     let tgid = (pid_tgid >> 32) as u32;
-    let key = CallKey { tgid, cmd: start.cmd, rdev: start.rdev };
+    let key = CallKey {
+        tgid,
+        cmd: start.cmd,
+        rdev: start.rdev,
+    };
     if let Some(hist) = hist_of(key) {
         add(hist, latency_ns, ret < 0);
     }

@@ -21,8 +21,12 @@ pub fn module_free(ctx: TracePointContext) -> u32 {
 
 #[inline(always)]
 fn report(ctx: &TracePointContext, name_offset: u32, loaded: u32) -> u32 {
-    let mut record =
-        ModuleRecord { header: header(RecordType::Module), loaded, reserved: 0, name: [0; 64] };
+    let mut record = ModuleRecord {
+        header: header(RecordType::Module),
+        loaded,
+        reserved: 0,
+        name: [0; 64],
+    };
     // SAFETY: reads the tracepoint's record at offsets from its format file, into `name`.
     let ret = unsafe {
         let Ok(data_loc) = ctx.read_at::<u32>(name_offset as usize) else {

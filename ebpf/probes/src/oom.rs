@@ -14,7 +14,11 @@ pub fn oom_victim(ctx: TracePointContext) -> u32 {
         count(Counter::FieldReadFailed);
         return 0;
     };
-    let record = OomRecord { header: header(RecordType::Oom), victim, reserved: 0 };
+    let record = OomRecord {
+        header: header(RecordType::Oom),
+        victim,
+        reserved: 0,
+    };
     if !send_record(&EVENTS, &record) {
         count(Counter::EventRingFull);
     }

@@ -17,7 +17,9 @@ pub fn printk_console(ctx: TracePointContext) -> u32 {
         count(Counter::LogReadFailed);
         return 0;
     };
-    let Some(record) = SCRATCH.get_ptr_mut(0) else { return 0 };
+    let Some(record) = SCRATCH.get_ptr_mut(0) else {
+        return 0;
+    };
     // SAFETY: a per-CPU slot; tracepoint programs do not nest on a CPU.
     let record = unsafe { &mut *record };
     // The length counts the final NUL.

@@ -2,8 +2,8 @@
 
 use aya_ebpf::bindings::{BPF_RB_AVAIL_DATA, BPF_RB_FORCE_WAKEUP, BPF_RB_NO_WAKEUP};
 use aya_ebpf::btf_maps::RingBuf;
-use aya_ebpf::helpers::{bpf_get_current_pid_tgid, bpf_get_smp_processor_id};
 use aya_ebpf::helpers::generated::{bpf_ktime_get_boot_ns, bpf_ringbuf_output, bpf_ringbuf_query};
+use aya_ebpf::helpers::{bpf_get_current_pid_tgid, bpf_get_smp_processor_id};
 use gtrace_abi::{Header, RecordType};
 
 /// A header for the running task, now.
@@ -30,7 +30,11 @@ pub fn send<const N: usize>(ring: &RingBuf<[u8; 0], N>, data: *const u8, len: u6
     let map = core::ptr::from_ref(ring).cast_mut().cast();
     // SAFETY: `map` is the address of a ring buffer map, which the loader replaces.
     let waiting = unsafe { bpf_ringbuf_query(map, BPF_RB_AVAIL_DATA as u64) };
-    let flags = if waiting == 0 { BPF_RB_FORCE_WAKEUP } else { BPF_RB_NO_WAKEUP };
+    let flags = if waiting == 0 {
+        BPF_RB_FORCE_WAKEUP
+    } else {
+        BPF_RB_NO_WAKEUP
+    };
     // SAFETY: the caller's `data` is good for `len` bytes, which the verifier proves.
     let ret = unsafe { bpf_ringbuf_output(map, data.cast_mut().cast(), len, flags as u64) };
     ret == 0
@@ -39,5 +43,9 @@ pub fn send<const N: usize>(ring: &RingBuf<[u8; 0], N>, data: *const u8, len: u6
 /// Sends a whole record.
 #[inline(always)]
 pub fn send_record<T, const N: usize>(ring: &RingBuf<[u8; 0], N>, record: &T) -> bool {
-    send(ring, core::ptr::from_ref(record).cast(), size_of::<T>() as u64)
+    send(
+        ring,
+        core::ptr::from_ref(record).cast(),
+        size_of::<T>() as u64,
+    )
 }

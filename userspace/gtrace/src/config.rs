@@ -27,7 +27,9 @@ pub enum ConfigError {
         cause: std::io::Error,
     },
     /// The file is no TOML, or has a key that does not exist.
-    #[error("configuration {path} is refused: {cause}\nremedy: correct that line; `gtrace config show` lists every key with its value")]
+    #[error(
+        "configuration {path} is refused: {cause}\nremedy: correct that line; `gtrace config show` lists every key with its value"
+    )]
     Parse {
         /// The file.
         path: PathBuf,
@@ -167,10 +169,17 @@ impl Config {
     pub fn load_keys(file: Option<&Path>, flags: Keys) -> Result<Keys, ConfigError> {
         let path = file.unwrap_or(Path::new(DEFAULT_FILE));
         let keys = match fs::read_to_string(path) {
-            Ok(text) => toml::from_str(&text)
-                .map_err(|cause| ConfigError::Parse { path: path.to_owned(), cause })?,
+            Ok(text) => toml::from_str(&text).map_err(|cause| ConfigError::Parse {
+                path: path.to_owned(),
+                cause,
+            })?,
             Err(e) if file.is_none() && e.kind() == std::io::ErrorKind::NotFound => Keys::default(),
-            Err(cause) => return Err(ConfigError::Read { path: path.to_owned(), cause }),
+            Err(cause) => {
+                return Err(ConfigError::Read {
+                    path: path.to_owned(),
+                    cause,
+                });
+            }
         };
         Ok(flags.over(keys).over(Self::defaults()))
     }
@@ -218,7 +227,10 @@ impl Config {
             site_policy: keys.site_policy,
             off: parse_off(&keys.off.unwrap_or_default())?,
             devices: parse_devices(&keys.devices.unwrap_or_default())?,
-            slow_call: keys.slow_call_ms.filter(|&ms| ms > 0).map(Duration::from_millis),
+            slow_call: keys
+                .slow_call_ms
+                .filter(|&ms| ms > 0)
+                .map(Duration::from_millis),
             ring_bytes,
             fold_window: Duration::from_secs(keys.fold_window_s.unwrap_or_default()),
             nvml_interval: seconds(keys.nvml_interval_s),
@@ -245,9 +257,14 @@ fn parse_listen(text: &str) -> Result<Option<SocketAddr>, ConfigError> {
     if text == "off" {
         return Ok(None);
     }
-    let refuse = |reason: String| ConfigError::Value { key: "listen", reason };
+    let refuse = |reason: String| ConfigError::Value {
+        key: "listen",
+        reason,
+    };
     let address: SocketAddr = text.parse().map_err(|_| {
-        refuse(format!("`{text}` is no address; write it as 127.0.0.1:7470, or `off`"))
+        refuse(format!(
+            "`{text}` is no address; write it as 127.0.0.1:7470, or `off`"
+        ))
     })?;
     if !address.ip().is_loopback() {
         return Err(refuse(format!(
@@ -261,13 +278,16 @@ fn parse_listen(text: &str) -> Result<Option<SocketAddr>, ConfigError> {
 fn parse_off(text: &str) -> Result<Vec<WitnessName>, ConfigError> {
     split(text)
         .map(|word| {
-            WitnessName::ALL.into_iter().find(|w| w.name() == word).ok_or_else(|| {
-                let known: Vec<_> = WitnessName::ALL.iter().map(|w| w.name()).collect();
-                ConfigError::Value {
-                    key: "off",
-                    reason: format!("`{word}` is no source; sources are {}", known.join(", ")),
-                }
-            })
+            WitnessName::ALL
+                .into_iter()
+                .find(|w| w.name() == word)
+                .ok_or_else(|| {
+                    let known: Vec<_> = WitnessName::ALL.iter().map(|w| w.name()).collect();
+                    ConfigError::Value {
+                        key: "off",
+                        reason: format!("`{word}` is no source; sources are {}", known.join(", ")),
+                    }
+                })
         })
         .collect()
 }
@@ -276,7 +296,10 @@ fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
     if text == "auto" {
         return Ok(None);
     }
-    let refuse = |reason: String| ConfigError::Value { key: "devices", reason };
+    let refuse = |reason: String| ConfigError::Value {
+        key: "devices",
+        reason,
+    };
     let filters: Vec<_> = split(text)
         .map(|word| {
             let (major, minor) = match word.split_once(':') {
@@ -284,7 +307,11 @@ fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
                 Some((major, minor)) => (major, Some(minor)),
                 None => (word, None),
             };
-            let bad = || refuse(format!("`{word}` is no MAJOR[:MINOR]; 195:255 is /dev/nvidiactl"));
+            let bad = || {
+                refuse(format!(
+                    "`{word}` is no MAJOR[:MINOR]; 195:255 is /dev/nvidiactl"
+                ))
+            };
             let major: u32 = major.parse().map_err(|_| bad())?;
             let minor = match minor {
                 Some(minor) => minor.parse().map_err(|_| bad())?,
@@ -307,7 +334,9 @@ fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
 }
 
 fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',').map(str::trim).filter(|word| !word.is_empty())
+    text.split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -331,10 +360,22 @@ mod tests {
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
         let cases: [(Change, &str, &str); 5] = [
-            (|k| k.listen = Some("0.0.0.0:7470".into()), "listen", "loopback"),
-            (|k| k.listen = Some("7470".into()), "listen", "127.0.0.1:7470"),
+            (
+                |k| k.listen = Some("0.0.0.0:7470".into()),
+                "listen",
+                "loopback",
+            ),
+            (
+                |k| k.listen = Some("7470".into()),
+                "listen",
+                "127.0.0.1:7470",
+            ),
             (|k| k.off = Some("kmsg".into()), "off", "/dev/kmsg"),
-            (|k| k.devices = Some("nvidia0".into()), "devices", "MAJOR[:MINOR]"),
+            (
+                |k| k.devices = Some("nvidia0".into()),
+                "devices",
+                "MAJOR[:MINOR]",
+            ),
             (|k| k.ring_bytes = Some(5000), "ring_bytes", "power of two"),
         ];
         for (change, key, hint) in cases {
@@ -348,13 +389,21 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("gtrace.toml");
         fs::write(&file, "slow_call_ms = 5\nfold_window_s = 7\n").unwrap();
-        let flags = Keys { slow_call_ms: Some(9), ..Keys::default() };
+        let flags = Keys {
+            slow_call_ms: Some(9),
+            ..Keys::default()
+        };
         let config = Config::load(Some(&file), flags).unwrap();
         assert_eq!(config.slow_call, Some(Duration::from_millis(9)));
         assert_eq!(config.fold_window, Duration::from_secs(7));
         fs::write(&file, "slow_call_ms = 5\nlissten = \"off\"\n").unwrap();
-        let error = Config::load(Some(&file), Keys::default()).unwrap_err().to_string();
-        assert!(error.contains("line 2") && error.contains("lissten"), "{error}");
+        let error = Config::load(Some(&file), Keys::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 2") && error.contains("lissten"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -363,7 +412,10 @@ mod tests {
         let any = DeviceFilter::ANY_MINOR;
         let want = vec![
             DeviceFilter { major: 1, minor: 3 },
-            DeviceFilter { major: 195, minor: any },
+            DeviceFilter {
+                major: 195,
+                minor: any,
+            },
         ];
         assert_eq!(config.devices, Some(want));
         assert_eq!(with(|_| {}).unwrap().devices, None);

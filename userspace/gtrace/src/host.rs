@@ -5,22 +5,34 @@ use std::path::Path;
 
 /// The host's name.
 pub fn name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The kernel's release, as `uname -r` gives it.
 pub fn kernel_release() -> String {
-    rustix::system::uname().release().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .release()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The machine, as `uname -m` gives it.
 pub fn machine() -> String {
-    rustix::system::uname().machine().to_string_lossy().into_owned()
+    rustix::system::uname()
+        .machine()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The kernel's boot id.
 pub fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// Whether the effective user is root.
@@ -44,9 +56,12 @@ fn lockdown_mode(text: &str) -> Option<String> {
 /// Whether Secure Boot is on, by the firmware's variable; `None` where it cannot be told.
 pub fn secure_boot() -> Option<bool> {
     let dir = fs::read_dir("/sys/firmware/efi/efivars").ok()?;
-    let variable = dir
-        .filter_map(Result::ok)
-        .find(|entry| entry.file_name().to_string_lossy().starts_with("SecureBoot-"))?;
+    let variable = dir.filter_map(Result::ok).find(|entry| {
+        entry
+            .file_name()
+            .to_string_lossy()
+            .starts_with("SecureBoot-")
+    })?;
     // Four bytes of attributes, then the value.
     Some(fs::read(variable.path()).ok()?.get(4)? == &1)
 }

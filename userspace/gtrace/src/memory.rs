@@ -17,20 +17,31 @@ pub fn give_back() {
 pub fn footprint() -> (u64, f64) {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    (rss_anon(&status), cpu_seconds(&stat, rustix::param::clock_ticks_per_second()))
+    (
+        rss_anon(&status),
+        cpu_seconds(&stat, rustix::param::clock_ticks_per_second()),
+    )
 }
 
 fn rss_anon(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
     let kib = line.and_then(|l| l.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }
 
 fn cpu_seconds(stat: &str, ticks: u64) -> f64 {
     // The name in brackets may hold anything; utime and stime are fields 14 and 15.
-    let Some((_, rest)) = stat.rsplit_once(')') else { return 0.0 };
-    let used: u64 =
-        rest.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum();
+    let Some((_, rest)) = stat.rsplit_once(')') else {
+        return 0.0;
+    };
+    let used: u64 = rest
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|f| f.parse::<u64>().ok())
+        .sum();
     used as f64 / ticks.max(1) as f64
 }
 

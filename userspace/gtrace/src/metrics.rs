@@ -70,38 +70,72 @@ impl Metrics {
 
     /// Counts `n` occurrences of `event`.
     pub fn count_event(&self, event: &Event, n: u64) {
-        let gpu = event.gpu.as_ref().and_then(|g| g.pci).map(|p| p.to_string()).unwrap_or_default();
+        let gpu = event
+            .gpu
+            .as_ref()
+            .and_then(|g| g.pci)
+            .map(|p| p.to_string())
+            .unwrap_or_default();
         if let (Kind::Xid, Some(xid)) = (event.kind, event.detail.xid.xid) {
-            self.xid.get_or_create(&XidLabels { gpu: gpu.clone(), xid }).inc_by(n);
+            self.xid
+                .get_or_create(&XidLabels {
+                    gpu: gpu.clone(),
+                    xid,
+                })
+                .inc_by(n);
         }
         if let (Kind::Sxid, Some(xid)) = (event.kind, event.detail.fabric.sxid) {
-            self.sxid.get_or_create(&XidLabels { gpu: gpu.clone(), xid }).inc_by(n);
+            self.sxid
+                .get_or_create(&XidLabels {
+                    gpu: gpu.clone(),
+                    xid,
+                })
+                .inc_by(n);
         }
-        let labels =
-            EventLabels { kind: event.kind.name(), severity: event.severity.name(), gpu };
+        let labels = EventLabels {
+            kind: event.kind.name(),
+            severity: event.severity.name(),
+            gpu,
+        };
         self.events.get_or_create(&labels).inc_by(n);
     }
 
     /// Counts `n` records read from `source`.
     pub fn count_records(&self, source: WitnessName, n: u64) {
-        self.records.get_or_create(&SourceLabels { source: source.name() }).inc_by(n);
+        self.records
+            .get_or_create(&SourceLabels {
+                source: source.name(),
+            })
+            .inc_by(n);
     }
 
     /// Counts `n` losses.
     pub fn count_lost(&self, source: &'static str, what: &'static str, n: u64) {
-        self.lost.get_or_create(&LostLabels { source, what }).inc_by(n);
-        let mut by_source = self.lost_by_source.lock().unwrap_or_else(PoisonError::into_inner);
+        self.lost
+            .get_or_create(&LostLabels { source, what })
+            .inc_by(n);
+        let mut by_source = self
+            .lost_by_source
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         *by_source.entry(source).or_default() += n;
     }
 
     /// How many records were read from `source`.
     pub fn records_of(&self, source: WitnessName) -> u64 {
-        self.records.get_or_create(&SourceLabels { source: source.name() }).get()
+        self.records
+            .get_or_create(&SourceLabels {
+                source: source.name(),
+            })
+            .get()
     }
 
     /// How many records of `source` are lost.
     pub fn lost_of(&self, source: &str) -> u64 {
-        let by_source = self.lost_by_source.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_source = self
+            .lost_by_source
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         by_source.get(source).copied().unwrap_or(0)
     }
 }

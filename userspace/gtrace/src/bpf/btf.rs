@@ -79,10 +79,16 @@ impl<'a> Btf<'a> {
         else {
             return Err(cut);
         };
-        let mut btf = Self { types, strings, index: Vec::new() };
+        let mut btf = Self {
+            types,
+            strings,
+            index: Vec::new(),
+        };
         let mut at = 0;
         while at < types.len() {
-            let Some(ty) = btf.type_at(at) else { return Err(cut) };
+            let Some(ty) = btf.type_at(at) else {
+                return Err(cut);
+            };
             let vlen = ty.vlen as usize;
             let extra = match ty.kind {
                 KIND_INT | KIND_VAR | KIND_DECL_TAG => 4,
@@ -171,7 +177,9 @@ mod tests {
         for word in [24, 0, type_len, type_len, strings.len() as u32] {
             blob.extend(word.to_le_bytes());
         }
-        types.iter().for_each(|word| blob.extend(word.to_le_bytes()));
+        types
+            .iter()
+            .for_each(|word| blob.extend(word.to_le_bytes()));
         blob.extend(strings);
         blob
     }
@@ -197,7 +205,10 @@ mod tests {
         assert_eq!(btf.member_offset("s", "a").unwrap(), 0);
         assert_eq!(btf.member_offset("s", "b").unwrap(), 12);
         let error = btf.member_offset("s", "c").unwrap_err();
-        assert_eq!(error.to_string(), "the kernel's type information has no `s.c`");
+        assert_eq!(
+            error.to_string(),
+            "the kernel's type information has no `s.c`"
+        );
     }
 
     #[test]

@@ -42,7 +42,10 @@ pub fn read(tracefs: &Tracefs) -> Layout {
     offsets.ioctl_fd = field("syscalls", "sys_enter_ioctl", "fd");
     offsets.ioctl_cmd = field("syscalls", "sys_enter_ioctl", "cmd");
     offsets.ioctl_ret = field("syscalls", "sys_exit_ioctl", "ret");
-    Layout { offsets, files_problem }
+    Layout {
+        offsets,
+        files_problem,
+    }
 }
 
 fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
@@ -52,7 +55,11 @@ fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
         (&mut offsets.task_signal, "task_struct", "signal"),
         (&mut offsets.task_exit_code, "task_struct", "exit_code"),
         (&mut offsets.signal_live, "signal_struct", "live"),
-        (&mut offsets.signal_group_exit_code, "signal_struct", "group_exit_code"),
+        (
+            &mut offsets.signal_group_exit_code,
+            "signal_struct",
+            "group_exit_code",
+        ),
         (&mut offsets.files_fdt, "files_struct", "fdt"),
         (&mut offsets.fdt_max_fds, "fdtable", "max_fds"),
         (&mut offsets.fdt_fd, "fdtable", "fd"),
@@ -61,7 +68,9 @@ fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
         (&mut offsets.inode_mode, "inode", "i_mode"),
     ];
     for (offset, strukt, member) in wanted {
-        *offset = btf.member_offset(strukt, member).map_err(|e| e.to_string())?;
+        *offset = btf
+            .member_offset(strukt, member)
+            .map_err(|e| e.to_string())?;
     }
     Ok(())
 }

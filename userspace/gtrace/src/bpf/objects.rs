@@ -18,14 +18,31 @@ mod tests {
 
     #[test]
     fn libbpf_opens_the_production_object_and_sees_every_map_and_program() {
-        let open = libbpf_rs::ObjectBuilder::default().open_memory(object(false)).unwrap();
-        let maps: Vec<_> =
-            open.maps().map(|m| m.name().to_string_lossy().into_owned()).collect();
-        for name in ["EVENTS", "CALLS", "CONFIG", "COUNTERS", "STARTS", "HISTS", "GPU_TASKS"] {
-            assert!(maps.iter().any(|m| m == name), "{name} is not among {maps:?}");
+        let open = libbpf_rs::ObjectBuilder::default()
+            .open_memory(object(false))
+            .unwrap();
+        let maps: Vec<_> = open
+            .maps()
+            .map(|m| m.name().to_string_lossy().into_owned())
+            .collect();
+        for name in [
+            "EVENTS",
+            "CALLS",
+            "CONFIG",
+            "COUNTERS",
+            "STARTS",
+            "HISTS",
+            "GPU_TASKS",
+        ] {
+            assert!(
+                maps.iter().any(|m| m == name),
+                "{name} is not among {maps:?}"
+            );
         }
-        let programs: Vec<_> =
-            open.progs().map(|p| p.name().to_string_lossy().into_owned()).collect();
+        let programs: Vec<_> = open
+            .progs()
+            .map(|p| p.name().to_string_lossy().into_owned())
+            .collect();
         for hook in crate::bpf::PROBES.iter().flat_map(|p| p.hooks) {
             assert!(programs.iter().any(|p| p == hook.program), "{programs:?}");
         }
@@ -37,7 +54,9 @@ mod tests {
             eprintln!("skipped: needs root");
             return;
         }
-        let open = libbpf_rs::ObjectBuilder::default().open_memory(object(false)).unwrap();
+        let open = libbpf_rs::ObjectBuilder::default()
+            .open_memory(object(false))
+            .unwrap();
         open.load().unwrap();
     }
 }

@@ -41,7 +41,11 @@ pub struct Probe {
 }
 
 const fn hook(program: &'static str, category: &'static str, name: &'static str) -> Hook {
-    Hook { program, category, name }
+    Hook {
+        program,
+        category,
+        name,
+    }
 }
 
 /// Every probe.
@@ -143,20 +147,37 @@ impl Probes {
         let mut ebpf = loader
             .load(object(options.log))
             .map_err(|e| LoadError::Object(error_chain(&e)))?;
-        let overflow = CallHist { count: 0, errors: 0, sum_ns: 0, max_ns: 0, buckets: [0; _] };
+        let overflow = CallHist {
+            count: 0,
+            errors: 0,
+            sum_ns: 0,
+            max_ns: 0,
+            buckets: [0; _],
+        };
         let map = ebpf.map_mut("HISTS").ok_or(LoadError::Map("HISTS"))?;
         let mut hists: HashMap<_, CallKey, CallHist> =
             HashMap::try_from(map).map_err(|_| LoadError::Map("HISTS"))?;
         hists
             .insert(CallKey::OVERFLOW, overflow, 0)
             .map_err(|e| LoadError::Object(error_chain(&e)))?;
-        let states = PROBES.iter().map(|p| (p.witness, AttachState::Off)).collect();
-        Ok(Self { ebpf, layout, options, links: BTreeMap::new(), states })
+        let states = PROBES
+            .iter()
+            .map(|p| (p.witness, AttachState::Off))
+            .collect();
+        Ok(Self {
+            ebpf,
+            layout,
+            options,
+            links: BTreeMap::new(),
+            states,
+        })
     }
 
     /// Starts to print what the probes log; only the logging object has anything to say.
     pub fn start_log(&mut self) -> Option<aya_log::EbpfLogger<&'static dyn log::Log>> {
-        self.options.log.then(|| aya_log::EbpfLogger::init(&mut self.ebpf).ok())?
+        self.options
+            .log
+            .then(|| aya_log::EbpfLogger::init(&mut self.ebpf).ok())?
     }
 
     /// Attaches every probe that is wanted and that this kernel has.
@@ -174,13 +195,22 @@ impl Probes {
         if self.options.off.contains(&probe.witness) {
             return AttachState::Off;
         }
-        if let Some(missing) = probe.hooks.iter().find(|h| !tracefs.has(h.category, h.name)) {
+        if let Some(missing) = probe
+            .hooks
+            .iter()
+            .find(|h| !tracefs.has(h.category, h.name))
+        {
             return AttachState::Absent(format!(
                 "this kernel has no tracepoint {}:{}",
                 missing.category, missing.name
             ));
         }
-        if let Some(problem) = self.layout.files_problem.as_ref().filter(|_| probe.needs_files) {
+        if let Some(problem) = self
+            .layout
+            .files_problem
+            .as_ref()
+            .filter(|_| probe.needs_files)
+        {
             return AttachState::Absent(problem.clone());
         }
         for hook in probe.hooks {
@@ -211,17 +241,27 @@ impl Probes {
             Ok(()) | Err(ProgramError::AlreadyLoaded) => {}
             Err(error) => return Err(load_error(hook.program, &error)),
         }
-        program.attach(hook.category, hook.name).map_err(|e| error_chain(&e))
+        program
+            .attach(hook.category, hook.name)
+            .map_err(|e| error_chain(&e))
     }
 
     fn detach_one(&mut self, probe: &Probe) {
         // Enter before exit, so that no start is left without its end.
         for hook in probe.hooks.iter().rev() {
-            let Some(link) = self.links.remove(hook.program) else { continue };
-            let Some(program) = self.ebpf.program_mut(hook.program) else { continue };
+            let Some(link) = self.links.remove(hook.program) else {
+                continue;
+            };
+            let Some(program) = self.ebpf.program_mut(hook.program) else {
+                continue;
+            };
             let detached = <&mut TracePoint>::try_from(program).and_then(|p| p.detach(link));
             if let Err(error) = detached {
-                tracing::warn!(probe = hook.program, "detach failed: {}", error_chain(&error));
+                tracing::warn!(
+                    probe = hook.program,
+                    "detach failed: {}",
+                    error_chain(&error)
+                );
             }
         }
     }
@@ -252,10 +292,15 @@ impl Probes {
 
     /// Sets filters and thresholds.
     pub fn configure(&mut self, config: &Config) -> Result<(), LoadError> {
-        let map = self.ebpf.map_mut("CONFIG").ok_or(LoadError::Map("CONFIG"))?;
+        let map = self
+            .ebpf
+            .map_mut("CONFIG")
+            .ok_or(LoadError::Map("CONFIG"))?;
         let mut array: Array<_, Config> =
             Array::try_from(map).map_err(|_| LoadError::Map("CONFIG"))?;
-        array.set(0, config, 0).map_err(|e| LoadError::Object(error_chain(&e)))
+        array
+            .set(0, config, 0)
+            .map_err(|e| LoadError::Object(error_chain(&e)))
     }
 
     /// Tells the exit probe of a process that already had a watched device open.
@@ -316,7 +361,12 @@ impl Probes {
         hooks
             .filter_map(|hook| {
                 let program = self.ebpf.program(hook.program)?;
-                let fd = <&TracePoint>::try_from(program).ok()?.fd().ok()?.as_fd().as_raw_fd();
+                let fd = <&TracePoint>::try_from(program)
+                    .ok()?
+                    .fd()
+                    .ok()?
+                    .as_fd()
+                    .as_raw_fd();
                 let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
                 let field = |name| fdinfo_field(&info, name);
                 Some((
@@ -334,7 +384,9 @@ impl Probes {
 
 /// Kernel memory of all BPF maps that this process holds, bytes, as the kernel accounts it.
 pub fn map_bytes() -> u64 {
-    let Ok(infos) = fs::read_dir("/proc/self/fdinfo") else { return 0 };
+    let Ok(infos) = fs::read_dir("/proc/self/fdinfo") else {
+        return 0;
+    };
     infos
         .filter_map(Result::ok)
         .filter_map(|entry| fs::read_to_string(entry.path()).ok())
@@ -376,7 +428,10 @@ fn error_chain(error: &dyn std::error::Error) -> String {
 
 fn load_error(program: &str, error: &ProgramError) -> String {
     match error {
-        ProgramError::LoadError { io_error, verifier_log } => {
+        ProgramError::LoadError {
+            io_error,
+            verifier_log,
+        } => {
             let log = verifier_log.to_string();
             if log.trim().is_empty() {
                 format!("the kernel refused program {program}: {io_error}")

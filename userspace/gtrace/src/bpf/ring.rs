@@ -53,7 +53,11 @@ impl<'a> RingRecord<'a> {
             let cut: u32 = read(bytes.get(HEADER_LEN + 4..)?)?;
             let len = (len as usize).min(LOG_TEXT_MAX);
             let text = bytes.get(HEADER_LEN + 8..HEADER_LEN + 8 + len)?;
-            return Some(Self::Log { header, text, cut: cut != 0 });
+            return Some(Self::Log {
+                header,
+                text,
+                cut: cut != 0,
+            });
         }
         Some(match () {
             () if is(RecordType::Aer) => Self::Aer(read(bytes)?),
@@ -107,8 +111,11 @@ pub fn drain(
 }
 
 fn wait(fds: &[RawFd; 2], timeout: Duration) {
-    let mut polls =
-        fds.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let mut polls = fds.map(|fd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    });
     let ms = i32::try_from(timeout.as_millis()).unwrap_or(i32::MAX);
     // SAFETY: `polls` is an array of two, as said. An interrupted call is as good as a time-out.
     unsafe { libc::poll(polls.as_mut_ptr(), polls.len() as libc::nfds_t, ms) };

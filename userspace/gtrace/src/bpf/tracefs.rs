@@ -50,7 +50,12 @@ impl Tracefs {
 
     /// Byte offset of `field` in the record of `category:name`.
     pub fn field_offset(&self, category: &str, name: &str, field: &str) -> Option<u32> {
-        let path = self.root.join("events").join(category).join(name).join("format");
+        let path = self
+            .root
+            .join("events")
+            .join(category)
+            .join(name)
+            .join("format");
         field_offset(&fs::read_to_string(path).ok()?, field)
     }
 }

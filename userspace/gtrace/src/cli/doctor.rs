@@ -61,7 +61,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         status.is_some_and(|s| s.state == SourceState::Active)
     };
     let fine = works(WitnessName::PrintkConsole) && works(WitnessName::Kmsg);
-    Ok(if fine { ExitCode::SUCCESS } else { ExitCode::from(PROBLEM) })
+    Ok(if fine {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(PROBLEM)
+    })
 }
 
 fn examine(config: &Config) -> Report {
@@ -74,7 +78,12 @@ fn examine(config: &Config) -> Report {
         let reason = Some("switched off by configuration".to_owned());
         set_state(&mut sources, *witness, SourceState::Off, reason);
     }
-    Report { version: env!("CARGO_PKG_VERSION"), host: facts(config), sources, not_looked_at }
+    Report {
+        version: env!("CARGO_PKG_VERSION"),
+        host: facts(config),
+        sources,
+        not_looked_at,
+    }
 }
 
 fn look_at_probes(sources: &mut [SourceStatus], not_looked_at: &mut Vec<String>) {
@@ -104,10 +113,16 @@ fn look_at_probes(sources: &mut [SourceStatus], not_looked_at: &mut Vec<String>)
     for probe in &bpf::PROBES {
         let reason = match &tracefs {
             Ok(tracefs) => {
-                let missing = probe.hooks.iter().find(|h| !tracefs.has(h.category, h.name));
+                let missing = probe
+                    .hooks
+                    .iter()
+                    .find(|h| !tracefs.has(h.category, h.name));
                 match missing {
                     Some(hook) => {
-                        format!("this kernel has no tracepoint {}:{}", hook.category, hook.name)
+                        format!(
+                            "this kernel has no tracepoint {}:{}",
+                            hook.category, hook.name
+                        )
                     }
                     None => "not tried: this user may not load BPF programs".to_owned(),
                 }
@@ -121,7 +136,10 @@ fn look_at_probes(sources: &mut [SourceStatus], not_looked_at: &mut Vec<String>)
 fn look_at_kmsg(sources: &mut [SourceStatus]) {
     let (state, reason) = match kmsg::Reader::open(Path::new(kmsg::PATH), None) {
         Ok(_) => (SourceState::Active, None),
-        Err(error) => (SourceState::Failed, Some(format!("{}: {error}", kmsg::PATH))),
+        Err(error) => (
+            SourceState::Failed,
+            Some(format!("{}: {error}", kmsg::PATH)),
+        ),
     };
     set_state(sources, WitnessName::Kmsg, state, reason);
 }
@@ -150,7 +168,10 @@ fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
     let report = devices.poll(snapshot);
     let (state, reason) = match (&report.pci_error, report.gpus.len()) {
         (Some(error), _) => (SourceState::Failed, Some(error.clone())),
-        (None, 0) => (SourceState::Active, Some("this host has no NVIDIA GPU".to_owned())),
+        (None, 0) => (
+            SourceState::Active,
+            Some("this host has no NVIDIA GPU".to_owned()),
+        ),
         (None, n) => (SourceState::Active, Some(format!("{n} NVIDIA GPUs"))),
     };
     set_state(sources, WitnessName::SysfsPci, state, reason);
@@ -162,8 +183,14 @@ fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
     };
     set_state(sources, WitnessName::SysfsAer, state, reason);
     let (state, reason) = match report.driver {
-        Some(driver) => (SourceState::Active, Some(format!("driver {}", driver.version))),
-        None => (SourceState::Absent, Some("the NVIDIA driver is not loaded".to_owned())),
+        Some(driver) => (
+            SourceState::Active,
+            Some(format!("driver {}", driver.version)),
+        ),
+        None => (
+            SourceState::Absent,
+            Some("the NVIDIA driver is not loaded".to_owned()),
+        ),
     };
     set_state(sources, WitnessName::ProcDriver, state, reason);
 }
@@ -182,36 +209,59 @@ fn facts(config: &Config) -> Vec<Fact> {
     let store_dir = config.state_dir.clone();
     let writable = writable(&store_dir);
     vec![
-        fact("kernel", format!("{} {}", host::kernel_release(), host::machine()), true, None),
+        fact(
+            "kernel",
+            format!("{} {}", host::kernel_release(), host::machine()),
+            true,
+            None,
+        ),
         fact(
             "privileges",
-            if host::is_root() { "root".to_owned() } else { "not root".to_owned() },
+            if host::is_root() {
+                "root".to_owned()
+            } else {
+                "not root".to_owned()
+            },
             host::may_trace(),
             Some("run with sudo, or give the binary CAP_BPF, CAP_PERFMON and CAP_SYSLOG"),
         ),
         fact(
             "tracefs",
-            tracefs.as_ref().map_or_else(|e| e.to_string(), |t| t.root().display().to_string()),
+            tracefs
+                .as_ref()
+                .map_or_else(|e| e.to_string(), |t| t.root().display().to_string()),
             tracefs.is_ok(),
             Some("mount -t tracefs tracefs /sys/kernel/tracing (as root)"),
         ),
         fact(
             "BTF",
-            if Path::new(KERNEL_BTF).exists() { KERNEL_BTF } else { "missing" }.to_owned(),
+            if Path::new(KERNEL_BTF).exists() {
+                KERNEL_BTF
+            } else {
+                "missing"
+            }
+            .to_owned(),
             Path::new(KERNEL_BTF).exists(),
             Some("a kernel built with CONFIG_DEBUG_INFO_BTF=y"),
         ),
         fact(
             "BPF JIT",
-            jit.clone().unwrap_or_else(|| "always on, or not to be told by this user".to_owned()),
+            jit.clone()
+                .unwrap_or_else(|| "always on, or not to be told by this user".to_owned()),
             jit.as_deref() != Some("0"),
-            Some("sysctl net.core.bpf_jit_enable=1: without it every probe costs several times more"),
+            Some(
+                "sysctl net.core.bpf_jit_enable=1: without it every probe costs several times more",
+            ),
         ),
         fact(
             "lockdown",
-            lockdown.clone().unwrap_or_else(|| "none, or not to be told".to_owned()),
+            lockdown
+                .clone()
+                .unwrap_or_else(|| "none, or not to be told".to_owned()),
             lockdown.as_deref() != Some("confidentiality"),
-            Some("boot with lockdown=integrity or less: confidentiality forbids BPF to read kernel memory"),
+            Some(
+                "boot with lockdown=integrity or less: confidentiality forbids BPF to read kernel memory",
+            ),
         ),
         fact(
             "Secure Boot",
@@ -243,7 +293,10 @@ fn facts(config: &Config) -> Vec<Fact> {
 
 /// Whether the directory, or the first one above it that exists, can be written.
 fn writable(dir: &Path) -> Result<(), String> {
-    let existing = dir.ancestors().find(|d| d.exists()).unwrap_or(Path::new("/"));
+    let existing = dir
+        .ancestors()
+        .find(|d| d.exists())
+        .unwrap_or(Path::new("/"));
     rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).map_err(|e| e.to_string())
 }
 
@@ -265,7 +318,12 @@ fn print(report: &Report) {
             SourceState::Off => "off",
         };
         let well = matches!(source.state, SourceState::Active | SourceState::Off);
-        println!("  {} {:<26} {state:<8} {}", mark(well), source.name, source.gives);
+        println!(
+            "  {} {:<26} {state:<8} {}",
+            mark(well),
+            source.name,
+            source.gives
+        );
         if let Some(reason) = &source.reason {
             let mut lines = reason.lines();
             println!("      {:<34} {}", "", lines.next().unwrap_or_default());
@@ -278,7 +336,10 @@ fn print(report: &Report) {
     }
     if !report.not_looked_at.is_empty() {
         println!("\nnot looked at");
-        report.not_looked_at.iter().for_each(|what| println!("  {what}"));
+        report
+            .not_looked_at
+            .iter()
+            .for_each(|what| println!("  {what}"));
     }
 }
 

@@ -125,23 +125,42 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn text(what: &What) -> String {
     match what {
-        What::Xid { code, gpu, pid, comm, message } => {
+        What::Xid {
+            code,
+            gpu,
+            pid,
+            comm,
+            message,
+        } => {
             let process = pid.map_or(String::new(), |pid| {
                 format!("pid={pid}, name={}, ", comm.as_deref().unwrap_or("drill"))
             });
             let message = message.as_deref().unwrap_or_else(|| xid_text(*code));
-            format!("NVRM: Xid (PCI:{}): {code}, {process}{message}", without_function(*gpu))
+            format!(
+                "NVRM: Xid (PCI:{}): {code}, {process}{message}",
+                without_function(*gpu)
+            )
         }
-        What::Sxid { code, gpu, nvswitch, link, message } => {
+        What::Sxid {
+            code,
+            gpu,
+            nvswitch,
+            link,
+            message,
+        } => {
             let message = message.as_deref().unwrap_or("drill");
-            format!("nvidia-nvswitch{nvswitch}: SXid (PCI:{gpu}): {code}, Non-fatal, Link {link:02} {message}")
+            format!(
+                "nvidia-nvswitch{nvswitch}: SXid (PCI:{gpu}): {code}, Non-fatal, Link {link:02} {message}"
+            )
         }
         What::Aer { severity, gpu } => {
             let (severity, layer, agent) = match severity {
                 AerSeverity::Corrected => ("Corrected", "Data Link Layer", "Transmitter ID"),
-                AerSeverity::Nonfatal => {
-                    ("Uncorrected (Non-Fatal)", "Transaction Layer", "Requester ID")
-                }
+                AerSeverity::Nonfatal => (
+                    "Uncorrected (Non-Fatal)",
+                    "Transaction Layer",
+                    "Requester ID",
+                ),
                 AerSeverity::Fatal => ("Uncorrected (Fatal)", "Transaction Layer", "Receiver ID"),
             };
             format!("pcieport {gpu}: PCIe Bus Error: severity={severity}, type={layer}, ({agent})")

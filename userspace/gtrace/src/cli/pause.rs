@@ -19,8 +19,16 @@ pub struct Args {
 pub fn run(args: Args, pause: bool) -> anyhow::Result<ExitCode> {
     let client = Client::unix(&args.socket);
     let body = serde_json::json!({ "paused": pause });
-    let _: serde_json::Value =
-        client.post("/api/v1/pause", &body).context("the daemon did not do it")?;
-    println!("{}", if pause { "paused: every probe is detached" } else { "resumed" });
+    let _: serde_json::Value = client
+        .post("/api/v1/pause", &body)
+        .context("the daemon did not do it")?;
+    println!(
+        "{}",
+        if pause {
+            "paused: every probe is detached"
+        } else {
+            "resumed"
+        }
+    );
     Ok(ExitCode::SUCCESS)
 }

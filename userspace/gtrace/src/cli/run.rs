@@ -80,7 +80,11 @@ fn init_log() {
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false);
     // A second initialisation, in tests, is no harm.
-    let _ = if journal { builder.without_time().try_init() } else { builder.try_init() };
+    let _ = if journal {
+        builder.without_time().try_init()
+    } else {
+        builder.try_init()
+    };
 }
 
 struct Daemon {
@@ -144,11 +148,27 @@ impl Daemon {
             }
         }
         memory::give_back();
-        Ok(Self { hub, bound, commands, core, probes, log, devices })
+        Ok(Self {
+            hub,
+            bound,
+            commands,
+            core,
+            probes,
+            log,
+            devices,
+        })
     }
 
     fn serve(self, quiet: bool) -> anyhow::Result<ExitCode> {
-        let Self { hub, bound, mut commands, core, probes, log, devices } = self;
+        let Self {
+            hub,
+            bound,
+            mut commands,
+            core,
+            probes,
+            log,
+            devices,
+        } = self;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .max_blocking_threads(4)
@@ -251,7 +271,12 @@ fn start_probes(
 ) -> anyhow::Result<Manager> {
     let fail = |error: anyhow::Error| {
         for probe in &bpf::PROBES {
-            show(hub, probe.witness, SourceState::Failed, Some(format!("{error:#}")));
+            show(
+                hub,
+                probe.witness,
+                SourceState::Failed,
+                Some(format!("{error:#}")),
+            );
         }
         error
     };
@@ -313,7 +338,12 @@ fn start_kmsg(
     let mut reader = match opened {
         Ok(reader) => reader,
         Err(error) => {
-            show(hub, WitnessName::Kmsg, SourceState::Failed, Some(error.to_string()));
+            show(
+                hub,
+                WitnessName::Kmsg,
+                SourceState::Failed,
+                Some(error.to_string()),
+            );
             return Err(anyhow::anyhow!("{} cannot be read: {error}", kmsg::PATH));
         }
     };
@@ -324,13 +354,20 @@ fn start_kmsg(
     show(hub, WitnessName::Kmsg, SourceState::Active, None);
     let stop = Arc::new(AtomicBool::new(false));
     let (hub, inputs, stopping) = (Arc::clone(hub), core.inputs.clone(), Arc::clone(&stop));
-    let thread = std::thread::Builder::new().name("gtrace-kmsg".to_owned()).spawn(move || {
-        let result = reader.run(&stopping, |told| pass_on(told, &hub, &inputs));
-        if let Err(error) = result {
-            tracing::error!("{} is lost: {error}", kmsg::PATH);
-            show(&hub, WitnessName::Kmsg, SourceState::Failed, Some(error.to_string()));
-        }
-    })?;
+    let thread = std::thread::Builder::new()
+        .name("gtrace-kmsg".to_owned())
+        .spawn(move || {
+            let result = reader.run(&stopping, |told| pass_on(told, &hub, &inputs));
+            if let Err(error) = result {
+                tracing::error!("{} is lost: {error}", kmsg::PATH);
+                show(
+                    &hub,
+                    WitnessName::Kmsg,
+                    SourceState::Failed,
+                    Some(error.to_string()),
+                );
+            }
+        })?;
     Ok(LogThread { stop, thread })
 }
 
@@ -362,7 +399,9 @@ fn pass_on(told: kmsg::Told, hub: &Hub, inputs: &InputSender) {
 fn route(command: Command, pauser: Option<&impl Fn(bool)>, inputs: &InputSender) {
     match command {
         Command::Pause(pause, answer) => {
-            let result = pauser.map(|p| p(pause)).ok_or_else(|| "no probe is loaded".to_owned());
+            let result = pauser
+                .map(|p| p(pause))
+                .ok_or_else(|| "no probe is loaded".to_owned());
             // Whoever asked may have given up.
             let _ = answer.send(result);
         }
@@ -377,9 +416,16 @@ fn route(command: Command, pauser: Option<&impl Fn(bool)>, inputs: &InputSender)
 fn greet(status: &Status, socket: Option<&Path>, tcp: Option<std::net::SocketAddr>) {
     let names = |state| {
         let of_state = status.sources.iter().filter(|s| s.state == state);
-        of_state.map(|s| s.name.as_str()).collect::<Vec<_>>().join(", ")
+        of_state
+            .map(|s| s.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
     };
-    tracing::info!("gtrace {} watches {}", status.version, names(SourceState::Active));
+    tracing::info!(
+        "gtrace {} watches {}",
+        status.version,
+        names(SourceState::Active)
+    );
     for state in [SourceState::Failed, SourceState::Absent] {
         let missing = names(state);
         if !missing.is_empty() {
@@ -431,9 +477,7 @@ async fn print_events(mut stream: broadcast::Receiver<Arc<crate::hub::Published>
             Err(broadcast::error::RecvError::Closed) => return,
         };
         let text = match &published.record {
-            Record::Event(event) if terminal => {
-                render::event(event, &style, Timestamp::now())
-            }
+            Record::Event(event) if terminal => render::event(event, &style, Timestamp::now()),
             Record::Event(event) => render::line(event, &style),
             // On a terminal somebody looks on: who wrote it, and repeats, are worth a line.
             Record::Amendment(amendment)

@@ -70,7 +70,9 @@ pub fn spawn(options: CoreOptions) -> anyhow::Result<Core> {
         .filter(|cursor: &Cursor| cursor.boot_id == options.boot_id);
     let kmsg_after = cursor.as_ref().map(|c| c.seq);
     let last_seq = options.store.last_seq();
-    options.hub.update_status(|status| status.last_seq = last_seq);
+    options
+        .hub
+        .update_status(|status| status.last_seq = last_seq);
     let fold_window_ns = u64::try_from(options.fold_window.as_nanos()).unwrap_or(u64::MAX);
     let mut state = State {
         fold: Fold::new(fold_window_ns),
@@ -94,7 +96,11 @@ pub fn spawn(options: CoreOptions) -> anyhow::Result<Core> {
     let thread = std::thread::Builder::new()
         .name("gtrace-core".to_owned())
         .spawn(move || state.run(&received))?;
-    Ok(Core { inputs, kmsg_after, thread })
+    Ok(Core {
+        inputs,
+        kmsg_after,
+        thread,
+    })
 }
 
 struct State {
@@ -182,7 +188,10 @@ impl State {
             Input::Told(told) => self.told(*told),
             Input::KmsgProgress(seq) => self.kmsg_seq = self.kmsg_seq.max(Some(seq)),
             Input::Gpus(gpus) => {
-                self.gpus = gpus.iter().map(|g| (g.pci, (g.uuid.clone(), g.index))).collect();
+                self.gpus = gpus
+                    .iter()
+                    .map(|g| (g.pci, (g.uuid.clone(), g.index)))
+                    .collect();
                 self.hub.set_gpus(gpus);
             }
             Input::Command(command) => self.command(command),
@@ -191,7 +200,11 @@ impl State {
     }
 
     fn told(&mut self, told: Told) {
-        let Told { witness, mut occurrence, count } = told;
+        let Told {
+            witness,
+            mut occurrence,
+            count,
+        } = told;
         if witness == WitnessName::Kmsg
             && let Some([_, last]) = occurrence.lines.take()
         {
@@ -204,7 +217,8 @@ impl State {
             self.told_once(witness, occurrence.clone(), at_ns, time);
         }
         if self.fold.is_dirty() {
-            self.amend_at.get_or_insert_with(|| Instant::now() + AMEND_EVERY);
+            self.amend_at
+                .get_or_insert_with(|| Instant::now() + AMEND_EVERY);
         }
     }
 
@@ -216,7 +230,13 @@ impl State {
         time: Timestamp,
     ) {
         let advice = self.catalogue.assess(&mut occurrence);
-        let Self { fold, gpus, host, boot_id, .. } = self;
+        let Self {
+            fold,
+            gpus,
+            host,
+            boot_id,
+            ..
+        } = self;
         let folded = fold.take(witness, occurrence, at_ns, time, |event| {
             event.host = Some(host.clone());
             event.boot_id = Some(boot_id.clone());
@@ -228,10 +248,15 @@ impl State {
         });
         match folded {
             Folded::New(id) => {
-                let Some(event) = self.fold.event(id).cloned() else { return };
+                let Some(event) = self.fold.event(id).cloned() else {
+                    return;
+                };
                 self.hub.metrics.count_event(&event, 1);
                 self.hub.update_status(|status| {
-                    *status.events.entry(event.severity.name().to_owned()).or_default() += 1;
+                    *status
+                        .events
+                        .entry(event.severity.name().to_owned())
+                        .or_default() += 1;
                 });
                 self.publish(Record::Event(Box::new(event.clone())), event);
             }
@@ -246,7 +271,9 @@ impl State {
 
     /// A witness may have added what changes the judgement.
     fn reassess(&mut self, id: EventId) {
-        let Some(event) = self.fold.event(id) else { return };
+        let Some(event) = self.fold.event(id) else {
+            return;
+        };
         let mut occurrence = Occurrence::from(event);
         let advice = self.catalogue.assess(&mut occurrence);
         if event.severity != occurrence.severity || event.advice.as_ref() != Some(&advice) {
@@ -301,8 +328,13 @@ impl State {
     }
 
     fn cursor(&self) -> Option<(String, String)> {
-        let seq = self.kmsg_seq.filter(|_| self.kmsg_seq != self.kmsg_stored)?;
-        let cursor = Cursor { boot_id: self.boot_id.clone(), seq };
+        let seq = self
+            .kmsg_seq
+            .filter(|_| self.kmsg_seq != self.kmsg_stored)?;
+        let cursor = Cursor {
+            boot_id: self.boot_id.clone(),
+            seq,
+        };
         Some((KMSG_CURSOR.to_owned(), serde_json::to_string(&cursor).ok()?))
     }
 

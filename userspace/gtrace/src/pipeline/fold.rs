@@ -93,7 +93,11 @@ impl Fold {
         let first_ns = event.boottime_ns.unwrap_or(last_ns);
         let step = last_ns.saturating_sub(first_ns) / total.max(2).saturating_sub(1);
         let times = (base..total).map(|i| first_ns + i * step).collect();
-        let next = event.witnesses.iter().map(|w| (w.source, w.count.min(total))).collect();
+        let next = event
+            .witnesses
+            .iter()
+            .map(|w| (w.source, w.count.min(total)))
+            .collect();
         self.insert(Live {
             published: event.clone(),
             event,
@@ -130,7 +134,11 @@ impl Fold {
             self.repeat(id, witness, &occurrence, at_ns, time);
             return Folded::Repeat(id);
         }
-        let first = Witness { source: witness, count: 1, first_time: time };
+        let first = Witness {
+            source: witness,
+            count: 1,
+            first_time: time,
+        };
         let mut event = Event::new(time, first, occurrence);
         event.boottime_ns = Some(at_ns);
         explain(&mut event);
@@ -154,7 +162,9 @@ impl Fold {
         let tolerance = tolerance(witness);
         let ids = self.by_key.get(key)?;
         for id in ids {
-            let Some(live) = self.live.get_mut(id) else { continue };
+            let Some(live) = self.live.get_mut(id) else {
+                continue;
+            };
             let mut next = live.next.get(&witness).copied().unwrap_or(0).max(live.base);
             let end = live.base + live.times.len() as u64;
             // What lies too far back, this witness has lost.
@@ -187,8 +197,15 @@ impl Fold {
                 live.event.repeats -= 1;
                 live.times.pop_back();
                 let end = live.base + live.times.len() as u64;
-                live.next.values_mut().for_each(|next| *next = (*next).min(end));
-                if let Some(first) = live.event.witnesses.iter_mut().find(|w| w.source != witness) {
+                live.next
+                    .values_mut()
+                    .for_each(|next| *next = (*next).min(end));
+                if let Some(first) = live
+                    .event
+                    .witnesses
+                    .iter_mut()
+                    .find(|w| w.source != witness)
+                {
                     first.count = first.count.saturating_sub(1).max(1);
                 }
                 live.mark(&mut self.dirty);
@@ -214,7 +231,11 @@ impl Fold {
         witness: WitnessName,
         at_ns: u64,
     ) -> Option<EventId> {
-        let id = *self.by_code.get(&code_key(occurrence.kind, &occurrence.gpu, &occurrence.detail)?)?;
+        let id = *self.by_code.get(&code_key(
+            occurrence.kind,
+            &occurrence.gpu,
+            &occurrence.detail,
+        )?)?;
         let live = self.live.get(&id)?;
         let (ours, theirs) = (live.event.message.as_str(), occurrence.message.as_str());
         let pieces = ours != theirs && (ours.starts_with(theirs) || theirs.starts_with(ours));
@@ -232,7 +253,9 @@ impl Fold {
         at_ns: u64,
         time: Timestamp,
     ) {
-        let Some(live) = self.live.get_mut(&id) else { return };
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
         if occurrence.message.len() > live.event.message.len() {
             live.event.message.clone_from(&occurrence.message);
             live.event.detail.clone_from(&occurrence.detail);
@@ -274,7 +297,9 @@ impl Fold {
         at_ns: u64,
         time: Timestamp,
     ) {
-        let Some(live) = self.live.get_mut(&id) else { return };
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
         live.event.repeats += 1;
         live.event.last_time = Some(live.event.last_time.map_or(time, |last| last.max(time)));
         if live.event.provenance == Provenance::Unknown {
@@ -321,7 +346,10 @@ impl Fold {
     /// What has changed since the last call, with the events that it leads to.
     pub fn amendments(&mut self, now: Timestamp) -> Vec<(Amendment, Event)> {
         let Self { live, dirty, .. } = self;
-        dirty.drain(..).filter_map(|id| live.get_mut(&id)?.amend(now)).collect()
+        dirty
+            .drain(..)
+            .filter_map(|id| live.get_mut(&id)?.amend(now))
+            .collect()
     }
 
     /// Whether [`Self::amendments`] would say anything.
@@ -333,9 +361,17 @@ impl Fold {
     pub fn expire(&mut self, now_ns: u64) {
         let keep_ns = self.window_ns.max(POLLED_TOLERANCE_NS);
         let mut excess = self.live.len().saturating_sub(MAX_LIVE);
-        let Self { live: all, by_key, by_code, order, .. } = self;
+        let Self {
+            live: all,
+            by_key,
+            by_code,
+            order,
+            ..
+        } = self;
         order.retain(|id| {
-            let Some(live) = all.get(id) else { return false };
+            let Some(live) = all.get(id) else {
+                return false;
+            };
             let old = now_ns.saturating_sub(live.last_ns) > keep_ns;
             if live.dirty || !(old || excess > 0) {
                 return true;
@@ -378,7 +414,11 @@ impl Live {
     fn add_witness(&mut self, source: WitnessName, first_time: Timestamp) {
         match self.event.witnesses.iter_mut().find(|w| w.source == source) {
             Some(witness) => witness.count += 1,
-            None => self.event.witnesses.push(Witness { source, count: 1, first_time }),
+            None => self.event.witnesses.push(Witness {
+                source,
+                count: 1,
+                first_time,
+            }),
         }
     }
 
@@ -405,7 +445,7 @@ impl Live {
         if event.detail != occurrence.detail
             && let Some(merged) = merge(&event.detail, &occurrence.detail)
         {
-            event.detail = Box::new(merged);
+            *event.detail = merged;
         }
     }
 
@@ -429,7 +469,10 @@ fn is_synthetic(message: &str) -> bool {
 
 /// `known`, with the fields that only `told` has.
 fn merge(known: &Detail, told: &Detail) -> Option<Detail> {
-    let (mut known, told) = (serde_json::to_value(known).ok()?, serde_json::to_value(told).ok()?);
+    let (mut known, told) = (
+        serde_json::to_value(known).ok()?,
+        serde_json::to_value(told).ok()?,
+    );
     let (fields, told) = (known.as_object_mut()?, told.as_object()?);
     for (name, value) in told {
         fields.entry(name.clone()).or_insert_with(|| value.clone());
@@ -444,11 +487,7 @@ fn tolerance(witness: WitnessName) -> u64 {
     }
 }
 
-fn code_key(
-    kind: Kind,
-    gpu: &Option<gtrace_event::Gpu>,
-    detail: &Detail,
-) -> Option<(String, u32)> {
+fn code_key(kind: Kind, gpu: &Option<gtrace_event::Gpu>, detail: &Detail) -> Option<(String, u32)> {
     let code = match kind {
         Kind::Xid => detail.xid.xid?,
         Kind::Sxid => detail.fabric.sxid?,

@@ -19,7 +19,9 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self { fold: Fold::new(60 * S) }
+        Self {
+            fold: Fold::new(60 * S),
+        }
     }
 
     fn tell(&mut self, witness: WitnessName, at_ns: u64, occurrence: Occurrence) -> Folded {
@@ -35,7 +37,11 @@ impl World {
 }
 
 fn count(event: &Event, source: WitnessName) -> u64 {
-    event.witnesses.iter().find(|w| w.source == source).map_or(0, |w| w.count)
+    event
+        .witnesses
+        .iter()
+        .find(|w| w.source == source)
+        .map_or(0, |w| w.count)
 }
 
 #[test]
@@ -43,8 +49,11 @@ fn two_sources_of_one_occurrence_make_one_event_whichever_comes_first() {
     for order in [[CONSOLE, KMSG], [KMSG, CONSOLE]] {
         let mut world = World::new();
         for (i, witness) in order.into_iter().enumerate() {
-            let provenance =
-                if witness == KMSG { Provenance::Kernel } else { Provenance::Unknown };
+            let provenance = if witness == KMSG {
+                Provenance::Kernel
+            } else {
+                Provenance::Unknown
+            };
             world.tell(witness, S + i as u64 * 1000, xid(79, "m", provenance));
         }
         let events = world.events();
@@ -101,8 +110,14 @@ fn a_forged_line_is_never_counted_to_the_kernels_event() {
     assert!(matches!(folded, Folded::New(_)));
     let events = world.events();
     assert_eq!(events.len(), 2);
-    assert_eq!((events[0].provenance, events[0].repeats), (Provenance::Kernel, 0));
-    assert_eq!((events[1].provenance, events[1].repeats), (Provenance::Userspace, 0));
+    assert_eq!(
+        (events[0].provenance, events[0].repeats),
+        (Provenance::Kernel, 0)
+    );
+    assert_eq!(
+        (events[1].provenance, events[1].repeats),
+        (Provenance::Userspace, 0)
+    );
 }
 
 #[test]
@@ -112,7 +127,10 @@ fn the_joined_record_of_kmsg_completes_what_a_piece_said() {
     let whole = "NVRM: Xid (PCI:0000:3b:00): 79, pid=12, name=x, GPU has fallen off the bus.";
     world.tell(CONSOLE, S, xid(79, piece, Provenance::Unknown));
     let mut full = xid(79, whole, Provenance::Kernel);
-    full.process = Some(Process { pid: Some(12), ..Process::default() });
+    full.process = Some(Process {
+        pid: Some(12),
+        ..Process::default()
+    });
     world.tell(KMSG, S + 5, full);
     let events = world.events();
     assert_eq!(events.len(), 1);
@@ -124,12 +142,22 @@ fn the_joined_record_of_kmsg_completes_what_a_piece_said() {
 #[test]
 fn a_tracepoint_without_text_gets_the_logs_text_and_detail() {
     let mut world = World::new();
-    let process = Some(Process { pid: Some(42), ..Process::default() });
-    let mut bare =
-        Occurrence::new(Kind::OomKill, Severity::Warning, format!("{SYNTHETIC}oom victim 42"));
+    let process = Some(Process {
+        pid: Some(42),
+        ..Process::default()
+    });
+    let mut bare = Occurrence::new(
+        Kind::OomKill,
+        Severity::Warning,
+        format!("{SYNTHETIC}oom victim 42"),
+    );
     bare.process.clone_from(&process);
     world.tell(WitnessName::OomVictim, S, bare);
-    let mut text = Occurrence::new(Kind::OomKill, Severity::Warning, "Out of memory: Killed ...");
+    let mut text = Occurrence::new(
+        Kind::OomKill,
+        Severity::Warning,
+        "Out of memory: Killed ...",
+    );
     text.process = process;
     text.detail.host.cgroup = Some("/a".to_owned());
     world.tell(KMSG, S + 5, text);
@@ -142,7 +170,9 @@ fn a_tracepoint_without_text_gets_the_logs_text_and_detail() {
 #[test]
 fn amendments_carry_each_change_once_and_fold_to_the_event() {
     let mut world = World::new();
-    let id = world.tell(CONSOLE, S, xid(79, "m", Provenance::Unknown)).id();
+    let id = world
+        .tell(CONSOLE, S, xid(79, "m", Provenance::Unknown))
+        .id();
     let mut reader = world.fold.event(id).unwrap().clone();
     world.tell(KMSG, S, xid(79, "m", Provenance::Kernel));
     world.tell(CONSOLE, 2 * S, xid(79, "m", Provenance::Unknown));
@@ -160,7 +190,11 @@ fn amendments_carry_each_change_once_and_fold_to_the_event() {
 fn an_adopted_event_pairs_with_the_history_that_it_was_made_from() {
     let mut world = World::new();
     for i in 0..5 {
-        world.tell(CONSOLE, S + i * S / 10, xid(31, "same", Provenance::Unknown));
+        world.tell(
+            CONSOLE,
+            S + i * S / 10,
+            xid(31, "same", Provenance::Unknown),
+        );
     }
     for i in 0..2 {
         world.tell(KMSG, S + i * S / 10, xid(31, "same", Provenance::Kernel));
@@ -176,18 +210,29 @@ fn an_adopted_event_pairs_with_the_history_that_it_was_made_from() {
     let events = restarted.events();
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].repeats, 5);
-    assert_eq!((count(&events[0], CONSOLE), count(&events[0], KMSG)), (5, 6));
+    assert_eq!(
+        (count(&events[0], CONSOLE), count(&events[0], KMSG)),
+        (5, 6)
+    );
 }
 
 #[test]
 fn live_events_stay_bounded_and_dirty_ones_are_kept() {
     let mut world = World::new();
     for i in 0..(2 * MAX_LIVE as u64) {
-        world.tell(CONSOLE, S + i, xid(31, &format!("message {i}"), Provenance::Unknown));
+        world.tell(
+            CONSOLE,
+            S + i,
+            xid(31, &format!("message {i}"), Provenance::Unknown),
+        );
     }
     world.fold.expire(S);
     assert_eq!(world.fold.len(), MAX_LIVE);
-    let key = xid(31, &format!("message {}", 2 * MAX_LIVE - 1), Provenance::Unknown);
+    let key = xid(
+        31,
+        &format!("message {}", 2 * MAX_LIVE - 1),
+        Provenance::Unknown,
+    );
     assert!(matches!(world.tell(CONSOLE, 2 * S, key), Folded::Repeat(_)));
     world.fold.expire(1000 * S);
     assert_eq!(world.fold.len(), 1);

@@ -58,7 +58,11 @@ pub struct Told {
 impl Told {
     /// `occurrence` once, by `witness`.
     pub fn once(witness: WitnessName, occurrence: Occurrence) -> Input {
-        Input::Told(Box::new(Self { witness, occurrence, count: 1 }))
+        Input::Told(Box::new(Self {
+            witness,
+            occurrence,
+            count: 1,
+        }))
     }
 }
 

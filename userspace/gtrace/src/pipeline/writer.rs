@@ -56,7 +56,11 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("gtrace-store".to_owned())
             .spawn(move || state.run(&received))?;
-        Ok(Self { orders, waiting, thread })
+        Ok(Self {
+            orders,
+            waiting,
+            thread,
+        })
     }
 
     /// Records that are not in the store yet.
@@ -121,7 +125,10 @@ impl State {
             self.write();
         }
         if !self.records.is_empty() {
-            tracing::error!("{} records could not be stored and are lost", self.records.len());
+            tracing::error!(
+                "{} records could not be stored and are lost",
+                self.records.len()
+            );
         }
         self.store.close();
     }
@@ -161,7 +168,8 @@ impl State {
         let cursors: Vec<_> = self.cursor.iter().cloned().collect();
         match self.store.append(&self.records, &cursors) {
             Ok(_) => {
-                self.waiting.fetch_sub(self.records.len(), Ordering::Relaxed);
+                self.waiting
+                    .fetch_sub(self.records.len(), Ordering::Relaxed);
                 self.records.clear();
                 self.records.shrink_to(1024);
                 self.cursor = None;
@@ -175,7 +183,8 @@ impl State {
                 let text = error.to_string();
                 if self.problem.as_ref() != Some(&text) {
                     tracing::error!("{} records wait: {text}", self.records.len());
-                    self.hub.update_status(|status| status.store_problem = Some(text.clone()));
+                    self.hub
+                        .update_status(|status| status.store_problem = Some(text.clone()));
                     self.problem = Some(text.clone());
                 }
                 self.answer(&Err(text));

@@ -46,21 +46,35 @@ impl Calls {
                 stats_of(pid, name, cmd, hist)
             })
             .collect();
-        stats.extend(self.ended.iter().map(|(&cmd, hist)| stats_of(0, ENDED, cmd, hist)));
+        stats.extend(
+            self.ended
+                .iter()
+                .map(|(&cmd, hist)| stats_of(0, ENDED, cmd, hist)),
+        );
         stats.sort_by_key(|s| std::cmp::Reverse(s.total_ns));
         (stats, forget)
     }
 
     fn remember_name(&mut self, pid: u32, dir: &Path) {
-        if !self.names.contains_key(&pid) {
-            let name = if pid == 0 { Some("(no room)".to_owned()) } else { process::comm(dir) };
-            self.names.insert(pid, name.unwrap_or_else(|| "?".to_owned()));
-        }
+        self.names.entry(pid).or_insert_with(|| {
+            let name = if pid == 0 {
+                Some("(no room)".to_owned())
+            } else {
+                process::comm(dir)
+            };
+            name.unwrap_or_else(|| "?".to_owned())
+        });
     }
 }
 
 fn empty() -> Box<CallHist> {
-    Box::new(CallHist { count: 0, errors: 0, sum_ns: 0, max_ns: 0, buckets: [0; BUCKETS] })
+    Box::new(CallHist {
+        count: 0,
+        errors: 0,
+        sum_ns: 0,
+        max_ns: 0,
+        buckets: [0; BUCKETS],
+    })
 }
 
 fn merge(into: &mut CallHist, from: &CallHist) {
@@ -76,7 +90,12 @@ fn merge(into: &mut CallHist, from: &CallHist) {
 /// The histogram as an `hdrhistogram`, for percentiles and export.
 pub fn to_hdr(hist: &CallHist) -> Option<Histogram<u64>> {
     let mut hdr = Histogram::new_with_bounds(1, MAX_NS, 2).ok()?;
-    for (bucket, &count) in hist.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+    for (bucket, &count) in hist
+        .buckets
+        .iter()
+        .enumerate()
+        .filter(|(_, count)| **count > 0)
+    {
         hdr.saturating_record_n(midpoint(bucket), count);
     }
     Some(hdr)
@@ -85,7 +104,9 @@ pub fn to_hdr(hist: &CallHist) -> Option<Histogram<u64>> {
 fn stats_of(pid: u32, comm: &str, cmd: u32, hist: &CallHist) -> CallStats {
     let hdr = to_hdr(hist);
     let quantile = |q| {
-        hdr.as_ref().map_or(0, |hdr| hdr.value_at_quantile(q)).min(hist.max_ns)
+        hdr.as_ref()
+            .map_or(0, |hdr| hdr.value_at_quantile(q))
+            .min(hist.max_ns)
     };
     CallStats {
         pid,
@@ -138,8 +159,16 @@ mod tests {
     #[test]
     fn calls_of_ended_processes_are_kept_and_their_keys_given_back() {
         let mut calls = Calls::default();
-        let gone = CallKey { tgid: u32::MAX - 1, cmd: 7, rdev: 1 };
-        let here = CallKey { tgid: std::process::id(), cmd: 7, rdev: 1 };
+        let gone = CallKey {
+            tgid: u32::MAX - 1,
+            cmd: 7,
+            rdev: 1,
+        };
+        let here = CallKey {
+            tgid: std::process::id(),
+            cmd: 7,
+            rdev: 1,
+        };
         let (stats, forget) = calls.read(vec![(gone, hist(&[100, 200])), (here, hist(&[300]))]);
         assert_eq!(forget, [gone]);
         assert_eq!(stats.iter().map(|s| s.count).sum::<u64>(), 3);

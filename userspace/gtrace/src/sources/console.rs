@@ -78,7 +78,13 @@ impl Console {
         };
         if could_begin(&joined) {
             self.make_room(boottime_ns);
-            self.waiting.insert(tid, Piece { boottime_ns, text: joined });
+            self.waiting.insert(
+                tid,
+                Piece {
+                    boottime_ns,
+                    text: joined,
+                },
+            );
         }
     }
 
@@ -102,7 +108,8 @@ impl Console {
 
     fn make_room(&mut self, now_ns: u64) {
         if self.waiting.len() >= MAX_WAITING {
-            self.waiting.retain(|_, p| now_ns.saturating_sub(p.boottime_ns) <= JOIN_NS);
+            self.waiting
+                .retain(|_, p| now_ns.saturating_sub(p.boottime_ns) <= JOIN_NS);
         }
         if self.waiting.len() >= MAX_WAITING {
             self.waiting.clear();
@@ -137,7 +144,9 @@ impl Default for Console {
 /// drivers build their lines from pieces.
 fn could_begin(text: &str) -> bool {
     const BEGINNINGS: [&str; 2] = ["NVRM:", "nvidia-nvswitch"];
-    BEGINNINGS.iter().any(|b| text.starts_with(b) || b.starts_with(text))
+    BEGINNINGS
+        .iter()
+        .any(|b| text.starts_with(b) || b.starts_with(text))
 }
 
 #[cfg(test)]
@@ -168,18 +177,27 @@ mod tests {
         );
         assert_eq!(out.len(), 1, "{out:?}");
         assert_eq!(out[0].detail.xid.xid, Some(79));
-        assert_eq!(out[0].message, "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.");
+        assert_eq!(
+            out[0].message,
+            "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus."
+        );
         assert_eq!(out[0].boottime_ns, Some(12 * MS).or(out[0].boottime_ns));
     }
 
     #[test]
     fn pieces_of_different_threads_or_far_apart_are_not_joined() {
         let mut console = Console::new();
-        let out = feed(&mut console, &[(7, 0, "NVRM: "), (8, 1, "Xid (PCI:0000:3b:00): 79, x")]);
+        let out = feed(
+            &mut console,
+            &[(7, 0, "NVRM: "), (8, 1, "Xid (PCI:0000:3b:00): 79, x")],
+        );
         assert!(out.is_empty(), "{out:?}");
         let mut console = Console::new();
         let late = JOIN_NS + 1;
-        let out = feed(&mut console, &[(7, 0, "NVRM: "), (7, late, "Xid (PCI:0000:3b:00): 79, x")]);
+        let out = feed(
+            &mut console,
+            &[(7, 0, "NVRM: "), (7, late, "Xid (PCI:0000:3b:00): 79, x")],
+        );
         assert!(out.is_empty(), "{out:?}");
     }
 
@@ -196,7 +214,12 @@ mod tests {
     fn bytes_that_are_no_utf8_are_read_all_the_same() {
         let mut console = Console::new();
         let mut out = Vec::new();
-        console.feed(1, 0, b"NVRM: Xid (PCI:0000:3b:00): 79, \xff\xfe fallen", &mut out);
+        console.feed(
+            1,
+            0,
+            b"NVRM: Xid (PCI:0000:3b:00): 79, \xff\xfe fallen",
+            &mut out,
+        );
         assert_eq!(out.len(), 1);
     }
 }

@@ -88,7 +88,10 @@ impl State {
     }
 
     fn run(mut self) {
-        let every = self.pci_interval.unwrap_or(self.nvml_interval).min(self.nvml_interval);
+        let every = self
+            .pci_interval
+            .unwrap_or(self.nvml_interval)
+            .min(self.nvml_interval);
         let mut next = Instant::now();
         while !self.stop.load(Ordering::Relaxed) {
             if Instant::now() >= next {
@@ -151,7 +154,9 @@ impl State {
         let worked = self.nvml_state == NvmlState::Ok;
         let broken = matches!(status.state, NvmlState::Failed | NvmlState::Hung);
         if worked && broken {
-            let reason = status.reason.unwrap_or_else(|| "no reason given".to_owned());
+            let reason = status
+                .reason
+                .unwrap_or_else(|| "no reason given".to_owned());
             let told = source_lost("nvml", &reason);
             let _ = self.inputs.send(Told::once(WitnessName::Gtrace, told));
         }
@@ -174,7 +179,10 @@ impl State {
         show(&self.hub, WitnessName::SysfsAer, aer.0, aer.1);
         let driver = match &report.driver {
             Some(_) => (SourceState::Active, None),
-            None => (SourceState::Absent, Some("the NVIDIA driver is not loaded".to_owned())),
+            None => (
+                SourceState::Absent,
+                Some("the NVIDIA driver is not loaded".to_owned()),
+            ),
         };
         show(&self.hub, WitnessName::ProcDriver, driver.0, driver.1);
     }

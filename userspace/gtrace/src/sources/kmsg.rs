@@ -146,7 +146,10 @@ impl Reader {
             return;
         }
         if let Some(expected) = self.next_seq.filter(|&expected| expected < record.seq) {
-            tell(Told::Lost { first: expected, last: record.seq - 1 });
+            tell(Told::Lost {
+                first: expected,
+                last: record.seq - 1,
+            });
         }
         self.next_seq = Some(record.seq + 1);
         let history = self.clock.boottime_ns(record.timestamp_us) < self.started_ns;
@@ -179,7 +182,10 @@ impl Reader {
             // The decoder gives the log's own clock.
             let stamp_us = occurrence.boottime_ns.map(|ns| ns / 1000);
             occurrence.boottime_ns = stamp_us.map(|us| self.clock.boottime_ns(us));
-            tell(Told::Occurrence { occurrence: Box::new(occurrence), history });
+            tell(Told::Occurrence {
+                occurrence: Box::new(occurrence),
+                history,
+            });
         }
     }
 
@@ -189,7 +195,10 @@ impl Reader {
             return;
         }
         if let Some(next) = self.next_seq {
-            tell(Told::Progress { seq: next - 1, records: self.since_progress });
+            tell(Told::Progress {
+                seq: next - 1,
+                records: self.since_progress,
+            });
             self.since_progress = 0;
         }
     }

@@ -65,7 +65,11 @@ impl Manager {
         tracefs: Tracefs,
         options: ManagerOptions,
     ) -> Result<Self, LoadError> {
-        let ManagerOptions { hub, inputs, config } = options;
+        let ManagerOptions {
+            hub,
+            inputs,
+            config,
+        } = options;
         let mut devices = Devices::new(&config);
         devices.refresh(&mut probes)?;
         let rings = probes.take_rings()?;
@@ -85,24 +89,31 @@ impl Manager {
         let slow_call_ns = devices.slow_call_ns;
         let drainer = {
             let (shared, inputs) = (Arc::clone(&shared), inputs.clone());
-            std::thread::Builder::new().name("gtrace-drain".to_owned()).spawn(move || {
-                let mut drainer = Drainer::new(&shared, inputs, slow_call_ns);
-                drainer.run(rings);
-            })
+            std::thread::Builder::new()
+                .name("gtrace-drain".to_owned())
+                .spawn(move || {
+                    let mut drainer = Drainer::new(&shared, inputs, slow_call_ns);
+                    drainer.run(rings);
+                })
         };
         let keeper = {
             let shared = Arc::clone(&shared);
             let cost_interval = config.probe_cost_interval;
-            std::thread::Builder::new().name("gtrace-keep".to_owned()).spawn(move || {
-                let mut keeper = Keeper::new(&shared, inputs, devices, cost_interval);
-                keeper.log = log;
-                keeper.run();
-            })
+            std::thread::Builder::new()
+                .name("gtrace-keep".to_owned())
+                .spawn(move || {
+                    let mut keeper = Keeper::new(&shared, inputs, devices, cost_interval);
+                    keeper.log = log;
+                    keeper.run();
+                })
         };
         let spawned = |t: std::io::Result<JoinHandle<()>>| {
             t.map_err(|e| LoadError::Object(format!("a thread cannot be started: {e}")))
         };
-        Ok(Self { shared, threads: vec![spawned(drainer)?, spawned(keeper)?] })
+        Ok(Self {
+            shared,
+            threads: vec![spawned(drainer)?, spawned(keeper)?],
+        })
     }
 
     /// Detaches (true) or attaches (false) every probe.
@@ -209,20 +220,26 @@ impl<'a> Drainer<'a> {
                 if cut {
                     self.metrics.count_lost("printk:console", "text_cut", 1);
                 }
-                self.console.feed(header.tid, header.boottime_ns, text, &mut self.out);
+                self.console
+                    .feed(header.tid, header.boottime_ns, text, &mut self.out);
                 return self.pass_on_console();
             }
             RingRecord::Aer(record) => (WitnessName::RasAer, records::aer(&record)),
             RingRecord::Oom(record) => (WitnessName::OomVictim, records::oom(&record)),
             RingRecord::Exit(record) => (WitnessName::ProcessExit, records::exit(&record)),
-            RingRecord::Call(record) => {
-                (WitnessName::SyscallIoctl, records::call(&record, self.slow_call_ns))
-            }
+            RingRecord::Call(record) => (
+                WitnessName::SyscallIoctl,
+                records::call(&record, self.slow_call_ns),
+            ),
             RingRecord::Module(record) => {
                 self.metrics.count_records(WitnessName::Module, 1);
                 let name = records::text_of(&record.name);
                 if name.starts_with("nvidia") {
-                    let what = if record.loaded == 1 { "loaded" } else { "unloaded" };
+                    let what = if record.loaded == 1 {
+                        "loaded"
+                    } else {
+                        "unloaded"
+                    };
                     tracing::info!("kernel module {name} is {what}");
                 }
                 return;
@@ -235,13 +252,16 @@ impl<'a> Drainer<'a> {
 
     fn pass_on_console(&mut self) {
         for occurrence in self.out.drain(..) {
-            let _ = self.inputs.send(Told::once(WitnessName::PrintkConsole, occurrence));
+            let _ = self
+                .inputs
+                .send(Told::once(WitnessName::PrintkConsole, occurrence));
         }
     }
 
     fn idle(&mut self) -> bool {
         if self.log_records > 0 {
-            self.metrics.count_records(WitnessName::PrintkConsole, self.log_records);
+            self.metrics
+                .count_records(WitnessName::PrintkConsole, self.log_records);
             self.log_records = 0;
         }
         let pending = self.console.idle(boottime_ns(), &mut self.out);
@@ -272,12 +292,17 @@ impl Devices {
 
     /// Tells the probes which devices to watch, if that has changed.
     fn refresh(&mut self, probes: &mut Probes) -> Result<(), LoadError> {
-        let now =
-            self.fixed.clone().unwrap_or_else(|| watched::nvidia_devices(&self.proc_root));
+        let now = self
+            .fixed
+            .clone()
+            .unwrap_or_else(|| watched::nvidia_devices(&self.proc_root));
         if self.set.as_ref() == Some(&now) {
             return Ok(());
         }
-        let mut config = ProbeConfig { slow_call_ns: self.slow_call_ns, ..ProbeConfig::default() };
+        let mut config = ProbeConfig {
+            slow_call_ns: self.slow_call_ns,
+            ..ProbeConfig::default()
+        };
         for (slot, filter) in config.devices.iter_mut().zip(now.iter().take(MAX_DEVICES)) {
             *slot = *filter;
         }
@@ -314,7 +339,7 @@ impl<'a> Keeper<'a> {
         shared: &'a Shared,
         inputs: InputSender,
         devices: Devices,
-            cost_interval: Option<Duration>,
+        cost_interval: Option<Duration>,
     ) -> Self {
         Self {
             shared,
@@ -364,7 +389,10 @@ impl<'a> Keeper<'a> {
                 continue;
             }
             let source = source_of(*counter);
-            self.shared.hub.metrics.count_lost(source, counter.name(), lost);
+            self.shared
+                .hub
+                .metrics
+                .count_lost(source, counter.name(), lost);
             // A limit that is met all the time, and no record lost.
             if *counter == Counter::ExitFdsUnseen {
                 continue;
@@ -390,7 +418,9 @@ impl<'a> Keeper<'a> {
     /// Switches the kernel's run statistics on for a short window now and then: while they are
     /// on, every BPF program on the host pays for them.
     fn measure_cost(&mut self, now: Instant, next: &mut Instant) {
-        let Some(interval) = self.cost_interval else { return };
+        let Some(interval) = self.cost_interval else {
+            return;
+        };
         if let Some(window) = self.cost.take_if(|w| w.since.elapsed() >= COST_WINDOW) {
             let after = self.shared.lock().run_stats();
             let costs = costs(&window.before, &after, window.since.elapsed());
@@ -404,8 +434,11 @@ impl<'a> Keeper<'a> {
             match aya::sys::enable_stats(aya::sys::Stats::RunTime) {
                 Ok(enabled) => {
                     let before = self.shared.lock().run_stats();
-                    self.cost =
-                        Some(CostWindow { _enabled: enabled, since: Instant::now(), before });
+                    self.cost = Some(CostWindow {
+                        _enabled: enabled,
+                        since: Instant::now(),
+                        before,
+                    });
                 }
                 Err(error) => {
                     tracing::warn!("the probes' cost cannot be measured: {error}");
@@ -425,12 +458,19 @@ fn costs(
     after
         .iter()
         .map(|(name, after)| {
-            let before = before.iter().find(|(n, _)| n == name).map_or_else(Default::default, |b| b.1);
+            let before = before
+                .iter()
+                .find(|(n, _)| n == name)
+                .map_or_else(Default::default, |b| b.1);
             let runs = after.runs.saturating_sub(before.runs);
             let ns = after.ns.saturating_sub(before.ns);
             ProbeCost {
                 probe: (*name).to_owned(),
-                mean_ns: if after.runs == 0 { 0.0 } else { after.ns as f64 / after.runs as f64 },
+                mean_ns: if after.runs == 0 {
+                    0.0
+                } else {
+                    after.ns as f64 / after.runs as f64
+                },
                 runs_per_second: runs as f64 / seconds,
                 core_share: ns as f64 / 1e9 / seconds,
                 missed: after.missed,

@@ -33,11 +33,17 @@ fn cgroup(dir: &Path) -> Option<String> {
 /// The v2 path if it says something, else the longest of v1.
 fn best_cgroup(text: &str) -> Option<String> {
     let path = |line: &'_ str| line.splitn(3, ':').nth(2).map(str::to_owned);
-    let unified = text.lines().find(|line| line.starts_with("0::")).and_then(path);
+    let unified = text
+        .lines()
+        .find(|line| line.starts_with("0::"))
+        .and_then(path);
     if let Some(unified) = unified.as_ref().filter(|path| path.len() > 1) {
         return Some(unified.clone());
     }
-    text.lines().filter_map(path).max_by_key(String::len).or(unified)
+    text.lines()
+        .filter_map(path)
+        .max_by_key(String::len)
+        .or(unified)
 }
 
 /// The 64 hex digits that container runtimes put into the path: `/docker/ID`,
@@ -65,7 +71,10 @@ mod tests {
         ] {
             assert_eq!(container_of(&path).as_deref(), Some(id.as_str()), "{path}");
         }
-        assert_eq!(container_of("/user.slice/user-0.slice/session-1.scope"), None);
+        assert_eq!(
+            container_of("/user.slice/user-0.slice/session-1.scope"),
+            None
+        );
     }
 
     #[test]

@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use gtrace_abi::{AerRecord, CallRecord, ExitRecord, OomRecord};
-use gtrace_event::{
-    Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity,
-};
+use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity};
 
 use super::{ioctl_names, process};
 use crate::pipeline::fold::SYNTHETIC;
@@ -37,7 +35,10 @@ pub fn aer(record: &AerRecord) -> Occurrence {
         1 => ("Uncorrectable (Fatal)", UNCORRECTABLE),
         _ => ("Correctable", CORRECTABLE),
     };
-    let message = format!("{SYNTHETIC}{device}: PCIe {severity} error, status {:#x}", record.status);
+    let message = format!(
+        "{SYNTHETIC}{device}: PCIe {severity} error, status {:#x}",
+        record.status
+    );
     let mut occurrence = occurrence(Kind::Aer, message, record.header.boottime_ns);
     occurrence.gpu = PciAddress::parse(&device).map(Gpu::at);
     let detail = &mut occurrence.detail.aer;
@@ -49,7 +50,11 @@ pub fn aer(record: &AerRecord) -> Occurrence {
         .map(|(_, name)| (*name).to_owned())
         .collect();
     if record.tlp_header_valid != 0 {
-        detail.tlp_header = record.tlp_header.iter().map(|word| format!("{word:#010x}")).collect();
+        detail.tlp_header = record
+            .tlp_header
+            .iter()
+            .map(|word| format!("{word:#010x}"))
+            .collect();
     }
     occurrence
 }
@@ -91,7 +96,10 @@ const UNCORRECTABLE: &[(u32, &str)] = &[
 /// oom:mark_victim.
 pub fn oom(record: &OomRecord) -> Occurrence {
     let pid = record.victim;
-    let mut victim = Process { pid: Some(pid), ..Process::default() };
+    let mut victim = Process {
+        pid: Some(pid),
+        ..Process::default()
+    };
     process::enrich(&mut victim);
     let name = victim.comm.as_deref().unwrap_or("?");
     let message = format!("{SYNTHETIC}the kernel kills process {pid} ({name}) for lack of memory");
@@ -104,7 +112,10 @@ pub fn oom(record: &OomRecord) -> Occurrence {
 /// A process that had a watched device open ended.
 pub fn exit(record: &ExitRecord) -> Occurrence {
     let pid = record.header.tgid;
-    let mut who = Process { pid: Some(pid), ..Process::default() };
+    let mut who = Process {
+        pid: Some(pid),
+        ..Process::default()
+    };
     // The leader's name, while /proc still has it; that of the last thread may be another.
     who.comm = process::comm(&PathBuf::from(format!("/proc/{pid}")))
         .or_else(|| Some(text_of(&record.comm)));
@@ -144,7 +155,10 @@ pub fn call(record: &CallRecord, threshold_ns: u64) -> Occurrence {
         threshold_ns / 1_000_000
     );
     let mut occurrence = occurrence(Kind::SlowCall, message, record.header.boottime_ns);
-    let mut who = Process { pid: Some(record.header.tgid), ..Process::default() };
+    let mut who = Process {
+        pid: Some(record.header.tgid),
+        ..Process::default()
+    };
     process::enrich(&mut who);
     who.comm = who.comm.or_else(|| Some(text_of(&record.comm)));
     occurrence.process = Some(who);
@@ -165,8 +179,14 @@ mod tests {
 
     #[test]
     fn an_exit_tells_status_or_signal_and_core() {
-        let mut record = ExitRecord { rdev: 195 << 20 | 255, ..ExitRecord::default() };
-        record.header = Header { tgid: u32::MAX, ..Header::default() };
+        let mut record = ExitRecord {
+            rdev: 195 << 20 | 255,
+            ..ExitRecord::default()
+        };
+        record.header = Header {
+            tgid: u32::MAX,
+            ..Header::default()
+        };
         record.comm[..6].copy_from_slice(b"python");
         for (code, status, signal, core) in [
             (3 << 8, Some(3), None, None),
@@ -176,7 +196,10 @@ mod tests {
             record.exit_code = code;
             let told = exit(&record);
             let detail = &told.detail.process_exit;
-            assert_eq!((detail.exit_code, detail.signal, detail.core_dumped), (status, signal, core));
+            assert_eq!(
+                (detail.exit_code, detail.signal, detail.core_dumped),
+                (status, signal, core)
+            );
             assert_eq!(told.process.unwrap().comm.as_deref(), Some("python"));
             assert_eq!(told.detail.api.chardev.as_deref(), Some("195:255"));
         }
@@ -184,7 +207,11 @@ mod tests {
 
     #[test]
     fn aer_names_device_class_and_errors() {
-        let mut record = AerRecord { status: 0x1001, severity: 2, ..AerRecord::default() };
+        let mut record = AerRecord {
+            status: 0x1001,
+            severity: 2,
+            ..AerRecord::default()
+        };
         record.dev_name[..12].copy_from_slice(b"0000:00:1c.0");
         let told = aer(&record);
         assert_eq!(told.gpu.unwrap().pci.unwrap().to_string(), "0000:00:1c.0");
@@ -194,7 +221,11 @@ mod tests {
 
     #[test]
     fn a_slow_call_again_is_a_repeat() {
-        let mut record = CallRecord { cmd: 0xc020_462a, rdev: 195 << 20, ..CallRecord::default() };
+        let mut record = CallRecord {
+            cmd: 0xc020_462a,
+            rdev: 195 << 20,
+            ..CallRecord::default()
+        };
         record.header.tgid = u32::MAX;
         record.latency_ns = 5;
         let first = call(&record, 1_000_000);

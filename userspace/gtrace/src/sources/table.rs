@@ -115,8 +115,12 @@ pub fn set_state(
     state: SourceState,
     reason: Option<String>,
 ) {
-    let Some(source) = SOURCES.iter().find(|s| s.witness == witness) else { return };
-    let Some(status) = statuses.iter_mut().find(|s| s.witness == Some(witness)) else { return };
+    let Some(source) = SOURCES.iter().find(|s| s.witness == witness) else {
+        return;
+    };
+    let Some(status) = statuses.iter_mut().find(|s| s.witness == Some(witness)) else {
+        return;
+    };
     status.state = state;
     status.reason = reason;
     status.remedy = match state {
@@ -169,10 +173,21 @@ mod tests {
     fn only_what_is_not_well_has_a_remedy() {
         let mut statuses = initial();
         let absent = Some("no driver".to_owned());
-        set_state(&mut statuses, WitnessName::Nvml, SourceState::Absent, absent);
+        set_state(
+            &mut statuses,
+            WitnessName::Nvml,
+            SourceState::Absent,
+            absent,
+        );
         set_state(&mut statuses, WitnessName::Kmsg, SourceState::Active, None);
         let get = |w| statuses.iter().find(|s| s.witness == Some(w)).unwrap();
-        assert!(get(WitnessName::Nvml).remedy.as_ref().unwrap().contains("driver"));
+        assert!(
+            get(WitnessName::Nvml)
+                .remedy
+                .as_ref()
+                .unwrap()
+                .contains("driver")
+        );
         assert!(get(WitnessName::Kmsg).remedy.is_none());
     }
 }

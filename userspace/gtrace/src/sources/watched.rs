@@ -30,12 +30,20 @@ fn parse_devices(text: &str) -> Vec<DeviceFilter> {
         }
     }
     majors.truncate(MAX_DEVICES);
-    majors.into_iter().map(|major| DeviceFilter { major, minor: DeviceFilter::ANY_MINOR }).collect()
+    majors
+        .into_iter()
+        .map(|major| DeviceFilter {
+            major,
+            minor: DeviceFilter::ANY_MINOR,
+        })
+        .collect()
 }
 
 /// Processes that have a watched device open now, with one such device number.
 pub fn users(filters: &[DeviceFilter]) -> Vec<(u32, u32)> {
-    let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     processes
         .filter_map(Result::ok)
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
@@ -51,7 +59,10 @@ fn open_device(pid: u32, filters: &[DeviceFilter]) -> Option<u32> {
             return None;
         }
         let rdev = kernel_rdev(metadata.rdev());
-        filters.iter().any(|filter| filter.matches(rdev)).then_some(rdev)
+        filters
+            .iter()
+            .any(|filter| filter.matches(rdev))
+            .then_some(rdev)
     })
 }
 
@@ -66,7 +77,12 @@ mod tests {
 
     #[test]
     fn nvidias_majors_are_taken_from_the_kernels_list_and_195_always() {
-        let majors = |text| parse_devices(text).iter().map(|f| f.major).collect::<Vec<_>>();
+        let majors = |text| {
+            parse_devices(text)
+                .iter()
+                .map(|f| f.major)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(majors(""), [195]);
         let text = "Character devices:\n  1 mem\n195 nvidia-frontend\n234 nvidia-nvswitch\n\
                     510 nvidia-uvm\n511 nvidia-caps\n\nBlock devices:\n  8 nvidia-not\n";
@@ -77,7 +93,9 @@ mod tests {
     fn this_process_is_found_by_a_device_that_it_has_open() {
         let _file = fs::File::open("/dev/zero").unwrap();
         let filters = [DeviceFilter { major: 1, minor: 5 }];
-        let own = users(&filters).into_iter().find(|(pid, _)| *pid == std::process::id());
+        let own = users(&filters)
+            .into_iter()
+            .find(|(pid, _)| *pid == std::process::id());
         assert_eq!(own, Some((std::process::id(), (1 << 20) | 5)));
     }
 }

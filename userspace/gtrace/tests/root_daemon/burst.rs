@@ -57,7 +57,9 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
     let gpu = fresh_gpu();
     let mut log = KernelLog::open();
     log.write(&format!("NVRM: Xid (PCI:{gpu}): 8, first"));
-    daemon.wait_events(&["--gpu", &gpu], |e| e.len() == 1 && e[0].witnesses.len() == 2);
+    daemon.wait_events(&["--gpu", &gpu], |e| {
+        e.len() == 1 && e[0].witnesses.len() == 2
+    });
     let before = newest_seq();
     let read_before = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}");
     // A daemon that does not run cannot keep up: the log is sure to be overwritten under it, and
@@ -69,7 +71,9 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
         if xid {
             log.write(&xid_line(&gpu, n / (LINES / XIDS)));
         } else {
-            log.write(&format!("burst: ordinary line {n} of a long and dull conversation"));
+            log.write(&format!(
+                "burst: ordinary line {n} of a long and dull conversation"
+            ));
         }
     }
     let after = newest_seq();
@@ -77,11 +81,21 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
     let events = daemon.wait_events(&["--gpu", &gpu, "--kind", "xid"], |events| {
         occurrences(events) > XIDS as u64
     });
-    assert_eq!(occurrences(&events), XIDS as u64 + 1, "every Xid exactly once");
-    let by_console: u64 = events.iter().map(|e| seen_by(e, WitnessName::PrintkConsole)).sum();
+    assert_eq!(
+        occurrences(&events),
+        XIDS as u64 + 1,
+        "every Xid exactly once"
+    );
+    let by_console: u64 = events
+        .iter()
+        .map(|e| seen_by(e, WitnessName::PrintkConsole))
+        .sum();
     assert_eq!(by_console, XIDS as u64 + 1, "all by way of printk:console");
     // n % 6 of 0 and 3, of 1000: one text, 334 times.
-    let same = events.iter().find(|e| e.message.contains("name=same")).unwrap();
+    let same = events
+        .iter()
+        .find(|e| e.message.contains("name=same"))
+        .unwrap();
     assert_eq!(same.repeats, 333);
     eventually("everything of the kernel log is accounted for", || {
         let read = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}") - read_before;
@@ -91,14 +105,24 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
             .filter(|e| e.kind == Kind::SourceLost)
             .filter_map(|e| e.detail.source.lost)
             .sum();
-        let counted = metric(&daemon, "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}");
+        let counted = metric(
+            &daemon,
+            "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}",
+        );
         assert_eq!(told, counted);
         // What others log meanwhile comes on top.
         (read + told >= after - before && told > 1000).then_some(())
     });
     let read = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}") - read_before;
-    let lost = metric(&daemon, "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}");
-    assert_eq!(read + lost, newest_seq() - before, "read + lost is what was logged");
+    let lost = metric(
+        &daemon,
+        "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}",
+    );
+    assert_eq!(
+        read + lost,
+        newest_seq() - before,
+        "read + lost is what was logged"
+    );
     daemon.stop();
 }
 

@@ -9,7 +9,11 @@ use crate::needs_root;
 
 /// Rounds; a hundred with GTRACE_TEST_LONG set.
 fn rounds() -> u32 {
-    if std::env::var_os("GTRACE_TEST_LONG").is_some() { 100 } else { 3 }
+    if std::env::var_os("GTRACE_TEST_LONG").is_some() {
+        100
+    } else {
+        3
+    }
 }
 
 #[test]
@@ -26,7 +30,11 @@ fn root_killed_under_load_nothing_is_missing_or_doubled_after_a_restart() {
             while !stop.load(Ordering::Relaxed) {
                 let n = written.load(Ordering::Relaxed);
                 // Half of them say the same again and again.
-                let text = if n % 2 == 0 { "same".to_owned() } else { format!("number {n}") };
+                let text = if n.is_multiple_of(2) {
+                    "same".to_owned()
+                } else {
+                    format!("number {n}")
+                };
                 log.write(&format!("NVRM: Xid (PCI:{gpu}): 31, {text}"));
                 written.store(n + 1, Ordering::Relaxed);
                 std::thread::sleep(Duration::from_millis(4));
@@ -43,15 +51,18 @@ fn root_killed_under_load_nothing_is_missing_or_doubled_after_a_restart() {
     });
     let written = written.load(Ordering::Relaxed);
     let daemon = Daemon::start_in(dir.path(), &[]);
-    let events = daemon
-        .wait_events(&["--gpu", &gpu], |events| occurrences(events) >= written);
+    let events = daemon.wait_events(&["--gpu", &gpu], |events| occurrences(events) >= written);
     assert_eq!(occurrences(&events), written, "{} events", events.len());
     let mut by_text = BTreeMap::new();
     for event in &events {
         *by_text.entry(event.message.as_str()).or_insert(0) += event.repeats + 1;
     }
     for (text, count) in by_text {
-        let want = if text.ends_with("same") { written.div_ceil(2) } else { 1 };
+        let want = if text.ends_with("same") {
+            written.div_ceil(2)
+        } else {
+            1
+        };
         assert_eq!(count, want, "{text}");
     }
     daemon.stop();

@@ -28,8 +28,14 @@ fn in_own_mounts(dir: &Path, mounts: &str, args: &[&str]) -> Command {
     command.args(["--mount", "sh", "-c", &script, "sh"]);
     command.arg(inner.get_program()).args(inner.get_args());
     command.env("GTRACE_STATE_DIR", dir);
-    let log = fs::OpenOptions::new().append(true).open(dir.join("log")).unwrap();
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let log = fs::OpenOptions::new()
+        .append(true)
+        .open(dir.join("log"))
+        .unwrap();
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
     command
 }
 
@@ -37,15 +43,26 @@ fn in_own_mounts(dir: &Path, mounts: &str, args: &[&str]) -> Command {
 fn root_without_privileges_it_says_so_and_ends_with_3() {
     needs_root!();
     let dir = tempfile::tempdir_in("/tmp").unwrap();
-    fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    fs::set_permissions(
+        dir.path(),
+        std::os::unix::fs::PermissionsExt::from_mode(0o777),
+    )
+    .unwrap();
     let mut command = run_command(dir.path(), &[]);
     // nobody; the log was opened before.
     command.uid(65534).gid(65534);
     let copy = dir.path().join("gtrace");
     fs::copy(GTRACE, &copy).unwrap();
     let mut as_nobody = Command::new(&copy);
-    as_nobody.args(command.get_args()).env("GTRACE_STATE_DIR", dir.path()).uid(65534).gid(65534);
-    let log = fs::OpenOptions::new().append(true).open(dir.path().join("log")).unwrap();
+    as_nobody
+        .args(command.get_args())
+        .env("GTRACE_STATE_DIR", dir.path())
+        .uid(65534)
+        .gid(65534);
+    let log = fs::OpenOptions::new()
+        .append(true)
+        .open(dir.path().join("log"))
+        .unwrap();
     as_nobody.stdout(Stdio::null()).stderr(log);
     // dmesg may be open to everybody here; then the log alone would do.
     let restrict = fs::read_to_string("/proc/sys/kernel/dmesg_restrict").unwrap();
@@ -53,11 +70,25 @@ fn root_without_privileges_it_says_so_and_ends_with_3() {
     let (code, said) = refused(as_nobody, dir.path());
     fs::write("/proc/sys/kernel/dmesg_restrict", restrict.trim()).unwrap();
     assert_eq!(code, NOT_POSSIBLE, "{said}");
-    assert!(said.contains("sudo") && said.contains("/dev/kmsg"), "{said}");
+    assert!(
+        said.contains("sudo") && said.contains("/dev/kmsg"),
+        "{said}"
+    );
     let mut doctor = Command::new(&copy);
-    let output = doctor.args(["doctor", "--json"]).uid(65534).gid(65534).output().unwrap();
+    let output = doctor
+        .args(["doctor", "--json"])
+        .uid(65534)
+        .gid(65534)
+        .output()
+        .unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert!(report["not_looked_at"][0].as_str().unwrap().contains("root"), "{report}");
+    assert!(
+        report["not_looked_at"][0]
+            .as_str()
+            .unwrap()
+            .contains("root"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -71,14 +102,31 @@ fn root_without_tracefs_the_log_device_alone_serves_and_it_says_so() {
     let mut command = in_own_mounts(dir.path(), hide, &[]);
     let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
     let gpu = fresh_gpu();
-    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 79, GPU has fallen off the bus."));
+    KernelLog::open().write(&format!(
+        "NVRM: Xid (PCI:{gpu}): 79, GPU has fallen off the bus."
+    ));
     let events = daemon.wait_events(&["--gpu", &gpu], |events| events.len() == 1);
     assert_eq!(seen_by(&events[0], WitnessName::Kmsg), 1);
     assert_eq!(events[0].witnesses.len(), 1);
-    assert!(daemon.log().contains("tracefs is not mounted"), "{}", daemon.log());
+    assert!(
+        daemon.log().contains("tracefs is not mounted"),
+        "{}",
+        daemon.log()
+    );
     let status = daemon.status();
-    let console = status.sources.iter().find(|s| s.name == "printk:console").unwrap();
-    assert!(console.remedy.as_ref().unwrap().contains("mount -t tracefs"), "{console:?}");
+    let console = status
+        .sources
+        .iter()
+        .find(|s| s.name == "printk:console")
+        .unwrap();
+    assert!(
+        console
+            .remedy
+            .as_ref()
+            .unwrap()
+            .contains("mount -t tracefs"),
+        "{console:?}"
+    );
 }
 
 #[test]
@@ -91,11 +139,17 @@ fn root_without_btf_only_what_follows_descriptors_is_missing() {
     let status = daemon.status();
     let state = |name: &str| {
         let source = status.sources.iter().find(|s| s.name == name).unwrap();
-        (format!("{:?}", source.state), source.reason.clone().unwrap_or_default())
+        (
+            format!("{:?}", source.state),
+            source.reason.clone().unwrap_or_default(),
+        )
     };
     assert_eq!(state("printk:console").0, "Active");
     let (exit, reason) = state("sched:sched_process_exit");
-    assert!(exit == "Absent" && reason.contains("CONFIG_DEBUG_INFO_BTF"), "{exit}: {reason}");
+    assert!(
+        exit == "Absent" && reason.contains("CONFIG_DEBUG_INFO_BTF"),
+        "{exit}: {reason}"
+    );
 }
 
 #[test]
@@ -106,8 +160,10 @@ fn root_under_lockdown_doctor_names_it_and_the_remedy() {
          echo 'none integrity [confidentiality]' > /sys/kernel/security/lockdown && \
          {GTRACE} doctor"
     );
-    let output =
-        Command::new("unshare").args(["--mount", "sh", "-c", &script]).output().unwrap();
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", &script])
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     let said_more = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("lockdown=integrity"), "{said}{said_more}");
@@ -121,7 +177,14 @@ fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
     let state = dir.path().join("state");
     fs::create_dir(&state).unwrap();
     let mount = |args: &[&str]| Command::new("mount").args(args).status().unwrap().success();
-    assert!(mount(&["-t", "tmpfs", "-o", "size=2m", "none", state.to_str().unwrap()]));
+    assert!(mount(&[
+        "-t",
+        "tmpfs",
+        "-o",
+        "size=2m",
+        "none",
+        state.to_str().unwrap()
+    ]));
     let _unmount = Unmount(state.to_str().unwrap().to_owned());
     let state_arg = state.to_str().unwrap();
     let daemon = Daemon::start_in(dir.path(), &["--state-dir", state_arg]);
@@ -129,11 +192,17 @@ fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
     let mut log = KernelLog::open();
     log.write(&format!("NVRM: Xid (PCI:{gpu}): 13, before"));
     let stored = || events_in(&state, &["--gpu", &gpu]);
-    eventually("the first is stored", || (stored().len() == 1).then_some(()));
+    eventually("the first is stored", || {
+        (stored().len() == 1).then_some(())
+    });
     // Whatever room is left goes to a file.
     let filler = state.join("filler");
-    let _ = Command::new("dd").arg("if=/dev/zero").arg(format!("of={}", filler.display()))
-        .args(["bs=4k"]).stderr(Stdio::null()).status();
+    let _ = Command::new("dd")
+        .arg("if=/dev/zero")
+        .arg(format!("of={}", filler.display()))
+        .args(["bs=4k"])
+        .stderr(Stdio::null())
+        .status();
     for n in 0..2000 {
         log.write(&format!("NVRM: Xid (PCI:{gpu}): 31, number {n}"));
     }
@@ -172,28 +241,58 @@ fn root_what_cannot_work_is_refused_with_cause_remedy_and_exit_code() {
             assert!(said.contains(hint), "{args:?} lacks {hint}: {said}");
         }
     };
-    expect(&["--state-dir", "/proc/gtrace"], NOT_POSSIBLE, &["/proc/gtrace"]);
-    expect(&["--ring-bytes", "5000"], USAGE, &["ring_bytes", "power of two"]);
+    expect(
+        &["--state-dir", "/proc/gtrace"],
+        NOT_POSSIBLE,
+        &["/proc/gtrace"],
+    );
+    expect(
+        &["--ring-bytes", "5000"],
+        USAGE,
+        &["ring_bytes", "power of two"],
+    );
     let garbage = dir.path().join("garbage.toml");
     fs::write(&garbage, "slow_call_ms = 1\n\u{1}\u{2} = [[[").unwrap();
-    expect(&["--config", garbage.to_str().unwrap()], USAGE, &["garbage.toml", "line 2"]);
-    expect(&["--config", "/does/not/exist"], USAGE, &["/does/not/exist", "--config"]);
+    expect(
+        &["--config", garbage.to_str().unwrap()],
+        USAGE,
+        &["garbage.toml", "line 2"],
+    );
+    expect(
+        &["--config", "/does/not/exist"],
+        USAGE,
+        &["/does/not/exist", "--config"],
+    );
     fs::write(&garbage, "[[rule]]\nxid = \"many\"").unwrap();
-    expect(&["--site-policy", garbage.to_str().unwrap()], NOT_POSSIBLE, &["site policy"]);
+    expect(
+        &["--site-policy", garbage.to_str().unwrap()],
+        NOT_POSSIBLE,
+        &["site policy"],
+    );
 
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let _ = fs::remove_file(&log);
     let mut command = Command::new(GTRACE);
-    command.args(["run", "--listen", &address, "--state-dir"]).arg(dir.path().join("b"));
+    command
+        .args(["run", "--listen", &address, "--state-dir"])
+        .arg(dir.path().join("b"));
     command.arg("--socket").arg(dir.path().join("b.sock"));
-    command.stdout(Stdio::null()).stderr(fs::File::create(&log).unwrap());
+    command
+        .stdout(Stdio::null())
+        .stderr(fs::File::create(&log).unwrap());
     let (code, said) = refused(command, dir.path());
-    assert!(code == NOT_POSSIBLE && said.contains(&address), "{code}: {said}");
+    assert!(
+        code == NOT_POSSIBLE && said.contains(&address),
+        "{code}: {said}"
+    );
 
     let daemon = Daemon::start(&[]);
     let (code, said) = refused(run_command(&daemon.dir, &[]), &daemon.dir);
     let pid = daemon.child.id().to_string();
-    assert!(code == NOT_POSSIBLE && said.contains(&pid), "{code}: {said}");
+    assert!(
+        code == NOT_POSSIBLE && said.contains(&pid),
+        "{code}: {said}"
+    );
     daemon.stop();
 }

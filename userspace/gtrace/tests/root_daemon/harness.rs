@@ -43,7 +43,10 @@ impl Turn {
         let devkmsg = fs::read_to_string(DEVKMSG).unwrap();
         // The kernel wants the newline.
         fs::write(DEVKMSG, "on\n").unwrap();
-        Self { _lock: lock, devkmsg }
+        Self {
+            _lock: lock,
+            devkmsg,
+        }
     }
 }
 
@@ -76,11 +79,18 @@ impl Daemon {
 
     /// Waits until `child`, a daemon in `dir`, answers.
     pub fn wait_ready(dir: &Path, child: Child) -> Self {
-        let mut daemon = Self { dir: dir.to_owned(), child, _temp: None };
+        let mut daemon = Self {
+            dir: dir.to_owned(),
+            child,
+            _temp: None,
+        };
         let log = dir.join("log");
         eventually("the daemon answers", || {
             if let Some(status) = daemon.child.try_wait().unwrap() {
-                panic!("the daemon ended with {status}: {}", fs::read_to_string(&log).unwrap());
+                panic!(
+                    "the daemon ended with {status}: {}",
+                    fs::read_to_string(&log).unwrap()
+                );
             }
             let socket = daemon.socket();
             daemon.try_status(&socket).map(drop)
@@ -89,7 +99,9 @@ impl Daemon {
     }
 
     fn try_status(&self, socket: &Path) -> Option<Status> {
-        Client::new(Endpoint::Unix(socket.to_owned())).get("/api/v1/status").ok()
+        Client::new(Endpoint::Unix(socket.to_owned()))
+            .get("/api/v1/status")
+            .ok()
     }
 
     pub fn socket(&self) -> PathBuf {
@@ -144,7 +156,12 @@ impl Daemon {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         let status = self.child.wait().unwrap();
-        assert!(status.success(), "{status} {:?}: {}", status.signal(), self.log());
+        assert!(
+            status.success(),
+            "{status} {:?}: {}",
+            status.signal(),
+            self.log()
+        );
     }
 }
 
@@ -158,25 +175,47 @@ impl Drop for Daemon {
 
 /// `gtrace run` in `dir`, logging there.
 pub fn run_command(dir: &Path, args: &[&str]) -> Command {
-    let log = OpenOptions::new().create(true).append(true).open(dir.join("log")).unwrap();
+    let log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(dir.join("log"))
+        .unwrap();
     let mut command = Command::new(GTRACE);
     command.args(["run", "--quiet", "--listen", "off", "--kill-switch"]);
-    command.arg(dir.join("pause")).arg("--socket").arg(dir.join("gtrace.sock")).args(args);
+    command
+        .arg(dir.join("pause"))
+        .arg("--socket")
+        .arg(dir.join("gtrace.sock"))
+        .args(args);
     // By the environment, so that a test can override it by a flag.
     command.env("GTRACE_STATE_DIR", dir);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
     command
 }
 
 /// `gtrace events --json` of the store in `dir`, daemon or not.
 pub fn events_in(dir: &Path, args: &[&str]) -> Vec<Event> {
     let mut command = Command::new(GTRACE);
-    command.args(["events", "--json", "--limit", "100000", "--store"]).arg(dir.join("store.db"));
-    command.arg("--socket").arg(dir.join("gtrace.sock")).args(args);
+    command
+        .args(["events", "--json", "--limit", "100000", "--store"])
+        .arg(dir.join("store.db"));
+    command
+        .arg("--socket")
+        .arg(dir.join("gtrace.sock"))
+        .args(args);
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 pub fn gtrace(args: &[&str]) -> Output {
@@ -187,7 +226,11 @@ pub fn gtrace(args: &[&str]) -> Output {
 pub fn verify(dir: &Path) {
     let store = dir.join("store.db");
     let output = gtrace(&["events", "--verify", "--store", store.to_str().unwrap()]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
 }
 
 pub fn eventually<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
@@ -228,5 +271,9 @@ pub fn occurrences(events: &[Event]) -> u64 {
 }
 
 pub fn seen_by(event: &Event, source: WitnessName) -> u64 {
-    event.witnesses.iter().find(|w| w.source == source).map_or(0, |w| w.count)
+    event
+        .witnesses
+        .iter()
+        .find(|w| w.source == source)
+        .map_or(0, |w| w.count)
 }

@@ -14,8 +14,17 @@ fn root_a_drill_comes_through_marked_explained_and_with_both_witnesses() {
     let _turn = Turn::take();
     let daemon = Daemon::start(&[]);
     let gpu = format!("{}.0", fresh_gpu());
-    let args =
-        ["inject", "xid", "79", "--gpu", &gpu, "--pid", "4000000", "--comm", "my, odd (proc)"];
+    let args = [
+        "inject",
+        "xid",
+        "79",
+        "--gpu",
+        &gpu,
+        "--pid",
+        "4000000",
+        "--comm",
+        "my, odd (proc)",
+    ];
     assert!(gtrace(&args).status.success());
     let events = daemon.wait_events(&["--gpu", &gpu, "--kind", "xid"], |events| {
         events.len() == 1 && events[0].witnesses.len() == 2
@@ -23,15 +32,30 @@ fn root_a_drill_comes_through_marked_explained_and_with_both_witnesses() {
     let event = &events[0];
     assert_eq!(event.provenance, Provenance::Injected);
     assert_eq!(event.detail.xid.xid, Some(79));
-    assert_eq!(event.process.as_ref().unwrap().comm.as_deref(), Some("my, odd (proc)"));
+    assert_eq!(
+        event.process.as_ref().unwrap().comm.as_deref(),
+        Some("my, odd (proc)")
+    );
     assert!(event.advice.as_ref().unwrap().meaning.is_some());
     assert_eq!(seen_by(event, WitnessName::PrintkConsole), 1);
     assert_eq!(seen_by(event, WitnessName::Kmsg), 1);
     let id = event.id.to_string();
     let socket = daemon.socket();
-    let acked =
-        gtrace(&["ack", &id, "--by", "a", "--note", "b", "--socket", socket.to_str().unwrap()]);
-    assert!(acked.status.success(), "{}", String::from_utf8_lossy(&acked.stderr));
+    let acked = gtrace(&[
+        "ack",
+        &id,
+        "--by",
+        "a",
+        "--note",
+        "b",
+        "--socket",
+        socket.to_str().unwrap(),
+    ]);
+    assert!(
+        acked.status.success(),
+        "{}",
+        String::from_utf8_lossy(&acked.stderr)
+    );
     let dir = daemon.dir.clone();
     let store = daemon.store();
     let keep = tempfile::tempdir().unwrap();
@@ -95,7 +119,9 @@ fn root_follow_prints_history_then_what_comes_and_ends_with_the_reader() {
     log.write(&format!("NVRM: Xid (PCI:{gpu}): 13, before"));
     daemon.wait_events(&["--gpu", &gpu], |events| events.len() == 1);
     let mut follower = Command::new(GTRACE)
-        .args(["events", "--follow", "--json", "--since", "1m", "--gpu", &gpu, "--socket"])
+        .args([
+            "events", "--follow", "--json", "--since", "1m", "--gpu", &gpu, "--socket",
+        ])
         .arg(daemon.socket())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,6 +1,11 @@
 //! The daemon on the real kernel. Every test here needs root; without it each is skipped, saying
 //! so. They take turns, as the kernel log and its settings are one for the whole host.
-#![allow(missing_docs, unreachable_pub)]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used
+)]
 
 mod burst;
 mod crash;

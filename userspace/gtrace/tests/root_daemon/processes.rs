@@ -17,7 +17,11 @@ const DEVICES: [&str; 2] = ["--devices", "1:9"];
 const RM_CONTROL: u32 = 0xc020_462a;
 
 fn shell(script: &str) -> (u32, ExitStatus) {
-    let mut child = Command::new("sh").args(["-c", script]).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let pid = child.id();
     (pid, child.wait().unwrap())
 }
@@ -34,15 +38,23 @@ fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
     let (innocent, _) = shell("exit 7");
     let of = |pid: u32| {
         move |events: &[gtrace_event::Event]| {
-            events.iter().any(|e| e.process.as_ref().and_then(|p| p.pid) == Some(pid))
+            events
+                .iter()
+                .any(|e| e.process.as_ref().and_then(|p| p.pid) == Some(pid))
         }
     };
     let args = ["--kind", "gpu_process_exit"];
     daemon.wait_events(&args, of(exited));
     let events = daemon.wait_events(&args, of(killed));
     let detail = |pid| {
-        let event = events.iter().find(|e| e.process.as_ref().unwrap().pid == Some(pid)).unwrap();
-        (event.detail.process_exit.exit_code, event.detail.process_exit.signal)
+        let event = events
+            .iter()
+            .find(|e| e.process.as_ref().unwrap().pid == Some(pid))
+            .unwrap();
+        (
+            event.detail.process_exit.exit_code,
+            event.detail.process_exit.signal,
+        )
     };
     assert_eq!(detail(exited), (Some(7), None));
     assert_eq!(detail(killed), (None, Some(9)));
@@ -56,17 +68,25 @@ fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
     let _turn = Turn::take();
     // Descriptor 99 lies past the part of the table that the exit probe looks at.
     let script = format!("exec 99<>{DEVICE}; read line; exit 5");
-    let mut child =
-        Command::new("bash").args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new("bash")
+        .args(["-c", &script])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let fd = format!("/proc/{}/fd/99", child.id());
     eventually("the device is open", || fs::metadata(&fd).ok());
     let daemon = Daemon::start(&DEVICES);
     drop(child.stdin.take());
     assert_eq!(child.wait().unwrap().code(), Some(5));
     let events = daemon.wait_events(&["--kind", "gpu_process_exit"], |events| {
-        events.iter().any(|e| e.process.as_ref().unwrap().pid == Some(child.id()))
+        events
+            .iter()
+            .any(|e| e.process.as_ref().unwrap().pid == Some(child.id()))
     });
-    let of = events.iter().find(|e| e.process.as_ref().unwrap().pid == Some(child.id())).unwrap();
+    let of = events
+        .iter()
+        .find(|e| e.process.as_ref().unwrap().pid == Some(child.id()))
+        .unwrap();
     assert_eq!(of.detail.process_exit.exit_code, Some(5));
     daemon.stop();
 }
@@ -106,7 +126,13 @@ fn root_driver_calls_of_four_threads_are_counted_exactly_and_others_not_at_all()
 fn call(file: &File) {
     let mut argument = [0u8; 32];
     // SAFETY: the argument is as large as the request number says; neither device writes to it.
-    unsafe { libc::ioctl(file.as_raw_fd(), u64::from(RM_CONTROL), argument.as_mut_ptr()) };
+    unsafe {
+        libc::ioctl(
+            file.as_raw_fd(),
+            u64::from(RM_CONTROL),
+            argument.as_mut_ptr(),
+        )
+    };
 }
 
 /// A memory control group with a limit; v1 or v2, whichever the host has.
@@ -152,20 +178,30 @@ fn root_a_process_killed_for_lack_of_memory_is_one_event_of_all_witnesses() {
     let (pid, status) = shell(&script);
     assert_eq!(status.signal(), Some(9), "{status}");
     let events = daemon.wait_events(&["--kind", "oom_kill"], |events| {
-        events.iter().any(|e| {
-            e.process.as_ref().and_then(|p| p.pid) == Some(pid) && e.witnesses.len() == 3
-        })
+        events
+            .iter()
+            .any(|e| e.process.as_ref().and_then(|p| p.pid) == Some(pid) && e.witnesses.len() == 3)
     });
-    let of: Vec<_> =
-        events.iter().filter(|e| e.process.as_ref().unwrap().pid == Some(pid)).collect();
+    let of: Vec<_> = events
+        .iter()
+        .filter(|e| e.process.as_ref().unwrap().pid == Some(pid))
+        .collect();
     assert_eq!((of.len(), of[0].repeats), (1, 0), "{of:#?}");
     assert_eq!(of[0].kind, Kind::OomKill);
-    for witness in [WitnessName::OomVictim, WitnessName::PrintkConsole, WitnessName::Kmsg] {
+    for witness in [
+        WitnessName::OomVictim,
+        WitnessName::PrintkConsole,
+        WitnessName::Kmsg,
+    ] {
         assert_eq!(seen_by(of[0], witness), 1, "{witness}");
     }
     let process = of[0].process.as_ref().unwrap();
     assert_eq!(process.comm.as_deref(), Some("python3"));
-    assert!(of[0].message.contains("Killed process"), "{}", of[0].message);
+    assert!(
+        of[0].message.contains("Killed process"),
+        "{}",
+        of[0].message
+    );
     daemon.stop();
 }
 
@@ -185,11 +221,17 @@ fn root_pause_and_the_kill_switch_detach_every_probe() {
     assert!(gtrace(&["resume", "--socket", socket]).status.success());
     KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 13, after"));
     daemon.wait_events(&["--gpu", &gpu], |events| {
-        events.iter().any(|e| seen_by(e, WitnessName::PrintkConsole) == 1)
+        events
+            .iter()
+            .any(|e| seen_by(e, WitnessName::PrintkConsole) == 1)
     });
     fs::write(daemon.dir.join("pause"), "").unwrap();
-    eventually("the kill switch works", || daemon.status().paused.then_some(()));
+    eventually("the kill switch works", || {
+        daemon.status().paused.then_some(())
+    });
     fs::remove_file(daemon.dir.join("pause")).unwrap();
-    eventually("its removal too", || (!daemon.status().paused).then_some(()));
+    eventually("its removal too", || {
+        (!daemon.status().paused).then_some(())
+    });
     daemon.stop();
 }
