@@ -24,6 +24,8 @@ pub struct Offsets {
     pub fdt_max_fds: u32,
     /// `fdtable.fd`.
     pub fdt_fd: u32,
+    /// `fdtable.open_fds`.
+    pub fdt_open_fds: u32,
     /// `file.f_inode`.
     pub file_inode: u32,
     /// `inode.i_rdev`.
@@ -91,7 +93,7 @@ pub struct Config {
     pub slow_call_ns: u64,
 }
 
-const _: () = assert!(size_of::<Offsets>() == 24 * 4);
+const _: () = assert!(size_of::<Offsets>() == 25 * 4);
 const _: () = assert!(size_of::<Config>() == 8 * MAX_DEVICES + 8);
 
 #[cfg(feature = "user")]

@@ -45,6 +45,6 @@ counters! {
     CallsInFlightFull = "calls_in_flight_full",
     /// Processes not remembered as GPU users, because the table was full.
     GpuTasksFull = "gpu_tasks_full",
-    /// Exits whose open descriptors reached past the part of the table that the probe looks at.
+    /// Exits of processes with more open descriptors than the probe looks at.
     ExitFdsUnseen = "exit_fds_unseen",
 }

@@ -24,9 +24,20 @@ pub fn current_task() -> u64 {
     unsafe { bpf_get_current_task() }
 }
 
-/// The running task's descriptor table: address of the array of `struct file *`, and its length.
+/// The running task's descriptor table.
+#[derive(Clone, Copy)]
+pub struct FdTable {
+    /// Address of the array of `struct file *`.
+    pub files: u64,
+    /// Address of the bitmap of descriptors in use.
+    pub open_fds: u64,
+    /// Length of both, in descriptors.
+    pub max_fds: u32,
+}
+
+/// The running task's descriptor table, if it has one and its layout is known.
 #[inline(always)]
-pub fn fd_table() -> Option<(u64, u32)> {
+pub fn fd_table() -> Option<FdTable> {
     let offsets = OFFSETS.load();
     if offsets.have_files == 0 {
         return None;
@@ -36,9 +47,11 @@ pub fn fd_table() -> Option<(u64, u32)> {
         return None;
     }
     let fdt: u64 = read(files, offsets.files_fdt)?;
-    let max_fds: u32 = read(fdt, offsets.fdt_max_fds)?;
-    let fds: u64 = read(fdt, offsets.fdt_fd)?;
-    Some((fds, max_fds))
+    Some(FdTable {
+        files: read(fdt, offsets.fdt_fd)?,
+        open_fds: read(fdt, offsets.fdt_open_fds)?,
+        max_fds: read(fdt, offsets.fdt_max_fds)?,
+    })
 }
 
 /// The device number (major << 20 | minor) behind a `struct file *`; 0 if it is no character

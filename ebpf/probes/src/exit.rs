@@ -4,14 +4,15 @@ use aya_ebpf::helpers::bpf_get_current_comm;
 use aya_ebpf::helpers::bpf_get_current_pid_tgid;
 use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
-use gtrace_abi::{Config, Counter, ExitRecord, RecordType};
+use gtrace_abi::{Counter, ExitRecord, RecordType};
 
 use crate::device::{config, current_task, fd_table, rdev_of, read, watched};
 use crate::maps::{EVENTS, GPU_TASKS, OFFSETS, STARTS, count};
 use crate::ring::{header, send_record};
 
-/// How many descriptors are looked at, for devices that were opened and never called.
-const FDS_LOOKED_AT: u32 = 64;
+/// How many words of the bitmap of open descriptors are looked at, for devices that were opened
+/// and never called: descriptors 0 to 255.
+const WORDS: u32 = 4;
 
 #[tracepoint]
 pub fn process_exit(_ctx: TracePointContext) -> u32 {
@@ -24,7 +25,6 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
     if offsets.have_files == 0 {
         return 0;
     }
-    let Some(config) = config() else { return 0 };
     let task = current_task();
     let Some(signal) = read::<u64>(task, offsets.task_signal) else {
         count(Counter::FieldReadFailed);
@@ -47,7 +47,7 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
             let _ = GPU_TASKS.remove(tgid);
             rdev
         }
-        None => match open_device(config) {
+        None => match open_device() {
             Some(rdev) => rdev,
             None => return 0,
         },
@@ -70,29 +70,49 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
     0
 }
 
-/// A watched device among the first descriptors of the running task.
+/// A watched device among the open descriptors of the running task.
 #[inline(always)]
-fn open_device(config: &Config) -> Option<u32> {
-    if config.devices[0].major == 0 {
+fn open_device() -> Option<u32> {
+    if config()?.devices[0].major == 0 {
         return None;
     }
-    let (fds, max_fds) = fd_table()?;
-    if max_fds > FDS_LOOKED_AT {
-        count(Counter::ExitFdsUnseen);
-    }
-    for fd in 0..FDS_LOOKED_AT {
-        if fd >= max_fds {
-            break;
+    let table = fd_table()?;
+    // The loops count by constants, not from one open descriptor to the next: so all ways through
+    // a step meet again in one state, and the verifier's work grows with the steps alone.
+    for word in 0..WORDS {
+        if 64 * word >= table.max_fds {
+            return None;
         }
-        let file: u64 = read(fds + 8 * fd as u64, 0)?;
-        if file == 0 {
+        let bits: u64 = read(table.open_fds, 8 * word)?;
+        if bits == 0 {
             continue;
         }
-        if let Some(rdev) = rdev_of(file)
-            && watched(config, rdev)
-        {
-            return Some(rdev);
+        for bit in 0..64 {
+            if bits & (1 << bit) == 0 {
+                continue;
+            }
+            let rdev = watched_rdev(table.files + 8 * (64 * word + bit) as u64);
+            if rdev != 0 {
+                return Some(rdev);
+            }
         }
     }
+    if table.max_fds > 64 * WORDS {
+        count(Counter::ExitFdsUnseen);
+    }
     None
+}
+
+/// The device number behind the `struct file *` at address `slot`, if it is watched; else 0.
+///
+/// A function of its own, so that whatever it finds leaves one register behind and the verifier
+/// has no more than that to tell the ways through it apart.
+#[inline(never)]
+fn watched_rdev(slot: u64) -> u32 {
+    let Some(file) = read::<u64>(slot, 0) else { return 0 };
+    if file == 0 {
+        return 0;
+    }
+    let (Some(rdev), Some(config)) = (rdev_of(file), config()) else { return 0 };
+    if watched(config, rdev) { rdev } else { 0 }
 }

@@ -30,13 +30,11 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
         };
         (fd, cmd)
     };
-    let Some((fds, max_fds)) = fd_table() else {
-        return 0;
-    };
-    if fd >= max_fds {
+    let Some(table) = fd_table() else { return 0 };
+    if fd >= table.max_fds {
         return 0;
     }
-    let file: u64 = match read(fds + 8 * fd as u64, 0) {
+    let file: u64 = match read(table.files + 8 * fd as u64, 0) {
         Some(0) => return 0,
         Some(file) => file,
         None => {

@@ -45,9 +45,10 @@ impl Decoder {
         }
     }
 
-    /// Sets the version of the driver that writes from now on.
+    /// Tells which driver is loaded now. A later line in which another one says that it loads
+    /// takes its place; [`Options::driver_version`] stands above both.
     pub fn set_driver_version(&mut self, version: Option<DriverVersion>) {
-        self.options.driver_version = version;
+        self.nvrm.set_loaded(version);
     }
 
     /// Whether lines are held that wait for further ones. A live reader calls

@@ -69,6 +69,11 @@ impl State {
         }
     }
 
+    /// The driver that is loaded now.
+    pub(crate) fn set_loaded(&mut self, version: Option<DriverVersion>) {
+        self.loaded = version;
+    }
+
     /// Takes a line that begins with `NVRM: `.
     pub(crate) fn line(
         &mut self,

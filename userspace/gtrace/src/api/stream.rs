@@ -367,3 +367,51 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Vec<Published>, ArchiveErro
     }
     Ok(page)
 }
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Amendment, Kind, Occurrence, Severity, Witness, WitnessName};
+
+    use super::*;
+
+    #[test]
+    fn history_knows_what_it_had_and_not_what_came_after() {
+        let time = "2026-03-03T04:05:06Z".parse().unwrap();
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: time,
+        };
+        let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, "x");
+        let event = Event::new(time, witness, occurrence);
+        let seen = HashMap::from([(
+            event.id,
+            Seen {
+                revision: 1,
+                acks: 0,
+            },
+        )]);
+        let history = History { seen, end: 9 };
+        let amended = |revision| {
+            let new = Event {
+                revision,
+                repeats: 1,
+                ..event.clone()
+            };
+            let amendment = Amendment::between(&event, &new, time).unwrap();
+            Published {
+                seq: 9,
+                record: Record::Amendment(Box::new(amendment)),
+                event: new,
+            }
+        };
+        assert!(history.has(&amended(1)));
+        assert!(!history.has(&amended(2)));
+        let record = Record::Event(Box::new(event.clone()));
+        assert!(history.has(&Published {
+            seq: 9,
+            record,
+            event
+        }));
+    }
+}

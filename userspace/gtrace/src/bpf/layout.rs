@@ -50,7 +50,7 @@ pub fn read(tracefs: &Tracefs) -> Layout {
 
 fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
     let btf = Btf::parse(blob).map_err(|e| e.to_string())?;
-    let wanted: [(&mut u32, &str, &str); 11] = [
+    let wanted: [(&mut u32, &str, &str); 12] = [
         (&mut offsets.task_files, "task_struct", "files"),
         (&mut offsets.task_signal, "task_struct", "signal"),
         (&mut offsets.task_exit_code, "task_struct", "exit_code"),
@@ -63,6 +63,7 @@ fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
         (&mut offsets.files_fdt, "files_struct", "fdt"),
         (&mut offsets.fdt_max_fds, "fdtable", "max_fds"),
         (&mut offsets.fdt_fd, "fdtable", "fd"),
+        (&mut offsets.fdt_open_fds, "fdtable", "open_fds"),
         (&mut offsets.file_inode, "file", "f_inode"),
         (&mut offsets.inode_rdev, "inode", "i_rdev"),
         (&mut offsets.inode_mode, "inode", "i_mode"),

@@ -52,6 +52,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    memory::few_arenas();
     init_log();
     let config = match Config::load(args.config.as_deref(), args.keys.clone()) {
         Ok(config) => config,
@@ -123,7 +124,7 @@ impl Daemon {
         })?;
         let inputs = core.inputs.clone();
         let driver = driver_version(&config);
-        let probes = start_probes(&config, args, &hub, &inputs);
+        let probes = start_probes(&config, args, &hub, &inputs, driver);
         let log = start_kmsg(&config, &hub, &core, driver);
         let (probes, log) = match (probes, log) {
             (Err(probes), Err(log)) => {
@@ -268,6 +269,7 @@ fn start_probes(
     args: &Args,
     hub: &Arc<Hub>,
     inputs: &InputSender,
+    driver: Option<DriverVersion>,
 ) -> anyhow::Result<Manager> {
     let fail = |error: anyhow::Error| {
         for probe in &bpf::PROBES {
@@ -293,6 +295,7 @@ fn start_probes(
             hub: Arc::clone(hub),
             inputs: inputs.clone(),
             config: config.clone(),
+            driver,
         };
         Ok(Manager::start(probes, tracefs, options)?)
     };

@@ -15,12 +15,12 @@ use gtrace_store::Reader;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::fold::{Fold, Folded};
+use super::fold::{Fold, Folded, SHRINK_AFTER};
 use super::writer::Writer;
 use super::{AMEND_EVERY, CoreOptions, INPUT_DEPTH, Input, InputSender, KMSG_CURSOR, Told};
-use crate::clock;
 use crate::hub::{Command, Hub, Published};
 use crate::sources::process;
+use crate::{clock, memory};
 
 /// More records than this do not wait for a store that takes none: they are dropped and counted.
 const MAX_WAITING: usize = 20_000;
@@ -315,7 +315,9 @@ impl State {
             self.kmsg_stored = self.kmsg_seq;
             self.cursor_at = Instant::now();
         }
-        self.fold.expire(clock::boottime_ns());
+        if self.fold.expire(clock::boottime_ns()) > SHRINK_AFTER {
+            memory::give_back();
+        }
     }
 
     /// New events go to the store at once, and with them every change that waits: the cursor into

@@ -19,6 +19,8 @@ const TOLERANCE_NS: u64 = 10_000_000_000;
 const POLLED_TOLERANCE_NS: u64 = 60_000_000_000;
 /// How many events are kept live at most; the oldest goes first.
 const MAX_LIVE: usize = 4096;
+/// The tables give memory back when so many events have gone at once.
+pub const SHRINK_AFTER: usize = 256;
 /// How many times of occurrences are kept an event.
 const MAX_TIMES: usize = 65_536;
 
@@ -46,10 +48,9 @@ impl Folded {
 #[derive(Debug)]
 struct Live {
     event: Event,
-    /// The event as last published.
-    published: Event,
+    /// The event as last published, while it has changed since.
+    published: Option<Box<Event>>,
     key: FoldKey,
-    dirty: bool,
     /// Times of occurrences since boot, oldest first; `base` were dropped from the front.
     times: VecDeque<u64>,
     base: u64,
@@ -99,10 +100,9 @@ impl Fold {
             .map(|w| (w.source, w.count.min(total)))
             .collect();
         self.insert(Live {
-            published: event.clone(),
+            published: None,
             event,
             key,
-            dirty: false,
             times,
             base,
             next,
@@ -144,10 +144,9 @@ impl Fold {
         explain(&mut event);
         let id = event.id;
         self.insert(Live {
-            published: event.clone(),
+            published: None,
             event,
             key,
-            dirty: false,
             times: VecDeque::from([at_ns]),
             base: 0,
             next: HashMap::from([(witness, 1)]),
@@ -194,6 +193,7 @@ impl Fold {
         let told = occurrence.provenance;
         if told != Provenance::Unknown && known != Provenance::Unknown && told != known {
             if live.event.repeats > 0 {
+                live.mark(&mut self.dirty);
                 live.event.repeats -= 1;
                 live.times.pop_back();
                 let end = live.base + live.times.len() as u64;
@@ -208,10 +208,10 @@ impl Fold {
                 {
                     first.count = first.count.saturating_sub(1).max(1);
                 }
-                live.mark(&mut self.dirty);
             }
             return None;
         }
+        live.mark(&mut self.dirty);
         if known == Provenance::Unknown {
             live.event.provenance = told;
         }
@@ -219,7 +219,6 @@ impl Fold {
         live.add_witness(witness, time);
         live.enrich(occurrence);
         live.last_ns = live.last_ns.max(at_ns);
-        live.mark(&mut self.dirty);
         Some(Folded::Witnessed(id))
     }
 
@@ -256,6 +255,7 @@ impl Fold {
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
+        live.mark(&mut self.dirty);
         if occurrence.message.len() > live.event.message.len() {
             live.event.message.clone_from(&occurrence.message);
             live.event.detail.clone_from(&occurrence.detail);
@@ -272,7 +272,6 @@ impl Fold {
             *live.next.entry(witness).or_default() += 1;
             live.add_witness(witness, time);
             live.last_ns = live.last_ns.max(at_ns);
-            live.mark(&mut self.dirty);
         }
     }
 
@@ -300,6 +299,7 @@ impl Fold {
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
+        live.mark(&mut self.dirty);
         live.event.repeats += 1;
         live.event.last_time = Some(live.event.last_time.map_or(time, |last| last.max(time)));
         if live.event.provenance == Provenance::Unknown {
@@ -317,7 +317,6 @@ impl Fold {
         live.add_witness(witness, time);
         live.enrich(occurrence);
         live.last_ns = at_ns;
-        live.mark(&mut self.dirty);
     }
 
     fn insert(&mut self, live: Live) {
@@ -338,8 +337,8 @@ impl Fold {
     /// Changes a live event; the change goes out with the next amendment.
     pub fn change(&mut self, id: EventId, change: impl FnOnce(&mut Event)) {
         if let Some(live) = self.live.get_mut(&id) {
-            change(&mut live.event);
             live.mark(&mut self.dirty);
+            change(&mut live.event);
         }
     }
 
@@ -357,8 +356,10 @@ impl Fold {
         !self.dirty.is_empty()
     }
 
-    /// Lets go of events that nothing more is expected of; they must be clean.
-    pub fn expire(&mut self, now_ns: u64) {
+    /// Lets go of events that nothing more is expected of and that have not changed since they were
+    /// published; says how many.
+    pub fn expire(&mut self, now_ns: u64) -> usize {
+        let before = self.live.len();
         let keep_ns = self.window_ns.max(POLLED_TOLERANCE_NS);
         let mut excess = self.live.len().saturating_sub(MAX_LIVE);
         let Self {
@@ -373,7 +374,7 @@ impl Fold {
                 return false;
             };
             let old = now_ns.saturating_sub(live.last_ns) > keep_ns;
-            if live.dirty || !(old || excess > 0) {
+            if live.published.is_some() || !(old || excess > 0) {
                 return true;
             }
             excess = excess.saturating_sub(1);
@@ -386,6 +387,14 @@ impl Fold {
             all.remove(id);
             false
         });
+        let gone = before - self.live.len();
+        if gone > SHRINK_AFTER {
+            self.live.shrink_to_fit();
+            self.by_key.shrink_to_fit();
+            self.by_code.shrink_to_fit();
+            self.order.shrink_to_fit();
+        }
+        gone
     }
 
     /// Number of live events.
@@ -405,8 +414,10 @@ impl Live {
         self.times.get(at).copied().unwrap_or(0)
     }
 
+    /// Keeps the event as it was published, before its first change since.
     fn mark(&mut self, dirty: &mut Vec<EventId>) {
-        if !std::mem::replace(&mut self.dirty, true) {
+        if self.published.is_none() {
+            self.published = Some(Box::new(self.event.clone()));
             dirty.push(self.event.id);
         }
     }
@@ -450,13 +461,15 @@ impl Live {
     }
 
     fn amend(&mut self, now: Timestamp) -> Option<(Amendment, Event)> {
-        self.dirty = false;
-        let mut new = self.event.clone();
-        new.revision = self.published.revision + 1;
-        let amendment = Amendment::between(&self.published, &new, now)?;
-        self.event.revision = new.revision;
-        self.published = new.clone();
-        Some((amendment, new))
+        let published = self.published.take()?;
+        self.event.revision = published.revision + 1;
+        match Amendment::between(&published, &self.event, now) {
+            Some(amendment) => Some((amendment, self.event.clone())),
+            None => {
+                self.event.revision = published.revision;
+                None
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_abi::{Config as ProbeConfig, Counter, DeviceFilter, MAX_DEVICES};
+use gtrace_decoder::DriverVersion;
 use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 
 use super::calls::Calls;
@@ -56,6 +57,8 @@ pub struct ManagerOptions {
     pub inputs: InputSender,
     /// The configuration.
     pub config: Config,
+    /// The driver that is loaded now, whose texts the kernel log carries.
+    pub driver: Option<DriverVersion>,
 }
 
 impl Manager {
@@ -69,6 +72,7 @@ impl Manager {
             hub,
             inputs,
             config,
+            driver,
         } = options;
         let mut devices = Devices::new(&config);
         devices.refresh(&mut probes)?;
@@ -93,6 +97,7 @@ impl Manager {
                 .name("gtrace-drain".to_owned())
                 .spawn(move || {
                     let mut drainer = Drainer::new(&shared, inputs, slow_call_ns);
+                    drainer.console.set_driver_version(driver);
                     drainer.run(rings);
                 })
         };

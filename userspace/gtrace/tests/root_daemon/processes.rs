@@ -66,14 +66,14 @@ fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
 fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
     needs_root!();
     let _turn = Turn::take();
-    // Descriptor 99 lies past the part of the table that the exit probe looks at.
-    let script = format!("exec 99<>{DEVICE}; read line; exit 5");
+    // Descriptor 600 lies past the part of the table that the exit probe looks at.
+    let script = format!("exec 600<>{DEVICE}; read line; exit 5");
     let mut child = Command::new("bash")
         .args(["-c", &script])
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
-    let fd = format!("/proc/{}/fd/99", child.id());
+    let fd = format!("/proc/{}/fd/600", child.id());
     eventually("the device is open", || fs::metadata(&fd).ok());
     let daemon = Daemon::start(&DEVICES);
     drop(child.stdin.take());

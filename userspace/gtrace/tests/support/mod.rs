@@ -101,8 +101,8 @@ pub fn status() -> Status {
             needs: "tracefs".into(),
             reason: None,
             remedy: None,
-            records: 7,
-            lost: 1,
+            records: 0,
+            lost: 0,
         }],
         probes: Vec::new(),
         footprint: Footprint::default(),
@@ -119,6 +119,9 @@ impl Daemon {
         let path = dir.path().join("store.db");
         let store = Store::open(&path, Options::default()).unwrap();
         let (hub, commands) = Hub::new(status());
+        hub.metrics.count_records(WitnessName::PrintkConsole, 7);
+        hub.metrics
+            .count_lost(WitnessName::PrintkConsole.name(), "overwritten", 1);
         let core = Arc::new(Core {
             hub: Arc::clone(&hub),
             store: Mutex::new(Some(store)),

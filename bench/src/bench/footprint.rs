@@ -1,0 +1,133 @@
+//! Memory and CPU time of the daemon, idle and while ioctls are traced.
+
+use std::time::Duration;
+
+use super::Context;
+use crate::bpftrace::Bpftrace;
+use crate::daemon::Daemon;
+use crate::ioctl_load::{IoctlLoad, TRACED};
+use crate::process::Process;
+use crate::report::{Figure, Report};
+
+const BUDGET_RSS_MIB: f64 = 25.0;
+const BUDGET_IDLE_PERCENT: f64 = 0.2;
+const BUDGET_MAPS_MIB: f64 = 32.0;
+const RATE: u32 = 50_000;
+const MIB: f64 = (1 << 20) as f64;
+
+/// What a process took over a while.
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    rss_mib: f64,
+    pss_mib: f64,
+    core_percent: f64,
+    maps_mib: f64,
+}
+
+pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
+    let idle_for = Duration::from_secs(context.pick(5, 30, 600));
+    let load_for = Duration::from_secs(context.pick(2, 15, 60));
+    let mut report = Report::new(
+        "footprint",
+        format!(
+            "the daemon idle for {} s, then {} s under {RATE} traced ioctls a second; bpftrace \
+             with a latency histogram by process the same way",
+            idle_for.as_secs(),
+            load_for.as_secs()
+        ),
+    );
+    let ours = measure_gtrace(context, idle_for, load_for, &mut report)?;
+    context.say("bpftrace");
+    let theirs = match Bpftrace::start()? {
+        Some(bpftrace) => {
+            report.note(format!(
+                "{} filters by {}",
+                Bpftrace::version().unwrap_or_default(),
+                bpftrace.filter
+            ));
+            let idle = take(&bpftrace.process, load_for)?;
+            let (loaded, _) = under_load(&bpftrace.process, load_for)?;
+            Some([idle, loaded])
+        }
+        None => {
+            report.note("bpftrace is not installed, so there is no peer");
+            None
+        }
+    };
+    push_all(&mut report, ours, theirs);
+    Ok(report)
+}
+
+fn measure_gtrace(
+    context: &Context,
+    idle_for: Duration,
+    load_for: Duration,
+    report: &mut Report,
+) -> anyhow::Result<[Taken; 2]> {
+    let daemon = Daemon::start(context, &["--devices", TRACED])?;
+    report.note(format!(
+        "the kernel log's history led to {} records before the measurement",
+        daemon.history()?
+    ));
+    for source in ["printk:console", "syscalls:ioctl"] {
+        report.note(format!("source {source}: {}", daemon.source_state(source)?));
+    }
+    context.say("gtrace idle");
+    let idle = take(&daemon.process, idle_for)?;
+    context.say("gtrace under load");
+    let (loaded, rate) = under_load(&daemon.process, load_for)?;
+    report.note(format!("the load reached {rate:.0} ioctls a second"));
+    Ok([idle, loaded])
+}
+
+fn under_load(process: &Process, time: Duration) -> anyhow::Result<(Taken, f64)> {
+    let load = IoctlLoad::start(RATE, 2)?;
+    let taken = take(process, time)?;
+    Ok((taken, load.rate()))
+}
+
+fn take(process: &Process, time: Duration) -> anyhow::Result<Taken> {
+    let before = process.usage()?;
+    std::thread::sleep(time);
+    let after = process.usage()?;
+    Ok(Taken {
+        rss_mib: after.rss_anon_mib(),
+        pss_mib: after.pss_mib(),
+        core_percent: after.core_percent(&before),
+        maps_mib: process.map_bytes()? as f64 / MIB,
+    })
+}
+
+type Part = fn(&Taken) -> f64;
+
+fn push_all(report: &mut Report, ours: [Taken; 2], theirs: Option<[Taken; 2]>) {
+    let parts: [(&str, &'static str, Part, [Option<f64>; 2]); 4] = [
+        ("RssAnon", "MiB", |t| t.rss_mib, [Some(BUDGET_RSS_MIB); 2]),
+        ("PSS", "MiB", |t| t.pss_mib, [None; 2]),
+        (
+            "share of a core",
+            "%",
+            |t| t.core_percent,
+            [Some(BUDGET_IDLE_PERCENT), None],
+        ),
+        (
+            "memory of BPF maps",
+            "MiB",
+            |t| t.maps_mib,
+            [Some(BUDGET_MAPS_MIB); 2],
+        ),
+    ];
+    for (i, state) in ["idle", "under load"].into_iter().enumerate() {
+        for (name, unit, part, budgets) in &parts {
+            let mut figure = Figure::new(format!("{name}, {state}"), part(&ours[i]), unit);
+            if let Some(limit) = budgets[i] {
+                figure = figure.budget(limit);
+            }
+            if let Some(theirs) = &theirs {
+                let theirs = part(&theirs[i]);
+                figure = figure.with("bpftrace", theirs).beside("bpftrace", theirs);
+            }
+            report.push(figure);
+        }
+    }
+}

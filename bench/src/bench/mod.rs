@@ -1,0 +1,119 @@
+//! The benchmarks, one a file.
+
+mod burst;
+mod decode;
+mod footprint;
+mod ioctl_cost;
+mod latency;
+mod store;
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::machine::Busy;
+use crate::report::Report;
+use crate::sys;
+
+/// A benchmark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Name {
+    /// From a kernel log line to `gtrace events --follow`
+    Latency,
+    /// Memory and CPU time of the daemon, idle and under load
+    Footprint,
+    /// What tracing adds to an ioctl and to other system calls
+    IoctlCost,
+    /// Throughput of the kernel-log decoder
+    Decode,
+    /// Append rate, query time and size of the store
+    Store,
+    /// A burst of kernel log lines
+    Burst,
+}
+
+impl Name {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Latency => "latency",
+            Self::Footprint => "footprint",
+            Self::IoctlCost => "ioctl-cost",
+            Self::Decode => "decode",
+            Self::Store => "store",
+            Self::Burst => "burst",
+        }
+    }
+
+    fn needs_root(self) -> bool {
+        !matches!(self, Self::Decode | Self::Store)
+    }
+}
+
+/// How much to measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    Short,
+    Default,
+    Long,
+}
+
+impl Length {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Short => "short",
+            Self::Default => "default",
+            Self::Long => "long",
+        }
+    }
+}
+
+/// What every benchmark is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Context {
+    pub(crate) gtrace: PathBuf,
+    pub(crate) length: Length,
+    pub(crate) scratch: PathBuf,
+    pub(crate) quiet: bool,
+}
+
+impl Context {
+    pub(crate) fn pick<T>(&self, short: T, default: T, long: T) -> T {
+        match self.length {
+            Length::Short => short,
+            Length::Default => default,
+            Length::Long => long,
+        }
+    }
+
+    /// Tells a person who waits what is going on.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("  ... {text}");
+        }
+    }
+}
+
+/// Runs one benchmark; whatever goes wrong is in the report.
+pub(crate) fn run(name: Name, context: &Context) -> Report {
+    if name.needs_root() && !sys::is_root() {
+        let mut report = Report::new(name.name(), "");
+        report.skip("it needs root (BPF programs, /dev/kmsg); run it with sudo");
+        return report;
+    }
+    let busy = Busy::begin();
+    let result = match name {
+        Name::Latency => latency::run(context),
+        Name::Footprint => footprint::run(context),
+        Name::IoctlCost => ioctl_cost::run(context),
+        Name::Decode => decode::run(context),
+        Name::Store => store::run(context),
+        Name::Burst => burst::run(context),
+    };
+    let mut report = result.unwrap_or_else(|error| {
+        let mut report = Report::new(name.name(), "");
+        report.fail(format!("{error:#}"));
+        report
+    });
+    report.note(busy.end().to_string());
+    report
+}

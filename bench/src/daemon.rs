@@ -1,0 +1,164 @@
+//! A daemon of one's own: private socket and store, no TCP, no NVML.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+
+use crate::bench::Context;
+use crate::http;
+use crate::process::Process;
+use crate::scratch::Scratch;
+
+const START_WITHIN: Duration = Duration::from_secs(30);
+/// The kernel log's history has been dealt with when nothing more was stored for so long.
+const QUIET_FOR: Duration = Duration::from_millis(600);
+const QUIET_WITHIN: Duration = Duration::from_secs(8);
+
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    // Before the directory: ends first.
+    pub(crate) process: Process,
+    dir: Scratch,
+}
+
+impl Daemon {
+    /// Starts a daemon and waits until it has read the kernel log's history.
+    pub(crate) fn start(context: &Context, more: &[&str]) -> anyhow::Result<Self> {
+        let dir = Scratch::new(context)?;
+        let log = dir.join("log");
+        let mut command = Command::new(&context.gtrace);
+        command
+            .args([
+                "run",
+                "--quiet",
+                "--listen",
+                "off",
+                "--nvml-interval-s",
+                "0",
+            ])
+            .args(["--probe-cost-interval-s", "0"])
+            .arg("--state-dir")
+            .arg(dir.path())
+            .arg("--socket")
+            .arg(dir.join("s.sock"))
+            .arg("--kill-switch")
+            .arg(dir.join("pause"))
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&log)?);
+        let mut daemon = Self {
+            process: Process::start(&mut command)?,
+            dir,
+        };
+        let until = Instant::now() + START_WITHIN;
+        while daemon.status().is_err() {
+            if daemon.process.has_ended()? || Instant::now() > until {
+                let log = std::fs::read_to_string(&log).unwrap_or_default();
+                bail!("the daemon did not start; it said:\n{}", log.trim_end());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        daemon.settle()?;
+        Ok(daemon)
+    }
+
+    /// Waits until nothing more is stored, though not for ever: the host may be busy failing.
+    fn settle(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + QUIET_WITHIN;
+        let (mut last, mut since) = (self.last_seq()?, Instant::now());
+        while since.elapsed() < QUIET_FOR && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = self.last_seq()?;
+            if now != last {
+                (last, since) = (now, Instant::now());
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.dir.join("s.sock")
+    }
+
+    pub(crate) fn store(&self) -> PathBuf {
+        self.dir.join("store.db")
+    }
+
+    pub(crate) fn status(&self) -> anyhow::Result<serde_json::Value> {
+        http::get_json(&self.socket(), "/api/v1/status")
+    }
+
+    fn last_seq(&self) -> anyhow::Result<u64> {
+        Ok(self.status()?["last_seq"].as_u64().unwrap_or(0))
+    }
+
+    /// Records in the store that stem from the kernel log's history.
+    pub(crate) fn history(&self) -> anyhow::Result<u64> {
+        self.last_seq()
+    }
+
+    /// State of the source `name`, as `status` shows it.
+    pub(crate) fn source_state(&self, name: &str) -> anyhow::Result<String> {
+        let status = self.status()?;
+        let sources = status["sources"].as_array().cloned().unwrap_or_default();
+        let source = sources.iter().find(|source| source["name"] == name);
+        Ok(source
+            .and_then(|s| s["state"].as_str())
+            .unwrap_or("unknown")
+            .to_owned())
+    }
+
+    /// Detaches (true) or attaches (false) the probes by the kill switch, and waits for it.
+    pub(crate) fn pause(&self, pause: bool) -> anyhow::Result<()> {
+        let switch = self.dir.join("pause");
+        if pause {
+            File::create(&switch)?;
+        } else {
+            std::fs::remove_file(&switch)?;
+        }
+        let until = Instant::now() + START_WITHIN;
+        while self.status()?["paused"] != pause {
+            if Instant::now() > until {
+                bail!("the daemon does not obey its kill switch");
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    /// The counters of `family` in /metrics, by their labels.
+    pub(crate) fn counters(&self, family: &str) -> anyhow::Result<BTreeMap<String, f64>> {
+        Ok(counters(&http::get(&self.socket(), "/metrics")?, family))
+    }
+}
+
+fn counters(metrics: &str, family: &str) -> BTreeMap<String, f64> {
+    let lines = metrics.lines().filter_map(|line| {
+        let labels = line.strip_prefix(family)?.strip_prefix('{')?;
+        let (labels, value) = labels.rsplit_once("} ")?;
+        Some((labels.to_owned(), value.trim().parse().ok()?))
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_found_by_family() {
+        let metrics = "# TYPE gtrace_lost counter\n\
+            gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"} 3869\n\
+            gtrace_lost_total{source=\"a} b\",what=\"c\"} 1.5\n\
+            gtrace_lost_total_not{source=\"x\"} 7\n";
+        let found = counters(metrics, "gtrace_lost_total");
+        assert_eq!(found.len(), 2);
+        assert_eq!(found["source=\"/dev/kmsg\",what=\"overwritten\""], 3869.0);
+        assert_eq!(found["source=\"a} b\",what=\"c\""], 1.5);
+    }
+}
