@@ -17,6 +17,8 @@ use gtrace_event::{
 const TOLERANCE_NS: u64 = 10_000_000_000;
 /// The same for sources that are polled.
 const POLLED_TOLERANCE_NS: u64 = 60_000_000_000;
+/// How far apart the pieces of one record may be logged.
+const PIECES_NS: u64 = 250_000_000;
 /// How many events are kept live at most; the oldest goes first.
 const MAX_LIVE: usize = 4096;
 /// The tables give memory back when so many events have gone at once.
@@ -222,25 +224,32 @@ impl Fold {
         Some(Folded::Witnessed(id))
     }
 
-    /// A live event whose message is a piece of the occurrence's record, or the other way round:
-    /// the driver put the record together with KERN_CONT.
+    /// A live event that is the same record as the occurrence, one of them as the piece of it that
+    /// printk:console showed, the other as the whole that /dev/kmsg has: the driver puts records
+    /// together with KERN_CONT.
     fn find_pieces(
         &self,
         occurrence: &Occurrence,
         witness: WitnessName,
         at_ns: u64,
     ) -> Option<EventId> {
-        let id = *self.by_code.get(&code_key(
-            occurrence.kind,
-            &occurrence.gpu,
-            &occurrence.detail,
-        )?)?;
+        let code = code_key(occurrence.kind, &occurrence.gpu, &occurrence.detail)?;
+        let id = *self.by_code.get(&code)?;
         let live = self.live.get(&id)?;
-        let (ours, theirs) = (live.event.message.as_str(), occurrence.message.as_str());
-        let pieces = ours != theirs && (ours.starts_with(theirs) || theirs.starts_with(ours));
-        let unseen = !live.next.contains_key(&witness);
-        let near = live.last_ns.abs_diff(at_ns) <= tolerance(witness);
-        (pieces && unseen && near).then_some(id)
+        let (piece, whole, other) = match witness {
+            WitnessName::Kmsg => (
+                &live.event.message,
+                &occurrence.message,
+                WitnessName::PrintkConsole,
+            ),
+            WitnessName::PrintkConsole => {
+                (&occurrence.message, &live.event.message, WitnessName::Kmsg)
+            }
+            _ => return None,
+        };
+        let only_by_other = live.next.keys().all(|seen| *seen == other);
+        let near = live.last_ns.abs_diff(at_ns) <= PIECES_NS;
+        (only_by_other && near && is_piece(piece, whole)).then_some(id)
     }
 
     /// `witness` tells of the same record as `id`, more or less complete.
@@ -491,6 +500,15 @@ fn merge(known: &Detail, told: &Detail) -> Option<Detail> {
         fields.entry(name.clone()).or_insert_with(|| value.clone());
     }
     serde_json::from_value(known).ok()
+}
+
+/// Whether `whole` begins with `piece` and goes on with another word.
+fn is_piece(piece: &str, whole: &str) -> bool {
+    let Some(rest) = whole.strip_prefix(piece) else {
+        return false;
+    };
+    let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    !rest.is_empty() && !(in_word(piece.chars().next_back()) && in_word(rest.chars().next()))
 }
 
 fn tolerance(witness: WitnessName) -> u64 {
