@@ -508,7 +508,8 @@ fn is_piece(piece: &str, whole: &str) -> bool {
         return false;
     };
     let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    !rest.is_empty() && !(in_word(piece.chars().next_back()) && in_word(rest.chars().next()))
+    let splits_word = in_word(piece.chars().next_back()) && in_word(rest.chars().next());
+    !rest.is_empty() && !splits_word
 }
 
 fn tolerance(witness: WitnessName) -> u64 {
