@@ -102,15 +102,23 @@ impl Daemon {
         self.last_seq()
     }
 
-    /// State of the source `name`, as `status` shows it.
-    pub(crate) fn source_state(&self, name: &str) -> anyhow::Result<String> {
+    /// Whether the source `name` works; else the reason, as `status` shows it.
+    pub(crate) fn source(&self, name: &str) -> anyhow::Result<Result<(), String>> {
         let status = self.status()?;
-        let sources = status["sources"].as_array().cloned().unwrap_or_default();
-        let source = sources.iter().find(|source| source["name"] == name);
-        Ok(source
-            .and_then(|s| s["state"].as_str())
-            .unwrap_or("unknown")
-            .to_owned())
+        let sources = status["sources"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        let Some(source) = sources.iter().find(|source| source["name"] == name) else {
+            bail!("the daemon knows no source {name}");
+        };
+        let text = |key: &str| source[key].as_str().unwrap_or("unknown").to_owned();
+        if source["state"] == "active" {
+            return Ok(Ok(()));
+        }
+        // A verifier's log is megabytes long.
+        let reason: String = text("reason").chars().take(200).collect();
+        Ok(Err(format!("source {name} is {}: {reason}", text("state"))))
     }
 
     /// Detaches (true) or attaches (false) the probes by the kill switch, and waits for it.

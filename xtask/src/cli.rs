@@ -42,6 +42,9 @@ pub(crate) enum Cli {
         /// Leave out what needs root
         #[arg(long)]
         no_root: bool,
+        /// Repeat a hundred times what is else repeated a few times
+        #[arg(long)]
+        long: bool,
         /// Run only the tests whose names contain this; checks and demonstration are left out
         filter: Option<String>,
     },
@@ -97,9 +100,11 @@ impl Cli {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
                 return demo::command(&context, profile);
             }
-            Self::Test { no_root, filter } => {
-                return test::command(&context, no_root, filter.as_deref());
-            }
+            Self::Test {
+                no_root,
+                long,
+                filter,
+            } => return test::command(&context, no_root, long, filter.as_deref()),
             Self::Lint => return lint::command(&context),
             Self::Bench {
                 name,

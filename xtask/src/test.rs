@@ -20,7 +20,12 @@ use crate::{demo, ebpf, lint, setup};
 const NEEDS_ROOT: &str = "root_";
 
 /// `cargo xtask test`. The exit code is 0 only if nothing failed.
-pub(crate) fn command(context: &Context, no_root: bool, filter: Option<&str>) -> Result<ExitCode> {
+pub(crate) fn command(
+    context: &Context,
+    no_root: bool,
+    long: bool,
+    filter: Option<&str>,
+) -> Result<ExitCode> {
     step("testing everything: checks, tests, demonstration");
     setup::host_packages()?;
     ebpf::build(context)?;
@@ -48,6 +53,7 @@ pub(crate) fn command(context: &Context, no_root: bool, filter: Option<&str>) ->
             runner: Runner::find(context),
             privilege,
             no_root,
+            long,
             filter,
         }
         .run(&mut report)?;
@@ -116,6 +122,7 @@ struct Suites<'a> {
     runner: Runner,
     privilege: Privilege,
     no_root: bool,
+    long: bool,
     filter: Option<&'a str>,
 }
 
@@ -130,6 +137,9 @@ impl Suites<'_> {
             let sudo = self.privilege == Privilege::Sudo;
             let host = host(self.context)?;
             let rooted = self.suite(report, "tests as root", Only::NeedsRoot, &mut |command| {
+                if self.long {
+                    command.env("GTRACE_TEST_LONG", "1");
+                }
                 if sudo {
                     command.env(runner_variable(&host), "sudo --preserve-env --");
                 }

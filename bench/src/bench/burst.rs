@@ -30,6 +30,9 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         ),
     );
     let daemon = Daemon::start(context, &[])?;
+    if let Err(reason) = daemon.source("printk:console")? {
+        report.note(reason);
+    }
     let mut log = KernelLog::open()?;
     let marker = Marker::new();
     let lines: Vec<String> = lines(&marker);

@@ -70,7 +70,7 @@ fn measure_gtrace(
         daemon.history()?
     ));
     for source in ["printk:console", "syscalls:ioctl"] {
-        report.note(format!("source {source}: {}", daemon.source_state(source)?));
+        daemon.source(source)?.map_err(anyhow::Error::msg)?;
     }
     context.say("gtrace idle");
     let idle = take(&daemon.process, idle_for)?;

@@ -46,6 +46,9 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         calls,
     };
     let daemon = Daemon::start(context, &["--devices", TRACED])?;
+    daemon
+        .source("syscalls:ioctl")?
+        .map_err(anyhow::Error::msg)?;
     let mut result = Rounds::default();
     let mut filter = None;
     for round in 1..=rounds {
@@ -61,10 +64,6 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         }
         daemon.pause(false)?;
     }
-    report.note(format!(
-        "source syscalls:ioctl: {}",
-        daemon.source_state("syscalls:ioctl")?
-    ));
     match filter {
         Some(filter) => report.note(format!(
             "{} filters by {filter} and keys its histogram by process; gtrace keys by process, \

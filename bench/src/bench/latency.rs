@@ -38,6 +38,9 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         ),
     );
     let daemon = Daemon::start(context, &[])?;
+    if let Err(reason) = daemon.source("printk:console")? {
+        report.note(reason);
+    }
     let mut log = KernelLog::open()?;
     let dmesg = has_dmesg();
     if !dmesg {
