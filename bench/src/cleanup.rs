@@ -67,7 +67,8 @@ pub(crate) fn on_signals() -> io::Result<()> {
         .spawn(move || {
             let mut byte = [0];
             if reader.read_exact(&mut byte).is_ok() {
-                eprintln!("gtrace-bench: interrupted; settings are restored");
+                let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+                eprintln!("gtrace-bench: interrupted; everything is put back");
                 run_all();
                 std::process::exit(130);
             }

@@ -93,13 +93,9 @@ impl Daemon {
         http::get_json(&self.socket(), "/api/v1/status")
     }
 
-    fn last_seq(&self) -> anyhow::Result<u64> {
+    /// Records in the store.
+    pub(crate) fn last_seq(&self) -> anyhow::Result<u64> {
         Ok(self.status()?["last_seq"].as_u64().unwrap_or(0))
-    }
-
-    /// Records in the store that stem from the kernel log's history.
-    pub(crate) fn history(&self) -> anyhow::Result<u64> {
-        self.last_seq()
     }
 
     /// Whether the source `name` works; else the reason, as `status` shows it.

@@ -67,17 +67,39 @@ fn measure_gtrace(
     let daemon = Daemon::start(context, &["--devices", TRACED])?;
     report.note(format!(
         "the kernel log's history led to {} records before the measurement",
-        daemon.history()?
+        daemon.last_seq()?
     ));
     for source in ["printk:console", "syscalls:ioctl"] {
         daemon.source(source)?.map_err(anyhow::Error::msg)?;
     }
     context.say("gtrace idle");
+    let before = logged(&daemon)?;
     let idle = take(&daemon.process, idle_for)?;
+    let after = logged(&daemon)?;
+    let [lines, records] = [after[0] - before[0], after[1] - before[1]];
+    let judgement = if lines > idle_for.as_secs_f64() {
+        "; THIS HOST WAS NOT IDLE, and the idle figures are those of that load"
+    } else {
+        ""
+    };
+    report.note(format!(
+        "while idle, the kernel logged {lines:.0} lines, which led to {records:.0} records in \
+         the store{judgement}"
+    ));
     context.say("gtrace under load");
     let (loaded, rate) = under_load(&daemon.process, load_for)?;
     report.note(format!("the load reached {rate:.0} ioctls a second"));
     Ok([idle, loaded])
+}
+
+/// Kernel log lines that the daemon has seen, and records in its store.
+fn logged(daemon: &Daemon) -> anyhow::Result<[f64; 2]> {
+    let read = daemon.counters("gtrace_records_total")?;
+    let lines = read
+        .get("source=\"printk:console\"")
+        .copied()
+        .unwrap_or(0.0);
+    Ok([lines, daemon.last_seq()? as f64])
 }
 
 fn under_load(process: &Process, time: Duration) -> anyhow::Result<(Taken, f64)> {

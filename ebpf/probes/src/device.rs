@@ -27,11 +27,11 @@ pub fn current_task() -> u64 {
 /// The running task's descriptor table.
 #[derive(Clone, Copy)]
 pub struct FdTable {
-    /// Address of the array of `struct file *`.
+    /// Address of the `struct fdtable`.
+    pub fdt: u64,
+    /// Address of its array of `struct file *`.
     pub files: u64,
-    /// Address of the bitmap of descriptors in use.
-    pub open_fds: u64,
-    /// Length of both, in descriptors.
+    /// Length of the array.
     pub max_fds: u32,
 }
 
@@ -47,21 +47,32 @@ pub fn fd_table() -> Option<FdTable> {
         return None;
     }
     let fdt: u64 = read(files, offsets.files_fdt)?;
+    // The two stand side by side in every kernel so far: one read instead of two. The offsets are
+    // constants to the verifier, which drops the other way.
+    if offsets.fdt_fd == offsets.fdt_max_fds + 8 {
+        let [max_fds, files]: [u64; 2] = read(fdt, offsets.fdt_max_fds)?;
+        return Some(FdTable {
+            fdt,
+            files,
+            max_fds: max_fds as u32,
+        });
+    }
+    let files = read(fdt, offsets.fdt_fd)?;
     Some(FdTable {
-        files: read(fdt, offsets.fdt_fd)?,
-        open_fds: read(fdt, offsets.fdt_open_fds)?,
+        fdt,
+        files,
         max_fds: read(fdt, offsets.fdt_max_fds)?,
     })
 }
 
-/// The device number (major << 20 | minor) behind a `struct file *`; 0 if it is no character
-/// device.
+/// The device number (major << 20 | minor) behind a `struct file *`, if it is a character device
+/// that `config` asks for; else 0. `None` if the way there could not be read.
 #[inline(always)]
-pub fn rdev_of(file: u64) -> Option<u32> {
+pub fn watched_rdev(config: &Config, file: u64) -> Option<u32> {
     let offsets = OFFSETS.load();
     let inode: u64 = read(file, offsets.file_inode)?;
     let rdev: u32 = read(inode, offsets.inode_rdev)?;
-    if rdev == 0 {
+    if !watched(config, rdev) {
         return Some(0);
     }
     let mode: u16 = read(inode, offsets.inode_mode)?;
@@ -76,7 +87,7 @@ pub fn config() -> Option<&'static Config> {
 
 /// Whether the configuration asks for device number `rdev`.
 #[inline(always)]
-pub fn watched(config: &Config, rdev: u32) -> bool {
+fn watched(config: &Config, rdev: u32) -> bool {
     if rdev == 0 {
         return false;
     }

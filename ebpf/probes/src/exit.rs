@@ -6,7 +6,7 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ExitRecord, RecordType};
 
-use crate::device::{config, current_task, fd_table, rdev_of, read, watched};
+use crate::device::{config, current_task, fd_table, read, watched_rdev};
 use crate::maps::{EVENTS, GPU_TASKS, OFFSETS, STARTS, count};
 use crate::ring::{header, send_record};
 
@@ -77,13 +77,14 @@ fn open_device() -> Option<u32> {
         return None;
     }
     let table = fd_table()?;
+    let open_fds: u64 = read(table.fdt, OFFSETS.load().fdt_open_fds)?;
     // The loops count by constants, not from one open descriptor to the next: so all ways through
     // a step meet again in one state, and the verifier's work grows with the steps alone.
     for word in 0..WORDS {
         if 64 * word >= table.max_fds {
             return None;
         }
-        let bits: u64 = read(table.open_fds, 8 * word)?;
+        let bits: u64 = read(open_fds, 8 * word)?;
         if bits == 0 {
             continue;
         }
@@ -91,7 +92,7 @@ fn open_device() -> Option<u32> {
             if bits & (1 << bit) == 0 {
                 continue;
             }
-            let rdev = watched_rdev(table.files + 8 * (64 * word + bit) as u64);
+            let rdev = device_at(table.files + 8 * (64 * word + bit) as u64);
             if rdev != 0 {
                 return Some(rdev);
             }
@@ -108,11 +109,12 @@ fn open_device() -> Option<u32> {
 /// A function of its own, so that whatever it finds leaves one register behind and the verifier
 /// has no more than that to tell the ways through it apart.
 #[inline(never)]
-fn watched_rdev(slot: u64) -> u32 {
-    let Some(file) = read::<u64>(slot, 0) else { return 0 };
+fn device_at(slot: u64) -> u32 {
+    let (Some(config), Some(file)) = (config(), read::<u64>(slot, 0)) else {
+        return 0;
+    };
     if file == 0 {
         return 0;
     }
-    let (Some(rdev), Some(config)) = (rdev_of(file), config()) else { return 0 };
-    if watched(config, rdev) { rdev } else { 0 }
+    watched_rdev(config, file).unwrap_or(0)
 }

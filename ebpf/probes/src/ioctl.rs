@@ -9,7 +9,7 @@ use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{BUCKETS, CallHist, CallKey, CallRecord, Counter, RecordType, bucket_of};
 
 use crate::atomic;
-use crate::device::{config, fd_table, rdev_of, read, watched};
+use crate::device::{config, fd_table, read, watched_rdev};
 use crate::maps::{CALLS, EMPTY_HIST, GPU_TASKS, HISTS, OFFSETS, STARTS, Start, count};
 use crate::ring::{header, send_record};
 
@@ -42,11 +42,11 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
             return 0;
         }
     };
-    let Some(rdev) = rdev_of(file) else {
+    let Some(rdev) = watched_rdev(config, file) else {
         count(Counter::DeviceReadFailed);
         return 0;
     };
-    if !watched(config, rdev) {
+    if rdev == 0 {
         return 0;
     }
     let pid_tgid = bpf_get_current_pid_tgid();

@@ -426,6 +426,9 @@ fn error_chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// The verifier's verdict stands at the end of what may be tens of thousands of lines.
+const VERIFIER_LINES: usize = 8;
+
 fn load_error(program: &str, error: &ProgramError) -> String {
     match error {
         ProgramError::LoadError {
@@ -433,10 +436,15 @@ fn load_error(program: &str, error: &ProgramError) -> String {
             verifier_log,
         } => {
             let log = verifier_log.to_string();
-            if log.trim().is_empty() {
-                format!("the kernel refused program {program}: {io_error}")
-            } else {
-                format!("the kernel's verifier refused program {program} ({io_error}):\n{log}")
+            tracing::debug!("the verifier on {program}:\n{log}");
+            let lines: Vec<_> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+            let last = lines[lines.len().saturating_sub(VERIFIER_LINES)..].join("\n");
+            match last.as_str() {
+                "" => format!("the kernel refused program {program}: {io_error}"),
+                last => format!(
+                    "the kernel's verifier refused program {program} ({io_error}); it ended with\n\
+                     {last}\nGTRACE_LOG=debug shows all it said"
+                ),
             }
         }
         other => error_chain(other),

@@ -3,7 +3,7 @@
 
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use aya::Pod;
 use aya::maps::{MapData, RingBuf};
@@ -12,12 +12,16 @@ use gtrace_abi::{
     RecordType,
 };
 
-/// While records come, the reader looks by itself this often: a wake-up for each would cost more.
-const HOT_POLL: Duration = Duration::from_micros(500);
-/// It goes back to sleep after so long without a record.
-const HOT_FOR: Duration = Duration::from_millis(20);
+/// A round that brings so many records is one of a storm: the reader then looks by itself now and
+/// then, as a wake-up for each record would cost more.
+const STORM: u32 = 16;
+/// Between looks in a storm.
+const STORM_POLL: Duration = Duration::from_micros(500);
+/// After the last record the reader looks once more before it sleeps: a record that was being
+/// written while it read the one before may have come without a wake-up.
+const RECHECK: Duration = Duration::from_millis(1);
 /// Asleep, it still looks this often, should a wake-up ever be lost.
-const COLD_POLL: Duration = Duration::from_millis(500);
+const COLD_POLL: Duration = Duration::from_millis(200);
 
 /// A record out of a ring.
 #[derive(Clone, Copy, Debug)]
@@ -88,25 +92,25 @@ pub fn drain(
     mut idle: impl FnMut() -> bool,
 ) {
     let fds = [rings[0].as_raw_fd(), rings[1].as_raw_fd()];
-    let mut last_record = Instant::now();
+    let mut recheck = false;
     while !stop.load(Ordering::Relaxed) {
-        let mut any = false;
+        let mut taken = 0;
         for ring in &mut rings {
             while let Some(item) = ring.next() {
-                any = true;
+                taken += 1;
                 take(RingRecord::parse(&item));
             }
         }
         let pending = idle();
-        if any {
-            last_record = Instant::now();
-        }
-        if pending || last_record.elapsed() < HOT_FOR {
+        if taken >= STORM {
             // Not poll(2): the probes' wake-ups are not wanted now.
-            std::thread::sleep(HOT_POLL);
+            std::thread::sleep(STORM_POLL);
+        } else if pending || taken > 0 || recheck {
+            wait(&fds, RECHECK);
         } else {
             wait(&fds, COLD_POLL);
         }
+        recheck = taken > 0;
     }
 }
 

@@ -20,7 +20,7 @@ const POLLED_TOLERANCE_NS: u64 = 60_000_000_000;
 /// How far apart the pieces of one record may be logged.
 const PIECES_NS: u64 = 250_000_000;
 /// How many events are kept live at most; the oldest goes first.
-const MAX_LIVE: usize = 4096;
+const MAX_LIVE: usize = 2048;
 /// The tables give memory back when so many events have gone at once.
 pub const SHRINK_AFTER: usize = 256;
 /// How many times of occurrences are kept an event.

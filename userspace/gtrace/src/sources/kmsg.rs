@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options, kmsg};
 use gtrace_event::Occurrence;
@@ -23,8 +23,9 @@ const BUFFER: usize = 16 * 1024;
 const WAIT: Duration = Duration::from_millis(500);
 /// A group of lines that belong together is closed after so long without a record.
 const FLUSH: Duration = Duration::from_millis(20);
-/// Progress is told at least every so many records.
-const PROGRESS_EVERY: u64 = 256;
+/// Progress is told after so many records, or so long.
+const PROGRESS_RECORDS: u64 = 256;
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// What the reader tells.
 #[derive(Debug)]
@@ -66,6 +67,7 @@ pub struct Reader {
     after: Option<u64>,
     started_ns: u64,
     since_progress: u64,
+    progress_at: Instant,
     last_feed_ns: u64,
 }
 
@@ -85,6 +87,7 @@ impl Reader {
             after,
             started_ns: boottime_ns(),
             since_progress: 0,
+            progress_at: Instant::now(),
             last_feed_ns: 0,
         })
     }
@@ -111,6 +114,7 @@ impl Reader {
                 Err(error) => return Err(error.into()),
             }
         }
+        self.progress(&mut tell);
         Ok(())
     }
 
@@ -128,7 +132,9 @@ impl Reader {
                 Err(e) => return Err(e),
             }
         }
-        self.progress(tell);
+        if self.progress_at.elapsed() >= PROGRESS_EVERY {
+            self.progress(tell);
+        }
         Ok(())
     }
 
@@ -172,7 +178,7 @@ impl Reader {
         self.last_feed_ns = now_ns;
         self.pass_on(out, history, tell);
         self.since_progress += 1;
-        if self.since_progress >= PROGRESS_EVERY {
+        if self.since_progress >= PROGRESS_RECORDS {
             self.progress(tell);
         }
     }
@@ -200,6 +206,7 @@ impl Reader {
                 records: self.since_progress,
             });
             self.since_progress = 0;
+            self.progress_at = Instant::now();
         }
     }
 
@@ -214,7 +221,6 @@ impl Reader {
         let mut out = Vec::new();
         self.decoder.flush(&mut out);
         self.pass_on(out, false, tell);
-        self.progress(tell);
         false
     }
 }

@@ -90,6 +90,11 @@ impl Manager {
             kill_switch: config.kill_switch.clone(),
         });
         shared.show_states();
+        // The maps have their full size from the start.
+        let map_bytes = map_bytes();
+        shared
+            .hub
+            .update_status(|status| status.footprint.map_bytes = map_bytes);
         let slow_call_ns = devices.slow_call_ns;
         let drainer = {
             let (shared, inputs) = (Arc::clone(&shared), inputs.clone());
@@ -429,11 +434,9 @@ impl<'a> Keeper<'a> {
         if let Some(window) = self.cost.take_if(|w| w.since.elapsed() >= COST_WINDOW) {
             let after = self.shared.lock().run_stats();
             let costs = costs(&window.before, &after, window.since.elapsed());
-            let map_bytes = map_bytes();
-            self.shared.hub.update_status(|status| {
-                status.probes = costs;
-                status.footprint.map_bytes = map_bytes;
-            });
+            self.shared
+                .hub
+                .update_status(|status| status.probes = costs);
         } else if self.cost.is_none() && now >= *next {
             *next = now + interval;
             match aya::sys::enable_stats(aya::sys::Stats::RunTime) {
