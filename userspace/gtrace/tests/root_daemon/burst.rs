@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::time::Duration;
 
 use gtrace_event::{Kind, WitnessName};
 use rustix::process::{Pid, Signal, kill_process};
@@ -61,7 +62,7 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
         e.len() == 1 && e[0].witnesses.len() == 2
     });
     let before = newest_seq();
-    let read_before = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}");
+    let read_before = settled(&daemon);
     // A daemon that does not run cannot keep up: the log is sure to be overwritten under it, and
     // only the ring of printk:console holds everything.
     let pid = Pid::from_child(&daemon.child);
@@ -113,7 +114,7 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
         // What others log meanwhile comes on top.
         (read + told >= after - before && told > 1000).then_some(())
     });
-    let read = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}") - read_before;
+    let read = settled(&daemon) - read_before;
     let lost = metric(
         &daemon,
         "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}",
@@ -124,6 +125,21 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
         "read + lost is what was logged"
     );
     daemon.stop();
+}
+
+/// How many records of the kernel log the daemon has read, once it says the same twice: it counts
+/// once a second.
+fn settled(daemon: &Daemon) -> u64 {
+    let read = || metric(daemon, "gtrace_records_total{source=\"/dev/kmsg\"}");
+    let mut last = read();
+    loop {
+        std::thread::sleep(Duration::from_millis(1500));
+        let now = read();
+        if now == last {
+            return now;
+        }
+        last = now;
+    }
 }
 
 /// The value of a sample of /metrics; 0 if it is not there yet.
