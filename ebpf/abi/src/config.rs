@@ -91,10 +91,13 @@ pub struct Config {
     pub devices: [DeviceFilter; MAX_DEVICES],
     /// Calls that take at least this long are reported one by one; 0 reports none.
     pub slow_call_ns: u64,
+    /// 1 while the exit probe forgets the threads that end. A thread's place in the table of calls
+    /// under way is then kept between its calls, which costs less than making it anew.
+    pub exits_seen: u64,
 }
 
 const _: () = assert!(size_of::<Offsets>() == 25 * 4);
-const _: () = assert!(size_of::<Config>() == 8 * MAX_DEVICES + 8);
+const _: () = assert!(size_of::<Config>() == 8 * MAX_DEVICES + 16);
 
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).

@@ -1,6 +1,7 @@
 //! syscalls:sys_enter_ioctl and sys_exit_ioctl: driver calls, where the driver itself cannot be
 //! probed. Only calls on watched devices are timed.
 
+use aya_ebpf::EbpfContext as _;
 use aya_ebpf::bindings::{BPF_ANY, BPF_NOEXIST};
 use aya_ebpf::helpers::generated::bpf_ktime_get_boot_ns;
 use aya_ebpf::helpers::{bpf_get_current_comm, bpf_get_current_pid_tgid};
@@ -13,6 +14,28 @@ use crate::device::{config, fd_table, read, watched_rdev};
 use crate::maps::{CALLS, EMPTY_HIST, GPU_TASKS, HISTS, OFFSETS, STARTS, Start, count};
 use crate::ring::{header, send_record};
 
+/// Where the arguments stand in the records of all syscall tracepoints, on every 64-bit kernel so
+/// far: as constants they are loaded directly, which the verifier allows for no other offset.
+const FIRST_ARGUMENT: u32 = 16;
+const SECOND_ARGUMENT: u32 = 24;
+
+/// A field of the tracepoint's record, `AT` being where it usually is.
+#[inline(always)]
+fn field<T: Copy, const AT: u32>(ctx: &TracePointContext, offset: u32) -> Option<T> {
+    if offset == AT {
+        // SAFETY: the record is at least as long as the format file said, which `offset` is from.
+        return Some(unsafe {
+            ctx.as_ptr()
+                .cast::<u8>()
+                .add(AT as usize)
+                .cast::<T>()
+                .read_volatile()
+        });
+    }
+    // SAFETY: the helper checks the address and fails on a bad one.
+    unsafe { ctx.read_at(offset as usize) }.ok()
+}
+
 #[tracepoint]
 pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
     let offsets = OFFSETS.load();
@@ -20,15 +43,9 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
     if config.devices[0].major == 0 {
         return 0;
     }
-    // SAFETY: reads the tracepoint's record at offsets from its format file.
-    let (fd, cmd) = unsafe {
-        let fd = ctx.read_at::<u32>(offsets.ioctl_fd as usize);
-        let cmd = ctx.read_at::<u32>(offsets.ioctl_cmd as usize);
-        let (Ok(fd), Ok(cmd)) = (fd, cmd) else {
-            count(Counter::FieldReadFailed);
-            return 0;
-        };
-        (fd, cmd)
+    let Some(fd) = field::<u32, FIRST_ARGUMENT>(&ctx, offsets.ioctl_fd) else {
+        count(Counter::FieldReadFailed);
+        return 0;
     };
     let Some(table) = fd_table() else { return 0 };
     if fd >= table.max_fds {
@@ -49,17 +66,27 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
     if rdev == 0 {
         return 0;
     }
+    let Some(cmd) = field::<u32, SECOND_ARGUMENT>(&ctx, offsets.ioctl_cmd) else {
+        count(Counter::FieldReadFailed);
+        return 0;
+    };
     let pid_tgid = bpf_get_current_pid_tgid();
-    let tgid = (pid_tgid >> 32) as u32;
-    if GPU_TASKS.get_ptr(tgid).is_none() && GPU_TASKS.insert(tgid, rdev, BPF_ANY as u64).is_err() {
-        count(Counter::GpuTasksFull);
-    }
     // SAFETY: takes no argument, cannot fail.
     let start = Start {
         boottime_ns: unsafe { bpf_ktime_get_boot_ns() },
         cmd,
         rdev,
     };
+    if let Some(place) = STARTS.get_ptr_mut(pid_tgid) {
+        // SAFETY: only this thread and its own end use its key; the map is preallocated.
+        unsafe { *place = start };
+        return 0;
+    }
+    // The first call of the thread.
+    let tgid = (pid_tgid >> 32) as u32;
+    if GPU_TASKS.insert(tgid, rdev, BPF_ANY as u64).is_err() {
+        count(Counter::GpuTasksFull);
+    }
     if STARTS.insert(pid_tgid, start, BPF_ANY as u64).is_err() {
         count(Counter::CallsInFlightFull);
     }
@@ -69,21 +96,26 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
 #[tracepoint]
 pub fn ioctl_exit(ctx: TracePointContext) -> u32 {
     let pid_tgid = bpf_get_current_pid_tgid();
-    let Some(start) = STARTS.get_ptr(pid_tgid) else {
+    let Some(place) = STARTS.get_ptr_mut(pid_tgid) else {
         return 0;
     };
-    // SAFETY: only this thread inserts and removes its key.
-    let start = unsafe { *start };
+    // SAFETY: only this thread and its own end use its key; the map is preallocated.
+    let start = unsafe { *place };
+    if start.boottime_ns == 0 {
+        return 0;
+    }
     // SAFETY: takes no argument, cannot fail.
     let now = unsafe { bpf_ktime_get_boot_ns() };
-    let _ = STARTS.remove(pid_tgid);
-    // SAFETY: reads the tracepoint's record at an offset from its format file.
-    let ret = match unsafe { ctx.read_at::<i64>(OFFSETS.load().ioctl_ret as usize) } {
-        Ok(ret) => ret,
-        Err(_) => {
-            count(Counter::FieldReadFailed);
-            0
-        }
+    let Some(config) = config() else { return 0 };
+    if config.exits_seen != 0 {
+        // SAFETY: as above.
+        unsafe { (*place).boottime_ns = 0 };
+    } else {
+        let _ = STARTS.remove(pid_tgid);
+    }
+    let Some(ret) = field::<i64, FIRST_ARGUMENT>(&ctx, OFFSETS.load().ioctl_ret) else {
+        count(Counter::FieldReadFailed);
+        return 0;
     };
     let latency_ns = now.saturating_sub(start.boottime_ns);
     let tgid = (pid_tgid >> 32) as u32;
@@ -95,7 +127,6 @@ pub fn ioctl_exit(ctx: TracePointContext) -> u32 {
     if let Some(hist) = hist_of(key) {
         add(hist, latency_ns, ret < 0);
     }
-    let Some(config) = config() else { return 0 };
     if config.slow_call_ns != 0 && latency_ns >= config.slow_call_ns {
         let record = CallRecord {
             header: header(RecordType::Call),

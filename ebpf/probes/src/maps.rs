@@ -29,7 +29,7 @@ pub static COUNTERS: PerCpuArray<u64, { Counter::COUNT }> = PerCpuArray::new();
 #[btf_map]
 pub static SCRATCH: PerCpuArray<LogRecord, 1> = PerCpuArray::new();
 
-/// Start of an ioctl under way, by thread.
+/// Start of the ioctl under way, by thread; `boottime_ns` is 0 between two calls.
 #[btf_map]
 pub static STARTS: HashMap<u64, Start, 16_384> = HashMap::new();
 

@@ -276,6 +276,11 @@ impl Probes {
         }
     }
 
+    /// Whether a probe is attached.
+    pub fn has(&self, witness: WitnessName) -> bool {
+        self.states.get(&witness) == Some(&AttachState::Attached)
+    }
+
     /// How each probe stands.
     pub fn states(&self) -> &BTreeMap<WitnessName, AttachState> {
         &self.states

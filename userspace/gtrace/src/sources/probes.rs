@@ -286,7 +286,7 @@ struct Devices {
     fixed: Option<Vec<DeviceFilter>>,
     proc_root: PathBuf,
     slow_call_ns: u64,
-    set: Option<Vec<DeviceFilter>>,
+    set: Option<(Vec<DeviceFilter>, bool)>,
 }
 
 impl Devices {
@@ -306,18 +306,26 @@ impl Devices {
             .fixed
             .clone()
             .unwrap_or_else(|| watched::nvidia_devices(&self.proc_root));
+        let exits_seen = probes.has(WitnessName::ProcessExit);
+        let now = (now, exits_seen);
         if self.set.as_ref() == Some(&now) {
             return Ok(());
         }
+        let devices = &now.0;
         let mut config = ProbeConfig {
             slow_call_ns: self.slow_call_ns,
+            exits_seen: u64::from(exits_seen),
             ..ProbeConfig::default()
         };
-        for (slot, filter) in config.devices.iter_mut().zip(now.iter().take(MAX_DEVICES)) {
+        for (slot, filter) in config
+            .devices
+            .iter_mut()
+            .zip(devices.iter().take(MAX_DEVICES))
+        {
             *slot = *filter;
         }
         probes.configure(&config)?;
-        for (pid, rdev) in watched::users(&now) {
+        for (pid, rdev) in watched::users(devices) {
             probes.remember_gpu_task(pid, rdev);
         }
         self.set = Some(now);

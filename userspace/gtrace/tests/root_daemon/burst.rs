@@ -110,9 +110,8 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
             &daemon,
             "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}",
         );
-        assert_eq!(told, counted);
         // What others log meanwhile comes on top.
-        (read + told >= after - before && told > 1000).then_some(())
+        (told == counted && read + told >= after - before && told > 1000).then_some(())
     });
     let read = settled(&daemon) - read_before;
     let lost = metric(
