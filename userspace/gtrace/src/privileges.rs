@@ -3,10 +3,11 @@
 use anyhow::Context as _;
 use caps::{CapSet, Capability, CapsHashSet};
 
-/// Drops every capability but those that the daemon goes on to use:
+/// Drops every capability of this thread, and of those that it will start, but what the daemon goes
+/// on to use:
 ///
-/// * CAP_BPF, CAP_PERFMON: attach again after a pause;
-/// * CAP_SYSLOG: read /dev/kmsg again;
+/// * CAP_BPF, CAP_PERFMON: load and attach the probes, again after a pause;
+/// * CAP_SYSLOG: read /dev/kmsg;
 /// * CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE: control group and open devices of other users'
 ///   processes;
 /// * CAP_SYS_ADMIN, with `keep_stats`: the kernel asks for it to switch run statistics on, by
@@ -25,7 +26,9 @@ pub fn drop_unneeded(keep_stats: bool) -> anyhow::Result<()> {
     }
     let have = caps::read(None, CapSet::Permitted).context("capabilities cannot be read")?;
     let keep: CapsHashSet = have.intersection(&keep).copied().collect();
-    for capability in have.difference(&keep) {
+    // systemd has narrowed the bounding set already, and taken CAP_SETPCAP with it.
+    let may_narrow = have.contains(&Capability::CAP_SETPCAP);
+    for capability in have.difference(&keep).filter(|_| may_narrow) {
         caps::drop(None, CapSet::Bounding, *capability)
             .with_context(|| format!("{capability} cannot be dropped from the bounding set"))?;
     }

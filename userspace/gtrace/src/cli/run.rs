@@ -112,6 +112,13 @@ impl Daemon {
             listen: config.listen,
             store: config.store(),
         })?;
+        // Capabilities belong to threads: before any other is started.
+        if !args.keep_privileges && host::is_root() {
+            let keep_stats = config.probe_cost_interval.is_some();
+            if let Err(error) = privileges::drop_unneeded(keep_stats) {
+                tracing::warn!("privileges that are not needed are kept: {error:#}");
+            }
+        }
         let (hub, commands) = Hub::new(first_status());
         let core = pipeline::spawn(CoreOptions {
             hub: Arc::clone(&hub),
@@ -142,12 +149,6 @@ impl Daemon {
         };
         let devices = devices::Watcher::start(&config, Arc::clone(&hub), inputs)
             .context("the thread that looks at the devices cannot be started")?;
-        if !args.keep_privileges && host::is_root() {
-            let keep_stats = config.probe_cost_interval.is_some();
-            if let Err(error) = privileges::drop_unneeded(keep_stats) {
-                tracing::warn!("privileges that are not needed are kept: {error:#}");
-            }
-        }
         memory::give_back();
         Ok(Self {
             hub,

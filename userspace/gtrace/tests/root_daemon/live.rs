@@ -157,3 +157,41 @@ fn root_history_from_before_the_start_is_taken_up_once() {
     }
     assert_eq!(occurrences(&events_in(dir.path(), &["--gpu", &gpu])), 1);
 }
+
+#[test]
+fn root_the_daemon_gives_up_every_privilege_that_it_does_not_need() {
+    needs_root!();
+    let _turn = Turn::take();
+    for interval in ["0", "60"] {
+        let daemon = Daemon::start(&["--probe-cost-interval-s", interval]);
+        let threads = format!("/proc/{}/task", daemon.child.id());
+        let bits = |caps: &[u32]| caps.iter().fold(0, |mask, cap| mask | 1 << cap);
+        // DAC_READ_SEARCH, SYS_PTRACE, SYSLOG, PERFMON, BPF; SYS_ADMIN for run statistics only.
+        let mut allowed = vec![2, 19, 34, 38, 39];
+        if interval != "0" {
+            allowed.push(21);
+        }
+        let mut seen = 0;
+        for thread in std::fs::read_dir(threads).unwrap() {
+            let path = thread.unwrap().path().join("status");
+            let status = std::fs::read_to_string(path).unwrap();
+            let mask = |name: &str| {
+                let line = status.lines().find_map(|l| l.strip_prefix(name)).unwrap();
+                u64::from_str_radix(line.trim(), 16).unwrap()
+            };
+            for set in ["CapEff:", "CapPrm:", "CapBnd:"] {
+                assert_eq!(mask(set) & !bits(&allowed), 0, "{set} {status}");
+            }
+            assert_eq!(mask("CapInh:"), 0);
+            seen += 1;
+        }
+        assert!(seen > 4, "{seen} threads");
+        // What is left is enough for every probe.
+        let attached = daemon
+            .status()
+            .sources
+            .into_iter()
+            .filter(|s| s.state == gtrace::hub::SourceState::Failed);
+        assert_eq!(attached.count(), 0);
+    }
+}
