@@ -420,4 +420,28 @@ mod tests {
         assert_eq!(config.devices, Some(want));
         assert_eq!(with(|_| {}).unwrap().devices, None);
     }
+
+    #[test]
+    fn the_packaged_example_has_every_key_at_its_default() {
+        let example = include_str!("../../../packaging/gtrace.toml");
+        let keys: String = example
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| {
+                line.split_once(" = ")
+                    .is_some_and(|(key, _)| !key.contains(' '))
+            })
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let example: Keys = toml::from_str(&keys).unwrap();
+        let defaults = Config::defaults();
+        let expected = Keys {
+            // Without a default, so the example names where they usually lie.
+            site_policy: example.site_policy.clone(),
+            nvml_library: example.nvml_library.clone(),
+            ..defaults
+        };
+        assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
+        assert_eq!(example, expected);
+    }
 }

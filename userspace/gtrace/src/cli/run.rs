@@ -31,6 +31,9 @@ use crate::{host, memory, privileges};
 /// Between looks at gtrace's own footprint.
 const FOOTPRINT_EVERY: Duration = Duration::from_secs(5);
 
+/// Between looks at whether the core still runs.
+const ALIVE_EVERY: Duration = Duration::from_secs(5);
+
 /// Watch this host.
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -185,7 +188,11 @@ impl Daemon {
             let socket = bound.socket().map(Path::to_path_buf);
             let server = tokio::spawn(api::serve(bound, Arc::clone(&hub), stopped));
             if !quiet {
-                tokio::spawn(print_events(hub.subscribe()));
+                let stream = hub.subscribe();
+                // Whoever reads the output may stop reading: nothing else waits for this thread.
+                std::thread::Builder::new()
+                    .name("gtrace-print".to_owned())
+                    .spawn(move || print_events(stream))?;
             }
             tokio::spawn(watch_footprint(Arc::clone(&hub)));
             tokio::spawn(async move {
@@ -195,12 +202,16 @@ impl Daemon {
             });
             greet(&hub.status(), socket.as_deref(), tcp);
             notify(&[sd_notify::NotifyState::Ready]);
-            wait_for_signal().await?;
+            let ended = wait_for_signal(|| core.is_alive()).await?;
             notify(&[sd_notify::NotifyState::Stopping]);
             tracing::info!("stopping");
             // The server may have ended by itself.
             let _ = stop.send(true);
             let _ = tokio::time::timeout(Duration::from_secs(2), server).await;
+            anyhow::ensure!(
+                ended == Ended::Asked,
+                "the core's thread has ended: see above"
+            );
             anyhow::Ok(())
         })?;
         if let Some(probes) = probes {
@@ -450,16 +461,28 @@ fn notify(state: &[sd_notify::NotifyState<'_>]) {
     }
 }
 
-async fn wait_for_signal() -> anyhow::Result<()> {
+/// Why the daemon ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// SIGTERM or SIGINT.
+    Asked,
+    /// The thread that makes events is gone; only a new process helps.
+    CoreGone,
+}
+
+async fn wait_for_signal(core_lives: impl Fn() -> bool) -> anyhow::Result<Ended> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let watchdog = sd_notify::watchdog_enabled().map(|period| period / 2);
-    let tick = watchdog.unwrap_or(Duration::from_secs(3600));
+    let tick = watchdog.map_or(ALIVE_EVERY, |w| w.min(ALIVE_EVERY));
     loop {
         tokio::select! {
-            _ = terminate.recv() => return Ok(()),
-            _ = interrupt.recv() => return Ok(()),
+            _ = terminate.recv() => return Ok(Ended::Asked),
+            _ = interrupt.recv() => return Ok(Ended::Asked),
             () = tokio::time::sleep(tick) => {
+                if !core_lives() {
+                    return Ok(Ended::CoreGone);
+                }
                 if watchdog.is_some() {
                     notify(&[sd_notify::NotifyState::Watchdog]);
                 }
@@ -468,11 +491,11 @@ async fn wait_for_signal() -> anyhow::Result<()> {
     }
 }
 
-async fn print_events(mut stream: broadcast::Receiver<Arc<crate::hub::Published>>) {
+fn print_events(mut stream: broadcast::Receiver<Arc<crate::hub::Published>>) {
     let terminal = std::io::stdout().is_terminal();
     let style = Style::of_stdout(ColorChoice::Auto);
     loop {
-        let published = match stream.recv().await {
+        let published = match stream.blocking_recv() {
             Ok(published) => published,
             Err(broadcast::error::RecvError::Lagged(n)) => {
                 tracing::warn!("{n} records are not printed here; `gtrace events` has them");

@@ -51,6 +51,11 @@ pub struct Core {
 }
 
 impl Core {
+    /// Whether the thread runs.
+    pub fn is_alive(&self) -> bool {
+        !self.thread.is_finished()
+    }
+
     /// Writes everything and ends.
     pub fn finish(self) {
         // A core that has ended needs no order to.
