@@ -73,6 +73,10 @@ fn gpu_lost_in_three_lines() {
         LOST.replace('\n', "#012")
     );
     is_lost(&saved(&octal), [1, 1], "rsyslog");
+    for prefix in ["", "[ 1843.308145] ", "Mar 03 04:05:06 n1 kernel: "] {
+        let cut = format!("{prefix}{}\n", LOST.replace('\n', "\\x0a"));
+        is_lost(&saved(&cut), [1, 1], "/dev/kmsg without its numbers");
+    }
     let mut decoder = gtrace_decoder::Decoder::new(gtrace_decoder::Options::default());
     let mut out = Vec::new();
     decoder.feed(&common::record(LOST, 812), &mut out);

@@ -248,6 +248,8 @@ fn body<'a>(line: &'a [u8], text: &'a str, at: Range<usize>, style: &Style) -> C
         },
         // rsyslog writes control characters as `#` and three octal digits.
         Style::Syslog if text.contains("#012") => Cow::Owned(text.replace("#012", "\n")),
+        // Records of /dev/kmsg whose number fields somebody cut away, as many tools do.
+        _ if text.contains(r"\x0a") => Cow::Owned(text.replace(r"\x0a", "\n")),
         _ => Cow::Borrowed(text),
     }
 }
