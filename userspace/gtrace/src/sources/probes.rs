@@ -75,11 +75,12 @@ impl Manager {
             driver,
         } = options;
         let mut devices = Devices::new(&config);
-        devices.refresh(&mut probes)?;
         let rings = probes.take_rings()?;
         if !config.kill_switch.exists() {
             probes.attach(&tracefs);
         }
+        // After attaching: what is configured depends on which probes are there.
+        devices.refresh(&mut probes)?;
         let log = probes.start_log();
         let shared = Arc::new(Shared {
             probes: Mutex::new(probes),
