@@ -5,6 +5,7 @@ pub mod calls;
 pub mod console;
 pub mod devices;
 pub mod ioctl_names;
+mod keeper;
 pub mod kmsg;
 pub mod probes;
 pub mod process;

@@ -195,3 +195,30 @@ fn root_the_daemon_gives_up_every_privilege_that_it_does_not_need() {
         assert_eq!(attached.count(), 0);
     }
 }
+
+#[test]
+fn root_systemd_is_told_when_it_is_ready_that_it_lives_and_that_it_stops() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("notify");
+    let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    socket
+        .set_read_timeout(Some(std::time::Duration::from_secs(30)))
+        .unwrap();
+    let mut command = run_command(dir.path(), &[]);
+    command
+        .env("NOTIFY_SOCKET", &path)
+        .env("WATCHDOG_USEC", "1000000");
+    let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
+    let said = || {
+        let mut buffer = [0; 256];
+        let len = socket.recv(&mut buffer).unwrap();
+        String::from_utf8_lossy(&buffer[..len]).trim().to_owned()
+    };
+    assert_eq!(said(), "READY=1");
+    assert_eq!(said(), "WATCHDOG=1");
+    daemon.stop();
+    let last = std::iter::repeat_with(said).find(|word| word != "WATCHDOG=1");
+    assert_eq!(last.as_deref(), Some("STOPPING=1"));
+}
