@@ -222,3 +222,17 @@ fn root_systemd_is_told_when_it_is_ready_that_it_lives_and_that_it_stops() {
     let last = std::iter::repeat_with(said).find(|word| word != "WATCHDOG=1");
     assert_eq!(last.as_deref(), Some("STOPPING=1"));
 }
+
+#[test]
+fn root_the_probes_say_what_they_do_when_asked_to() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = run_command(dir.path(), &["--probe-log"]);
+    command.env("GTRACE_LOG", "debug");
+    let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
+    KernelLog::open().write("a line for the probe to speak of");
+    let said = || daemon.log().contains("printk: 32 bytes").then_some(());
+    eventually("the probe speaks", said);
+    daemon.stop();
+}
