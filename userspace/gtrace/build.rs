@@ -10,6 +10,7 @@ fn main() {
     for (variable, name) in [
         ("GTRACE_BPF_OBJECT", "gtrace-probes.o"),
         ("GTRACE_BPF_OBJECT_LOG", "gtrace-probes-log.o"),
+        ("GTRACE_BPF_OBJECT_CORE", "gtrace-core.o"),
     ] {
         let object = dir.join(name);
         println!("cargo:rerun-if-changed={}", object.display());

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::context::{Context, Profile};
-use crate::{bench, demo, dist, ebpf, fuzz, lint, run, setup, test};
+use crate::{bench, demo, dist, ebpf, fuzz, lint, run, setup, test, vm};
 
 /// Everything a person does to the repository.
 #[derive(Debug, Parser)]
@@ -42,17 +42,31 @@ pub(crate) enum Cli {
         /// Leave out what needs root
         #[arg(long)]
         no_root: bool,
+        /// Leave out what runs in virtual machines
+        #[arg(long)]
+        no_vm: bool,
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
         /// Run only the tests whose names contain this; checks and demonstration are left out
         filter: Option<String>,
     },
+    /// Test on Debian's kernels in emulated machines, with a stub of the NVIDIA driver
+    VmTest {
+        /// A line of kernels, of which the newest is fetched; may be repeated [default: 6.1, 6.12]
+        #[arg(long = "kernel", value_name = "LINE")]
+        kernels: Vec<String>,
+        /// Repeat a hundred times what is else repeated a few times
+        #[arg(long)]
+        long: bool,
+        /// Run only the cases whose names contain this
+        filter: Option<String>,
+    },
     /// Check formatting, clippy, documentation, licences and advisories
     Lint,
     /// Run the benchmarks
     Bench {
-        /// The benchmark's name; all of them without one
+        /// The benchmark's name; all but driver-ioctl, which boots virtual machines, without one
         name: Option<String>,
         /// Measure for longer
         #[arg(long)]
@@ -102,9 +116,30 @@ impl Cli {
             }
             Self::Test {
                 no_root,
+                no_vm,
                 long,
                 filter,
-            } => return test::command(&context, no_root, long, filter.as_deref()),
+            } => {
+                let scope = test::Scope {
+                    no_root,
+                    no_vm,
+                    long,
+                    filter,
+                };
+                return test::command(&context, &scope);
+            }
+            Self::VmTest {
+                kernels,
+                long,
+                filter,
+            } => {
+                let options = vm::Options {
+                    kernels,
+                    long,
+                    filter,
+                };
+                return vm::command(&context, &options);
+            }
             Self::Lint => return lint::command(&context),
             Self::Bench {
                 name,
@@ -112,6 +147,11 @@ impl Cli {
                 short,
                 args,
             } => {
+                if name.as_deref() == Some("driver-ioctl") {
+                    let write = args.iter().any(|arg| arg == "--write");
+                    vm::bench::driver_ioctl(&context, long, write)?;
+                    return Ok(ExitCode::SUCCESS);
+                }
                 let flags = [("--long", long), ("--short", short)];
                 let flags = flags.iter().filter(|(_, on)| *on);
                 let all = name

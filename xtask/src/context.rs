@@ -70,6 +70,11 @@ impl Context {
         self.bpf.join("gtrace-probes-log.o")
     }
 
+    /// Where the BPF object of the programs in C goes.
+    pub(crate) fn object_core(&self) -> PathBuf {
+        self.bpf.join("gtrace-core.o")
+    }
+
     /// Where tools that the repository needs are installed.
     pub(crate) fn tools(&self) -> PathBuf {
         self.target.join("tools")

@@ -1,4 +1,5 @@
-//! Builds the eBPF probes, in production form and with logging.
+//! Builds the eBPF objects: the probes in Rust, in production form and with logging, and the
+//! programs in C that need relocations against kernel structures (CO-RE).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,39 +10,43 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::context::Context;
 use crate::linker;
+use crate::packages;
 use crate::shell::{self, clean, step};
 use crate::stamp::Hash;
 use crate::toolchain::{Core, TARGET, Toolchain};
 
 /// Counts up when the way of building changes, so that old stamps no longer match.
-const RECIPE: &str = "1";
+const RECIPE: &str = "2";
 
-/// Which of the two objects.
+/// Which of the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variant {
     Production,
     Log,
+    Core,
 }
 
 impl Variant {
-    const ALL: [Self; 2] = [Self::Production, Self::Log];
+    const RUST: [Self; 2] = [Self::Production, Self::Log];
+    const ALL: [Self; 3] = [Self::Production, Self::Log, Self::Core];
 
     fn path(self, context: &Context) -> PathBuf {
         match self {
             Self::Production => context.object(),
             Self::Log => context.object_log(),
+            Self::Core => context.object_core(),
         }
     }
 
     fn cargo_args(self) -> &'static [&'static str] {
         match self {
-            Self::Production => &[],
+            Self::Production | Self::Core => &[],
             Self::Log => &["--features=log"],
         }
     }
 }
 
-/// Builds both objects unless they are there and nothing changed since.
+/// Builds all objects unless they are there and nothing changed since.
 pub(crate) fn build(context: &Context) -> Result<()> {
     let manifest = manifest(context);
     if !manifest.is_file() {
@@ -78,7 +83,7 @@ pub(crate) fn build(context: &Context) -> Result<()> {
     result
 }
 
-/// Builds both objects anew and refuses a difference: the same sources give the same bytes.
+/// Builds all objects anew and refuses a difference: the same sources give the same bytes.
 pub(crate) fn release_check(context: &Context) -> Result<()> {
     build(context)?;
     let toolchain = Toolchain::ensure(context)?;
@@ -95,7 +100,7 @@ pub(crate) fn release_check(context: &Context) -> Result<()> {
             );
         }
     }
-    step("both objects are reproducible");
+    step("all objects are reproducible");
     Ok(())
 }
 
@@ -113,7 +118,7 @@ fn build_all(context: &Context, toolchain: &Toolchain) -> Result<()> {
     Ok(())
 }
 
-/// Each object with the place where it belongs. Both are there, or none.
+/// Each object with the place where it belongs. All are there, or none.
 fn compile(context: &Context, toolchain: &Toolchain) -> Result<Vec<(PathBuf, Vec<u8>)>> {
     let linker = linker::ensure(context, toolchain)?;
     step(format!(
@@ -131,7 +136,62 @@ fn compile(context: &Context, toolchain: &Toolchain) -> Result<Vec<(PathBuf, Vec
         check(&object, *variant).with_context(|| format!("{} is no good", file.display()))?;
         Ok((variant.path(context), object))
     };
-    Variant::ALL.iter().map(build_one).collect()
+    let core = (Variant::Core.path(context), compile_core(context)?);
+    let mut built: Vec<_> = Variant::RUST.iter().map(build_one).collect::<Result<_>>()?;
+    built.push(core);
+    Ok(built)
+}
+
+/// The programs in C. Only clang emits the relocations (`preserve_access_index`); gcc has them from
+/// 14 on.
+fn compile_core(context: &Context) -> Result<Vec<u8>> {
+    let clang = clang()?;
+    let outputs = output_dir(context);
+    fs::create_dir_all(&outputs).with_context(|| format!("cannot create {}", outputs.display()))?;
+    let object = outputs.join("gtrace-core.o");
+    let mut command = Command::new(clang);
+    command
+        .current_dir(context.root.join("ebpf/core"))
+        .args(["-g", "-O2", "-target", "bpf", "-mcpu=v3"])
+        .args(["-Wall", "-Wextra", "-Werror"])
+        .arg(format!("-D__TARGET_ARCH_{}", core_arch()))
+        .arg(format!(
+            "-ffile-prefix-map={}=gtrace",
+            context.root.display()
+        ))
+        .arg(format!(
+            "-fdebug-prefix-map={}=gtrace",
+            context.root.display()
+        ))
+        .args(["-c", "report_error.bpf.c", "-o"])
+        .arg(&object);
+    shell::run(&mut command).context("the programs in ebpf/core do not build")?;
+    let bytes =
+        fs::read(&object).with_context(|| format!("clang did not write {}", object.display()))?;
+    check(&bytes, Variant::Core).with_context(|| format!("{} is no good", object.display()))?;
+    Ok(bytes)
+}
+
+/// The architecture's name in `__TARGET_ARCH_*`, as libbpf's headers have it.
+fn core_arch() -> &'static str {
+    match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x86",
+    }
+}
+
+/// A clang that compiles for BPF, installed where it is missing. `CLANG` names another.
+fn clang() -> Result<PathBuf> {
+    if let Some(clang) = std::env::var_os("CLANG") {
+        return Ok(clang.into());
+    }
+    if !shell::in_path("clang") {
+        packages::ensure(
+            &["clang"],
+            "clang is needed to compile the eBPF programs in C",
+        )?;
+    }
+    Ok("clang".into())
 }
 
 fn manifest(context: &Context) -> PathBuf {
@@ -197,7 +257,7 @@ fn check(object: &[u8], variant: Variant) -> Result<()> {
     if !has(".BTF\0") {
         bail!("it has no BTF, without which its maps cannot be created");
     }
-    if variant == Variant::Production && has("AYA_LOG") {
+    if variant != Variant::Log && has("AYA_LOG") {
         bail!("the production object logs with aya-log, which loses records: use the feature log");
     }
     Ok(())

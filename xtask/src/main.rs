@@ -24,6 +24,7 @@ mod summary;
 mod test;
 mod toolchain;
 mod tools;
+mod vm;
 
 use std::process::ExitCode;
 

@@ -162,7 +162,7 @@ fn candidates(packages: &[&str]) -> HashMap<String, String> {
 }
 
 /// Package and candidate version out of what `apt-cache policy` prints.
-fn parse_policy(text: &str) -> HashMap<String, String> {
+pub(crate) fn parse_policy(text: &str) -> HashMap<String, String> {
     let mut found = HashMap::new();
     let mut package = None;
     for line in text.lines() {

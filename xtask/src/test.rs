@@ -14,29 +14,37 @@ use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Ran};
-use crate::{demo, ebpf, lint, setup};
+use crate::{demo, ebpf, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
 
+/// What to test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    /// Whether what needs root is left out.
+    pub(crate) no_root: bool,
+    /// Whether what runs in virtual machines is left out.
+    pub(crate) no_vm: bool,
+    /// Whether to repeat a hundred times what is else repeated a few times.
+    pub(crate) long: bool,
+    /// Only tests whose names contain this.
+    pub(crate) filter: Option<String>,
+}
+
 /// `cargo xtask test`. The exit code is 0 only if nothing failed.
-pub(crate) fn command(
-    context: &Context,
-    no_root: bool,
-    long: bool,
-    filter: Option<&str>,
-) -> Result<ExitCode> {
+pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
     step("testing everything: checks, tests, demonstration");
     setup::host_packages()?;
     ebpf::build(context)?;
-    let privilege = if no_root {
+    let privilege = if scope.no_root {
         Privilege::None
     } else {
         Privilege::find()
     };
     setup::mounts(privilege);
     let mut report = Report::default();
-    if filter.is_none() {
+    if scope.filter.is_none() {
         lint::checks(context, &mut report);
     }
     step("building everything, tests included");
@@ -52,9 +60,7 @@ pub(crate) fn command(
             context,
             runner: Runner::find(context),
             privilege,
-            no_root,
-            long,
-            filter,
+            scope,
         }
         .run(&mut report)?;
     }
@@ -121,9 +127,7 @@ struct Suites<'a> {
     context: &'a Context,
     runner: Runner,
     privilege: Privilege,
-    no_root: bool,
-    long: bool,
-    filter: Option<&'a str>,
+    scope: &'a Scope,
 }
 
 impl Suites<'_> {
@@ -137,7 +141,7 @@ impl Suites<'_> {
             let sudo = self.privilege == Privilege::Sudo;
             let host = host(self.context)?;
             let rooted = self.suite(report, "tests as root", Only::NeedsRoot, &mut |command| {
-                if self.long {
+                if self.scope.long {
                     command.env("GTRACE_TEST_LONG", "1");
                 }
                 if sudo {
@@ -150,11 +154,12 @@ impl Suites<'_> {
         step("running the examples in the documentation");
         let mut doc = self.context.cargo();
         doc.args(["test", "--workspace", "--doc", "--no-fail-fast", "--"]);
-        doc.args(self.filter);
+        doc.args(&self.scope.filter);
         self.counted(report, "documentation tests", &mut doc)?;
-        if self.filter.is_none() {
+        if self.scope.filter.is_none() {
             self.demo(report);
         }
+        self.machines(report);
         Ok(())
     }
 
@@ -165,7 +170,9 @@ impl Suites<'_> {
         only: Only,
         prepare: &mut dyn FnMut(&mut Command),
     ) -> Result<Ran> {
-        let mut command = self.runner.command(self.context, self.filter, only);
+        let mut command = self
+            .runner
+            .command(self.context, self.scope.filter.as_deref(), only);
         prepare(&mut command);
         self.counted(report, name, &mut command)
     }
@@ -193,7 +200,7 @@ impl Suites<'_> {
     /// Adds the tests that were not run as skipped. With a filter, most tests are not selected,
     /// which is no skip.
     fn left_out(&self, report: &mut Report, ran: Ran, count: u64, why: &str) {
-        if count > 0 && self.filter.is_none() {
+        if count > 0 && self.scope.filter.is_none() {
             report.skip(&format!("{count} of {} tests", ran.all()), count, why);
         }
     }
@@ -205,8 +212,20 @@ impl Suites<'_> {
         report.check("demonstration", demo::run(self.context, Profile::Dev));
     }
 
+    fn machines(&self, report: &mut Report) {
+        if self.scope.no_vm {
+            return report.skip("virtual machines", 1, "--no-vm was given");
+        }
+        let options = vm::Options {
+            kernels: Vec::new(),
+            long: self.scope.long,
+            filter: self.scope.filter.clone(),
+        };
+        vm::suite(self.context, &options, report);
+    }
+
     fn why_no_root(&self) -> &'static str {
-        if self.no_root {
+        if self.scope.no_root {
             "they need root, and --no-root was given (or marked #[ignore])"
         } else {
             "they need root: run as root, or let sudo work (or marked #[ignore])"

@@ -40,6 +40,8 @@ pub struct Offsets {
     pub module_load_name: u32,
     /// module:module_free `name`.
     pub module_free_name: u32,
+    /// syscalls:sys_enter_delete_module `name_user`.
+    pub delete_module_name: u32,
     /// ras:aer_event `dev_name`.
     pub aer_dev_name: u32,
     /// ras:aer_event `status`.
@@ -54,6 +56,8 @@ pub struct Offsets {
     pub ioctl_fd: u32,
     /// syscalls:sys_enter_ioctl `cmd`.
     pub ioctl_cmd: u32,
+    /// syscalls:sys_enter_ioctl `arg`.
+    pub ioctl_arg: u32,
     /// syscalls:sys_exit_ioctl `ret`.
     pub ioctl_ret: u32,
     /// 1 if the descriptor table can be followed (all of task, files, file, inode known).
@@ -83,9 +87,74 @@ impl DeviceFilter {
     }
 }
 
+/// NV_STATUS values below this can be asked for one by one; all that nvstatuscodes.h has are.
+pub const STATUS_BITS: usize = 256;
+/// UVM calls below this number have a place in [`Decode::uvm_status`]. The two with high numbers
+/// have theirs at [`uvm_slot`].
+pub const UVM_CALLS: usize = 128;
+/// Where nothing is known: no status, no code.
+pub const UNKNOWN: u16 = u16::MAX;
+/// How many sizes of parameters an escape can have with the status in different places.
+pub const PLACES: usize = 3;
+
+/// Where NV_STATUS stands in parameters of one size.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Size of the parameters in bytes, or [`Place::ANY_SIZE`].
+    pub size: u16,
+    /// Offset in bytes, or [`UNKNOWN`].
+    pub at: u16,
+}
+
+impl Place {
+    /// Fits parameters of every size.
+    pub const ANY_SIZE: u16 = u16::MAX;
+    /// Fits nothing.
+    pub const NONE: Self = Self {
+        size: 0,
+        at: UNKNOWN,
+    };
+}
+
+/// Where in the parameters of the driver's calls the probes find what they report. Kept by user
+/// space, as it depends on the driver's version.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decode {
+    /// By escape number (`_IOC_NR`): offset of the operation's own code in the first 16 bytes, or
+    /// [`UNKNOWN`].
+    pub code: [u16; 256],
+    /// By escape number: where NV_STATUS stands.
+    pub status: [[Place; PLACES]; 256],
+    /// By [`uvm_slot`]: offset of `rmStatus`, or [`UNKNOWN`].
+    pub uvm_status: [u16; UVM_CALLS],
+}
+
+impl Decode {
+    /// Nothing is known.
+    pub const NOTHING: Self = Self {
+        code: [UNKNOWN; 256],
+        status: [[Place::NONE; PLACES]; 256],
+        uvm_status: [UNKNOWN; UVM_CALLS],
+    };
+}
+
+/// Index of a UVM call in [`Decode::uvm_status`]: its number, or for UVM_INITIALIZE (0x30000001)
+/// and UVM_DEINITIALIZE (0x30000002) the places 126 and 127.
+#[inline(always)]
+pub const fn uvm_slot(cmd: u32) -> Option<usize> {
+    match cmd {
+        0x3000_0001 => Some(UVM_CALLS - 2),
+        0x3000_0002 => Some(UVM_CALLS - 1),
+        cmd if (cmd as usize) < UVM_CALLS - 2 => Some(cmd as usize),
+        _ => None,
+    }
+}
+
 /// Filters and thresholds, changed while the probes run.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Devices whose ioctls are traced and whose users are GPU processes.
     pub devices: [DeviceFilter; MAX_DEVICES],
@@ -94,10 +163,40 @@ pub struct Config {
     /// 1 while the exit probe forgets the threads that end. A thread's place in the table of calls
     /// under way is then kept between its calls, which costs less than making it anew.
     pub exits_seen: u64,
+    /// Calls that end with one of these NV_STATUS values are reported one by one: bit s % 64 of
+    /// word s / 64.
+    pub report_status: [u64; STATUS_BITS / 64],
+    /// Every call of this process is reported and of no other anything; 0 for all as usual.
+    pub trace_tgid: u32,
+    /// Offset of `error_code` in nvidia:nvidia_dev_xid; 0 while the tracepoint is not there.
+    pub dev_xid_code: u32,
+    /// Offset of `dev` in nvidia:nvidia_dev_xid.
+    pub dev_xid_dev: u32,
+    /// Offset of `msg` in nvidia:nvidia_dev_xid.
+    pub dev_xid_msg: u32,
+    /// What is known of the driver's parameters.
+    pub decode: Decode,
 }
 
-const _: () = assert!(size_of::<Offsets>() == 25 * 4);
-const _: () = assert!(size_of::<Config>() == 8 * MAX_DEVICES + 16);
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            devices: [DeviceFilter::default(); MAX_DEVICES],
+            slow_call_ns: 0,
+            exits_seen: 0,
+            report_status: [0; _],
+            trace_tgid: 0,
+            dev_xid_code: 0,
+            dev_xid_dev: 0,
+            dev_xid_msg: 0,
+            decode: Decode::NOTHING,
+        }
+    }
+}
+
+const _: () = assert!(size_of::<Offsets>() == 27 * 4);
+const _: () = assert!(size_of::<Decode>() == 2 * 256 + 4 * PLACES * 256 + 2 * UVM_CALLS);
+const _: () = assert!(size_of::<Config>() == 8 * MAX_DEVICES + 16 + 32 + 16 + size_of::<Decode>());
 
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).

@@ -45,6 +45,14 @@ counters! {
     CallsInFlightFull = "calls_in_flight_full",
     /// Processes not remembered as GPU users, because the table was full.
     GpuTasksFull = "gpu_tasks_full",
+    /// Driver calls whose return the kernel did not show: its return probes ran out of instances.
+    ReturnMissed = "return_missed",
+    /// Driver calls whose parameters could not be read.
+    ParametersUnreadable = "parameters_unreadable",
+    /// Failures counted under no key, because the table was full.
+    FailureKeysFull = "failure_keys_full",
+    /// Open device files not remembered, because the table was full.
+    OpenFilesFull = "open_files_full",
     /// Exits of processes with more open descriptors than the probe looks at.
     ExitFdsUnseen = "exit_fds_unseen",
 }

@@ -75,16 +75,19 @@ pub const fn midpoint(bucket: usize) -> u64 {
     low + (high - low) / 2
 }
 
-/// Key of the driver-call histograms: one process, one ioctl number, one device node.
+/// Key of the driver-call histograms: one process, one operation, one device node.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CallKey {
     /// Process id (thread group), in the initial pid namespace.
     pub tgid: u32,
-    /// ioctl request number.
+    /// ioctl request number; that of the wrapped call where the driver's transfer ioctl wraps one.
     pub cmd: u32,
     /// Device number as the kernel keeps it: major << 20 | minor.
     pub rdev: u32,
+    /// What the operation is about: the control command of RM_CONTROL, the class of RM_ALLOC; 0
+    /// where the operation has none.
+    pub code: u32,
 }
 
 impl CallKey {
@@ -93,7 +96,50 @@ impl CallKey {
         tgid: 0,
         cmd: u32::MAX,
         rdev: 0,
+        code: 0,
     };
+}
+
+/// Key of the failure counts: a call, and the NV_STATUS that the driver answered.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FailureKey {
+    /// The call.
+    pub call: CallKey,
+    /// NV_STATUS (nvstatuscodes.h), never 0.
+    pub status: u32,
+}
+
+/// An open device file, by the address of its `struct file`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenFile {
+    /// Address of the `struct file`.
+    pub file: u64,
+    /// The process that opened it (thread group).
+    pub tgid: u32,
+    /// Device number (major << 20 | minor).
+    pub rdev: u32,
+}
+
+/// A call under way.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallStart {
+    /// CLOCK_BOOTTIME at its start, nanoseconds; 0 between two calls of the thread.
+    pub boottime_ns: u64,
+    /// Address of NV_STATUS in the caller's memory, or 0.
+    pub status_at: u64,
+    /// As in [`CallKey`].
+    pub cmd: u32,
+    /// As in [`CallKey`].
+    pub rdev: u32,
+    /// As in [`CallKey`].
+    pub code: u32,
+    /// The first two words of the parameters.
+    pub handles: [u32; 2],
+    /// Unused, zero.
+    pub reserved: u32,
 }
 
 /// One driver-call histogram.
@@ -102,8 +148,10 @@ impl CallKey {
 pub struct CallHist {
     /// Calls.
     pub count: u64,
-    /// Calls that returned an error.
+    /// Calls whose ioctl(2) returned an error.
     pub errors: u64,
+    /// Calls whose ioctl(2) returned 0 and whose NV_STATUS is a failure.
+    pub failures: u64,
     /// Sum of all latencies, nanoseconds.
     pub sum_ns: u64,
     /// Longest call, nanoseconds.
@@ -112,12 +160,24 @@ pub struct CallHist {
     pub buckets: [u64; BUCKETS],
 }
 
-const _: () = assert!(size_of::<CallKey>() == 12);
-const _: () = assert!(size_of::<CallHist>() == 32 + 8 * 896);
+const _: () = assert!(size_of::<CallKey>() == 16);
+const _: () = assert!(size_of::<FailureKey>() == 20);
+const _: () = assert!(size_of::<OpenFile>() == 16);
+const _: () = assert!(size_of::<CallStart>() == 40);
+const _: () = assert!(size_of::<CallHist>() == 40 + 8 * 896);
 
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).
 unsafe impl aya::Pod for CallKey {}
+#[cfg(feature = "user")]
+// SAFETY: repr(C), integers only, no padding (asserted above).
+unsafe impl aya::Pod for FailureKey {}
+#[cfg(feature = "user")]
+// SAFETY: repr(C), integers only, no padding (asserted above).
+unsafe impl aya::Pod for OpenFile {}
+#[cfg(feature = "user")]
+// SAFETY: repr(C), integers only, no padding (asserted above).
+unsafe impl aya::Pod for CallStart {}
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).
 unsafe impl aya::Pod for CallHist {}

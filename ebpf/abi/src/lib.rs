@@ -8,10 +8,16 @@ mod counter;
 mod hist;
 mod record;
 
-pub use config::{Config, DeviceFilter, MAX_DEVICES, Offsets};
+pub use config::{
+    Config, Decode, DeviceFilter, MAX_DEVICES, Offsets, PLACES, Place, STATUS_BITS, UNKNOWN,
+    UVM_CALLS, uvm_slot,
+};
 pub use counter::Counter;
-pub use hist::{BUCKETS, CallHist, CallKey, MAX_NS, MIN_NS, bucket_of, bucket_range, midpoint};
+pub use hist::{
+    BUCKETS, CallHist, CallKey, CallStart, FailureKey, MAX_NS, MIN_NS, OpenFile, bucket_of,
+    bucket_range, midpoint,
+};
 pub use record::{
-    AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, LogRecord, ModuleRecord,
-    OomRecord, RecordType,
+    AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, LogRecord, ModuleChange,
+    ModuleRecord, NO_STATUS, OomRecord, RecordType, XidRecord,
 };

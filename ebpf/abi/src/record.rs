@@ -21,6 +21,8 @@ pub enum RecordType {
     Module = 5,
     /// [`CallRecord`].
     Call = 6,
+    /// [`XidRecord`].
+    Xid = 7,
 }
 
 /// Begins every record.
@@ -100,21 +102,35 @@ pub struct ExitRecord {
     pub comm: [u8; 16],
 }
 
-/// module:module_load, module:module_free.
+/// What [`ModuleRecord`] tells.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModuleChange {
+    /// module:module_free: a module is gone.
+    Freed = 0,
+    /// module:module_load: a module is there and begins to initialise.
+    Loaded = 1,
+    /// delete_module(2) was called.
+    Delete = 2,
+    /// A program that loads and unloads modules was started; the name is the program's.
+    Tool = 3,
+}
+
+/// Modules come, go, or are about to.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleRecord {
     /// Header.
     pub header: Header,
-    /// 1 loaded, 0 freed.
-    pub loaded: u32,
+    /// A [`ModuleChange`].
+    pub change: u32,
     /// Unused, zero.
     pub reserved: u32,
     /// Module name, NUL-terminated.
     pub name: [u8; 64],
 }
 
-/// One slow call.
+/// One call: a slow or failed one, or any of a process that is traced.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallRecord {
@@ -128,8 +144,36 @@ pub struct CallRecord {
     pub cmd: u32,
     /// Device number (major << 20 | minor).
     pub rdev: u32,
+    /// As in [`crate::CallKey`].
+    pub code: u32,
+    /// NV_STATUS, or [`NO_STATUS`] where the call has none or it could not be read.
+    pub status: u32,
+    /// The first two words of the parameters: RM_CONTROL has the client's and the object's handle
+    /// there.
+    pub handles: [u32; 2],
     /// Thread name, NUL-terminated.
     pub comm: [u8; 16],
+}
+
+/// No NV_STATUS is known of a call.
+pub const NO_STATUS: u32 = u32::MAX;
+
+/// `nv_report_error`, or nvidia:nvidia_dev_xid: an Xid, without its text in the first case.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct XidRecord {
+    /// Header: the task in which the driver reported it, which need not be the one at fault.
+    pub header: Header,
+    /// Xid code.
+    pub code: u32,
+    /// 1 if it comes from the tracepoint, 0 from the probe on `nv_report_error`.
+    pub tracepoint: u32,
+    /// PCI address of the GPU (`0000:3b:00.0`), NUL-terminated.
+    pub device: [u8; 32],
+    /// Name of the running thread, NUL-terminated.
+    pub comm: [u8; 16],
+    /// The driver's text, NUL-terminated; empty from the probe.
+    pub text: [u8; 256],
 }
 
 const _: () = assert!(size_of::<Header>() == 24);
@@ -138,11 +182,12 @@ const _: () = assert!(size_of::<AerRecord>() == 24 + 32 + 32);
 const _: () = assert!(size_of::<OomRecord>() == 32);
 const _: () = assert!(size_of::<ExitRecord>() == 48);
 const _: () = assert!(size_of::<ModuleRecord>() == 96);
-const _: () = assert!(size_of::<CallRecord>() == 64);
+const _: () = assert!(size_of::<CallRecord>() == 80);
+const _: () = assert!(size_of::<XidRecord>() == 24 + 8 + 32 + 16 + 256);
 
 #[cfg(feature = "user")]
 mod pod {
-    use super::{AerRecord, CallRecord, ExitRecord, Header, ModuleRecord, OomRecord};
+    use super::{AerRecord, CallRecord, ExitRecord, Header, ModuleRecord, OomRecord, XidRecord};
 
     // SAFETY: each is repr(C), made of integers and byte arrays, without padding (sizes asserted).
     unsafe impl aya::Pod for Header {}
@@ -156,4 +201,6 @@ mod pod {
     unsafe impl aya::Pod for ModuleRecord {}
     // SAFETY: as above.
     unsafe impl aya::Pod for CallRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for XidRecord {}
 }

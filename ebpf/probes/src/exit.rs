@@ -7,7 +7,7 @@ use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ExitRecord, RecordType};
 
 use crate::device::{config, current_task, fd_table, read, watched_rdev};
-use crate::maps::{EVENTS, GPU_TASKS, OFFSETS, STARTS, count};
+use crate::maps::{DRIVER_STARTS, EVENTS, GPU_TASKS, OFFSETS, STARTS, count};
 use crate::ring::{header, send_record};
 
 /// How many words of the bitmap of open descriptors are looked at, for devices that were opened
@@ -20,6 +20,9 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
     // A thread that died inside a call left its start behind.
     if STARTS.get_ptr(pid_tgid).is_some() {
         let _ = STARTS.remove(pid_tgid);
+    }
+    if DRIVER_STARTS.get_ptr(pid_tgid).is_some() {
+        let _ = DRIVER_STARTS.remove(pid_tgid);
     }
     let offsets = OFFSETS.load();
     if offsets.have_files == 0 {

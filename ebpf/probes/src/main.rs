@@ -7,7 +7,10 @@
 
 mod aer;
 mod atomic;
+mod call;
+mod dev_xid;
 mod device;
+mod driver;
 mod exit;
 mod ioctl;
 mod maps;
@@ -15,6 +18,7 @@ mod module;
 mod oom;
 mod printk;
 mod ring;
+mod unload;
 
 #[cfg(feature = "log")]
 #[macro_export]

@@ -3,7 +3,10 @@
 use aya_ebpf::Global;
 use aya_ebpf::btf_maps::{Array, HashMap, PerCpuArray, RingBuf};
 use aya_ebpf::macros::btf_map;
-use gtrace_abi::{CallHist, CallKey, Config, Counter, LogRecord, Offsets};
+use gtrace_abi::{
+    CallHist, CallKey, CallStart, Config, Counter, FailureKey, LogRecord, Offsets, OpenFile,
+    XidRecord,
+};
 
 /// Layout of the running kernel; set before load.
 #[unsafe(no_mangle)]
@@ -29,13 +32,39 @@ pub static COUNTERS: PerCpuArray<u64, { Counter::COUNT }> = PerCpuArray::new();
 #[btf_map]
 pub static SCRATCH: PerCpuArray<LogRecord, 1> = PerCpuArray::new();
 
-/// Start of the ioctl under way, by thread; `boottime_ns` is 0 between two calls.
-#[btf_map]
-pub static STARTS: HashMap<u64, Start, 16_384> = HashMap::new();
+/// How many threads can have made a driver call.
+pub const IN_FLIGHT: usize = 8192;
 
-/// Latency histograms, shared by all CPUs and updated atomically: 7 KiB a key.
+/// Start of the ioctl under way, by thread, as the syscall's tracepoints see it; `boottime_ns` is 0
+/// between two calls.
 #[btf_map]
-pub static HISTS: HashMap<CallKey, CallHist, 1024> = HashMap::new();
+pub static STARTS: HashMap<u64, CallStart, IN_FLIGHT> = HashMap::new();
+
+/// The same, as the probes on the driver see it: while one way takes over from the other, a call
+/// can be under way for both.
+#[btf_map]
+pub static DRIVER_STARTS: HashMap<u64, CallStart, IN_FLIGHT> = HashMap::new();
+
+/// Latency histograms, shared by all CPUs and updated atomically: 7 KiB a key. A CUDA program has
+/// some sixty: a key a control command and a device node.
+#[btf_map]
+pub static HISTS: HashMap<CallKey, CallHist, 2048> = HashMap::new();
+
+/// Calls that the driver failed, by NV_STATUS.
+#[btf_map]
+pub static FAILURES: HashMap<FailureKey, u64, 2048> = HashMap::new();
+
+/// Device files being opened, by thread.
+#[btf_map]
+pub static OPENING: HashMap<u64, OpenFile, 1024> = HashMap::new();
+
+/// Open device files, by the address of their `struct file`.
+#[btf_map]
+pub static OPENS: HashMap<u64, OpenFile, 16_384> = HashMap::new();
+
+/// Where an Xid is put together; too large for the stack.
+#[btf_map]
+pub static XID_SCRATCH: PerCpuArray<XidRecord, 1> = PerCpuArray::new();
 
 /// An empty histogram to begin a key with.
 #[btf_map]
@@ -44,15 +73,6 @@ pub static EMPTY_HIST: Array<CallHist, 1> = Array::new();
 /// Processes seen with a watched device open, with one such device number.
 #[btf_map]
 pub static GPU_TASKS: HashMap<u32, u32, 16_384> = HashMap::new();
-
-/// An ioctl under way.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Start {
-    pub boottime_ns: u64,
-    pub cmd: u32,
-    pub rdev: u32,
-}
 
 /// Raises a counter.
 #[inline(always)]

@@ -4,26 +4,26 @@ use aya_ebpf::EbpfContext as _;
 use aya_ebpf::helpers::generated::bpf_probe_read_kernel_str;
 use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
-use gtrace_abi::{Counter, ModuleRecord, RecordType};
+use gtrace_abi::{Counter, ModuleChange, ModuleRecord, RecordType};
 
 use crate::maps::{EVENTS, OFFSETS, count};
 use crate::ring::{header, send_record};
 
 #[tracepoint]
 pub fn module_load(ctx: TracePointContext) -> u32 {
-    report(&ctx, OFFSETS.load().module_load_name, 1)
+    report(&ctx, OFFSETS.load().module_load_name, ModuleChange::Loaded)
 }
 
 #[tracepoint]
 pub fn module_free(ctx: TracePointContext) -> u32 {
-    report(&ctx, OFFSETS.load().module_free_name, 0)
+    report(&ctx, OFFSETS.load().module_free_name, ModuleChange::Freed)
 }
 
 #[inline(always)]
-fn report(ctx: &TracePointContext, name_offset: u32, loaded: u32) -> u32 {
+fn report(ctx: &TracePointContext, name_offset: u32, change: ModuleChange) -> u32 {
     let mut record = ModuleRecord {
         header: header(RecordType::Module),
-        loaded,
+        change: change as u32,
         reserved: 0,
         name: [0; 64],
     };

@@ -7,6 +7,7 @@ use gtrace_event::{Kind, Occurrence};
 pub fn failure_mode(occ: &Occurrence) -> Option<&'static str> {
     match occ.kind {
         Kind::Xid => xid(occ.detail.xid.xid?),
+        Kind::ApiError => failed_call(occ.detail.api.status_name.as_deref()?),
         Kind::Sxid => matches!(occ.detail.fabric.sxid?, 10004 | 10005).then_some("F2"),
         kind => of_kind(kind),
     }
@@ -18,9 +19,18 @@ pub(crate) const fn of_kind(kind: Kind) -> Option<&'static str> {
         Kind::OomKill => Some("F1"),
         Kind::Throttle => Some("F2"),
         Kind::DriverInitFailed | Kind::HungTask | Kind::SoftLockup => Some("F3"),
-        Kind::Aer | Kind::GpuLost | Kind::PcieLink => Some("F4"),
+        Kind::Aer | Kind::GpuLost | Kind::PcieLink | Kind::PcieHotplug => Some("F4"),
         Kind::SlowCall => Some("F5"),
         Kind::DriverMismatch => Some("F7"),
+        _ => None,
+    }
+}
+
+fn failed_call(status: &str) -> Option<&'static str> {
+    match status {
+        "NV_ERR_NO_MEMORY" | "NV_ERR_INSUFFICIENT_RESOURCES" => Some("F1"),
+        "NV_ERR_GPU_IS_LOST" | "NV_ERR_CARD_NOT_PRESENT" => Some("F4"),
+        "NV_ERR_TIMEOUT" | "NV_ERR_TIMEOUT_RETRY" => Some("F3"),
         _ => None,
     }
 }

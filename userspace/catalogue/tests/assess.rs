@@ -4,7 +4,7 @@
 
 use gtrace_catalogue::{Action, Catalogue};
 use gtrace_event::Severity::{Critical, Fatal, Info, Warning};
-use gtrace_event::{Advice, Detail, Kind, Occurrence, Provenance, Severity};
+use gtrace_event::{Advice, Detail, Gpu, Kind, Occurrence, Provenance, Severity, SlotChange};
 
 fn occurrence(kind: Kind, fill: impl FnOnce(&mut Detail)) -> Occurrence {
     let mut occ = Occurrence::new(kind, Severity::Info, "");
@@ -216,6 +216,82 @@ fn aer_goes_by_class() {
         assert_eq!(severity, want, "{word}");
         assert_eq!(advice.site[0], action, "{word}");
     }
+}
+
+#[test]
+fn containment_and_failed_recovery_page_and_a_recovery_is_good_news() {
+    let of = |dpc: Option<&str>, recovery: Option<&str>| {
+        let (severity, advice) = assess(occurrence(Kind::Aer, |d| {
+            d.aer.dpc_reason = dpc.map(str::to_owned);
+            d.aer.recovery = recovery.map(str::to_owned);
+        }));
+        (severity, rule(&advice).to_owned())
+    };
+    let want = |severity, rule: &str| (severity, rule.to_owned());
+    assert_eq!(of(Some("ERR_FATAL"), None), want(Critical, "aer:contained"));
+    let failed = want(Critical, "aer:recovery_failed");
+    assert_eq!(of(None, Some("failed")), failed);
+    assert_eq!(of(None, Some("successful")), want(Info, "aer:recovered"));
+}
+
+#[test]
+fn a_slot_that_loses_its_gpu_pages_and_what_somebody_asked_for_does_not() {
+    let of = |change: SlotChange, gpu: bool, several: bool| {
+        let mut occ = occurrence(Kind::PcieHotplug, |d| d.pcie.hotplug = Some(change));
+        let at = "0000:3b:00.0".parse().unwrap();
+        occ.gpu = gpu.then(|| Gpu::at(at));
+        if several {
+            occ.detail.pcie.gpus_below = vec![at, "0000:3c:00.0".parse().unwrap()];
+        }
+        let (severity, advice) = assess(occ);
+        (severity, rule(&advice).to_owned())
+    };
+    for change in SlotChange::ALL {
+        let alone = of(change, false, false);
+        let with_gpu = of(change, true, false);
+        assert_eq!(with_gpu, of(change, false, true), "{change:?}");
+        let want = match (change.is_surprise(), change.is_failure()) {
+            (true, _) => (Warning, Critical),
+            (_, true) => (Warning, Critical),
+            _ => (Info, Info),
+        };
+        assert_eq!((alone.0, with_gpu.0), want, "{change:?}");
+    }
+    let rule = |change, gpu| of(change, gpu, false).1;
+    assert_eq!(rule(SlotChange::LinkDown, true), "pcie_hotplug:gpu_gone");
+    assert_eq!(rule(SlotChange::LinkDown, false), "pcie_hotplug:surprise");
+    assert_eq!(rule(SlotChange::CardPresent, true), "pcie_hotplug:arrived");
+    assert_eq!(
+        rule(SlotChange::PoweringOff, true),
+        "pcie_hotplug:requested"
+    );
+    assert_eq!(rule(SlotChange::PowerFault, true), "pcie_hotplug:failed");
+    assert_eq!(assess(occurrence(Kind::PcieHotplug, |_| {})).0, Warning);
+}
+
+#[test]
+fn a_link_that_the_kernel_calls_limited_is_a_fault_only_of_a_gpu_with_fewer_lanes() {
+    let of = |width, gpu: bool| {
+        let mut occ = occurrence(Kind::PcieLink, |d| {
+            d.pcie.bandwidth_gbps = Some(63.008);
+            d.pcie.max_bandwidth_gbps = Some(126.016);
+            d.pcie.limited_by = Some("0000:3a:00.0".parse().unwrap());
+            d.sample.width = Some(width);
+            d.sample.max_width = Some(16);
+        });
+        occ.gpu = gpu.then(|| Gpu::at("0000:3b:00.0".parse().unwrap()));
+        assess(occ)
+    };
+    let (severity, advice) = of(8, true);
+    assert_eq!((severity, rule(&advice)), (Warning, "pcie_link:limited"));
+    assert!(
+        advice
+            .meaning
+            .unwrap()
+            .contains("The link at 0000:3a:00.0 is the limit.")
+    );
+    assert_eq!(of(16, true).0, Info, "the speed alone");
+    assert_eq!(of(8, false).0, Info, "a disk, an adapter");
 }
 
 #[test]

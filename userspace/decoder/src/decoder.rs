@@ -3,7 +3,10 @@ use std::sync::LazyLock;
 use gtrace_event::{Occurrence, PciAddress, Provenance};
 use memchr::memmem;
 
-use crate::forms::{aer, filesystem, mlx5, nccl, nvme, nvrm, oom, peermem, stall, sxid};
+use crate::forms::{
+    aer, containment, filesystem, hotplug, link_status, mlx5, nccl, nvme, nvrm, oom, peermem,
+    stall, sxid,
+};
 use crate::record::{Line, LogRecord, Meta};
 use crate::{DriverVersion, scan};
 
@@ -187,7 +190,14 @@ impl Decoder {
                 out.push(occurrence);
                 return;
             }
-            self.aer.line(line, pci, rest, out);
+            let single = hotplug::parse(line, driver, pci, rest)
+                .or_else(|| link_status::parse(line, pci, rest))
+                .or_else(|| containment::dpc(line, pci, rest))
+                .or_else(|| containment::recovery(line, pci, rest));
+            match single {
+                Some(occurrence) => out.push(occurrence),
+                None => self.aer.line(line, pci, rest, out),
+            }
             return;
         }
         let single = match text.as_bytes().first() {

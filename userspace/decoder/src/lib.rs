@@ -7,7 +7,7 @@
 //!   strips each line's prefix and feeds the rest to a [`Decoder`].
 //!
 //! What is recognised, one file a family: Xid lines and the NVIDIA driver's lines without Xid,
-//! NVSwitch SXid, PCIe AER, OOM kills, hung tasks and lockups, crashes in NCCL, nvidia-peermem,
+//! NVSwitch SXid, PCIe AER with containment and recovery, PCIe hotplug and link status, OOM kills, hung tasks and lockups, crashes in NCCL, nvidia-peermem,
 //! mlx5, file systems gone read-only, NVMe timeouts. A line that merely quotes one of these, with
 //! other text before it, is none.
 #![forbid(unsafe_code)]

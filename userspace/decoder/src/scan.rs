@@ -97,6 +97,17 @@ pub(crate) fn device_line(text: &str) -> Option<(&str, PciAddress, &str)> {
     Some((text.get(..space)?, PciAddress::parse(address)?, rest))
 }
 
+/// The device of a PCIe requester id: bus, device and function in sixteen bits.
+pub(crate) fn requester(id: u16, domain: u32) -> PciAddress {
+    let [bus, devfn] = id.to_be_bytes();
+    PciAddress {
+        domain,
+        bus,
+        device: devfn >> 3,
+        function: devfn & 7,
+    }
+}
+
 /// What the text begins with, or the empty text.
 pub(crate) fn word(text: &str) -> &str {
     text.split([' ', '\t']).next().unwrap_or("")

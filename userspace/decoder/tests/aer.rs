@@ -31,7 +31,8 @@ fn first_generation() {
          pcieport 0000:00:1c.0:   device [8086:9d15] error status/mask=00000001/00002000\n\
          pcieport 0000:00:1c.0:    [ 0] Receiver Error         (First)",
         &[
-            ("gpu/pci", j!("0000:00:1c.0")),
+            ("gpu", Value::Null),
+            ("detail/pci_device", j!("0000:00:1c.0")),
             ("severity", j!("warning")),
             ("detail/severity", j!("Corrected")),
             ("detail/layer", j!("Physical Layer")),
@@ -55,6 +56,7 @@ fn second_generation() {
          nvidia 0000:3b:00.0: AER:    [12] Timeout",
         &[
             ("gpu/pci", j!("0000:3b:00.0")),
+            ("detail/pci_device", j!("0000:3b:00.0")),
             ("detail/severity", j!("Corrected")),
             ("detail/layer", j!("Data Link Layer")),
             ("detail/agent", j!("Transmitter ID")),
@@ -78,6 +80,7 @@ fn third_generation_with_tlp_header() {
          nvidia 0000:81:00.0: AER:   Error of this Agent is reported first",
         &[
             ("gpu/pci", j!("0000:81:00.0")),
+            ("detail/pci_device", j!("0000:81:00.0")),
             ("severity", j!("critical")),
             ("detail/severity", j!("Uncorrectable (Non-Fatal)")),
             ("detail/layer", j!("Transaction Layer")),
@@ -131,18 +134,28 @@ fn a_ports_message_alone_is_an_event_of_the_device_named() {
     ] {
         one(
             line,
-            &[("gpu/pci", j!(device)), ("detail/severity", j!(severity))],
+            &[
+                ("gpu", Value::Null),
+                ("detail/pci_device", j!(device)),
+                ("detail/severity", j!(severity)),
+            ],
         );
     }
     one(
         "pcieport 0000:00:1c.5: AER: Correctable error message received from 0000:00:1c.5\n\
          pcieport 0000:00:1c.5: AER: found no error details for 0000:00:1c.5",
-        &[("gpu/pci", j!("0000:00:1c.5"))],
+        &[
+            ("gpu", Value::Null),
+            ("detail/pci_device", j!("0000:00:1c.5")),
+        ],
     );
     one(
         "pcieport 0000:00:1c.5: AER: Corrected error received: id=00e5\n\
          pcieport 0000:00:1c.5: AER: can't find device of ID00e5",
-        &[("gpu/pci", j!("0000:00:1c.5"))],
+        &[
+            ("gpu", Value::Null),
+            ("detail/pci_device", j!("0000:00:1c.5")),
+        ],
     );
 }
 
@@ -155,6 +168,7 @@ fn a_message_without_source_takes_the_device_that_follows() {
          nvidia 0000:01:00.0:    [ 0] RxErr",
         &[
             ("gpu/pci", j!("0000:01:00.0")),
+            ("detail/pci_device", j!("0000:01:00.0")),
             ("detail/reporter", j!("0000:00:01.0")),
         ],
     );
@@ -172,8 +186,14 @@ fn several_devices_under_one_message_are_several_events() {
          nvidia 0000:43:00.0:    [ 7] BadDLLP",
     );
     assert_eq!(found.len(), 2, "{found:#?}");
-    let device = |o: &Occurrence| o.gpu.as_ref().unwrap().pci.unwrap().to_string();
+    let device = |o: &Occurrence| o.detail.pcie.pci_device.unwrap().to_string();
     assert_eq!(device(&found[0]), "0000:41:00.0");
+    let gpus: Vec<_> = found.iter().map(|o| o.gpu.is_some()).collect();
+    assert_eq!(
+        gpus,
+        [false, true],
+        "only NVIDIA's driver says that it is a GPU"
+    );
     assert_eq!(found[0].message.lines().count(), 4);
     assert_eq!(device(&found[1]), "0000:43:00.0");
     assert_eq!(found[1].message.lines().count(), 3);
@@ -187,7 +207,8 @@ fn firmware_reports() {
          pcieport 0000:00:1c.0:    [ 0] RxErr                  (First)\n\
          pcieport 0000:00:1c.0: AER: aer_layer=Physical Layer, aer_agent=Receiver ID",
         &[
-            ("gpu/pci", j!("0000:00:1c.0")),
+            ("gpu", Value::Null),
+            ("detail/pci_device", j!("0000:00:1c.0")),
             ("severity", j!("warning")),
             ("detail/severity", j!("Correctable")),
             ("detail/status", j!("0x1")),

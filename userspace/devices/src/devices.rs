@@ -5,7 +5,7 @@ use std::time::Duration;
 use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
 
 use crate::nvml::{NvmlGpu, NvmlSnapshot};
-use crate::pci::PciWatch;
+use crate::pci::{PciReport, PciTree, PciWatch};
 use crate::procfs::{DriverVersion, ProcGpu, proc_gpus};
 use crate::sysfs::{ProcRoot, SysRoot};
 use crate::watch::SampleWatch;
@@ -67,17 +67,8 @@ impl Devices {
             ..DeviceReport::default()
         };
         self.take_samples(snapshot.as_ref(), &mut report.events);
-        let lost_by_pci = match self.poll_pci(now) {
-            Ok(pci) => {
-                report.gpus = pci.gpus;
-                report.events.extend(pci.events);
-                pci.lost
-            }
-            Err(error) => {
-                report.pci_error = Some(error.to_string());
-                Vec::new()
-            }
-        };
+        let pci = self.poll_pci(now);
+        let lost_by_pci = report.take_pci(pci);
         let proc = proc_gpus(&self.proc);
         self.merge(&mut report, &proc);
         if let Some(snapshot) = &snapshot {
@@ -91,12 +82,30 @@ impl Devices {
         report
     }
 
+    /// Looks at PCI alone, out of turn, as something else says that a device may be in trouble.
+    /// What NVML said last stands, and is not judged anew.
+    pub fn look_at_pci(&mut self) -> DeviceReport {
+        let mut report = DeviceReport {
+            driver: DriverVersion::read(&self.proc),
+            ..DeviceReport::default()
+        };
+        let pci = self.pci.look();
+        report.take_pci(pci);
+        self.merge(&mut report, &proc_gpus(&self.proc));
+        report
+    }
+
+    /// The GPUs and the ports above them, as last seen.
+    pub fn tree(&self) -> &PciTree {
+        self.pci.tree()
+    }
+
     /// AER counters of devices and ports, which belong to no single GPU.
     pub fn port_metrics(&self) -> Vec<Metric> {
         self.pci.metrics()
     }
 
-    fn poll_pci(&mut self, now: Timestamp) -> io::Result<crate::pci::PciReport> {
+    fn poll_pci(&mut self, now: Timestamp) -> io::Result<PciReport> {
         let samples = &self.samples;
         self.pci.poll(|pci| samples.busy(pci, now, FRESH))
     }
@@ -185,6 +194,23 @@ impl Devices {
             // What PCI has reported needs no second event.
             if self.lost.insert(pci) && !lost_by_pci.contains(&pci) {
                 events.push(lost_event(gpu, reason));
+            }
+        }
+    }
+}
+
+impl DeviceReport {
+    /// Takes over what PCI shows; gives back the GPUs that it has lost.
+    fn take_pci(&mut self, pci: io::Result<PciReport>) -> Vec<PciAddress> {
+        match pci {
+            Ok(pci) => {
+                self.gpus = pci.gpus;
+                self.events.extend(pci.events);
+                pci.lost
+            }
+            Err(error) => {
+                self.pci_error = Some(error.to_string());
+                Vec::new()
             }
         }
     }

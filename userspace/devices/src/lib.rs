@@ -42,7 +42,10 @@ pub use nvml::{
     child_main,
 };
 pub use observed::Observed;
-pub use pci::{AerCounters, AerSeverity, PciClass, PciDevice, PciReport, PciWatch, inventory};
+pub use pci::{
+    AerCounters, AerSeverity, PciClass, PciDevice, PciReport, PciTree, PciWatch, Relation,
+    inventory,
+};
 pub use procfs::{DriverVersion, ProcGpu, proc_gpus};
 pub use sample::{
     Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode, NvLinkSample, Power,

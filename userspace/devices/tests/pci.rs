@@ -3,7 +3,7 @@
 
 mod support;
 
-use gtrace_devices::{Observed, PciClass, PciWatch, inventory};
+use gtrace_devices::{Observed, PciClass, PciTree, PciWatch, Relation, inventory};
 use gtrace_event::{Kind, PciAddress, Provenance, Severity, WitnessName};
 use support::{Sys, pci};
 
@@ -15,8 +15,9 @@ fn poll(watch: &mut PciWatch) -> Vec<Observed> {
     watch.poll(|_| false).unwrap().events
 }
 
-fn about(event: &Observed) -> PciAddress {
-    event.occurrence.gpu.as_ref().unwrap().pci.unwrap()
+/// The GPU that the event is tied to.
+fn gpu_of(event: &Observed) -> Option<PciAddress> {
+    event.occurrence.gpu.as_ref()?.pci
 }
 
 #[test]
@@ -85,7 +86,7 @@ fn a_rise_of_aer_counters_is_an_event_of_the_device_that_counted() {
         .iter()
         .map(|e| {
             (
-                about(e).to_string(),
+                e.occurrence.detail.pcie.pci_device.unwrap().to_string(),
                 e.occurrence.detail.aer.severity.clone().unwrap(),
                 e.count,
             )
@@ -97,6 +98,13 @@ fn a_rise_of_aer_counters_is_an_event_of_the_device_that_counted() {
         (GPU, "Uncorrectable (Fatal)", 1),
     ];
     assert_eq!(found, want.map(|(p, s, n)| (p.to_owned(), s.to_owned(), n)));
+    let gpus: Vec<_> = events.iter().map(gpu_of).collect();
+    assert_eq!(gpus, [None, Some(pci(GPU)), Some(pci(GPU))]);
+    assert_eq!(
+        events[0].occurrence.detail.pcie.gpus_below,
+        [GPU, "0000:3e:00.0"].map(pci),
+        "the root port is above both"
+    );
     assert_eq!(events[1].occurrence.detail.aer.errors, ["RxErr"]);
     assert_eq!(events[2].occurrence.detail.aer.errors, ["DLP"]);
     for event in &events {
@@ -123,11 +131,74 @@ fn the_port_above_a_vanished_gpu_still_says_why() {
     poll(&mut watch);
     sys.remove(GPU);
     sys.aer(PORT, 0, 1);
-    let kinds: Vec<_> = poll(&mut watch)
+    let told: Vec<_> = poll(&mut watch)
         .iter()
-        .map(|e| (e.occurrence.kind, about(e)))
+        .map(|e| {
+            let occurrence = &e.occurrence;
+            (
+                occurrence.kind,
+                gpu_of(e),
+                occurrence.detail.pcie.pci_device,
+            )
+        })
         .collect();
-    assert_eq!(kinds, [(Kind::GpuLost, pci(GPU)), (Kind::Aer, pci(PORT))]);
+    let gpu = Some(pci(GPU));
+    assert_eq!(
+        told,
+        [
+            (Kind::GpuLost, gpu, None),
+            (Kind::Aer, gpu, Some(pci(PORT)))
+        ]
+    );
+}
+
+#[test]
+fn a_vanished_gpu_keeps_its_place_in_the_tree_until_another_device_takes_it() {
+    const PORT: &str = "0000:3c:01.0";
+    let chain = |device| [ROOT, "0000:3b:00.0", PORT, device];
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    assert_eq!(watch.tree(), &PciTree::read(&sys.root()));
+    let above = Relation::Above(pci(GPU));
+    assert_eq!(watch.tree().relation(pci(PORT)), above);
+
+    sys.remove(GPU);
+    for _ in 0..3 {
+        poll(&mut watch);
+        assert_eq!(watch.tree().relation(pci(PORT)), above);
+        assert_eq!(watch.tree().relation(pci(GPU)), Relation::Is(pci(GPU)));
+    }
+    // A disk at the same address.
+    sys.add(&chain(GPU), "0x144d\n", "0x010802\n");
+    poll(&mut watch);
+    assert_eq!(watch.tree().relation(pci(PORT)), Relation::None);
+    assert_eq!(watch.tree().relation(pci(GPU)), Relation::None);
+
+    sys.remove(GPU);
+    poll(&mut watch);
+    sys.add(&chain(GPU), "0x10de\n", "0x030200\n");
+    poll(&mut watch);
+    assert_eq!(watch.tree().relation(pci(PORT)), above);
+    // Another GPU in the same slot under another number.
+    sys.remove(GPU);
+    poll(&mut watch);
+    sys.add(&chain("0000:3d:01.0"), "0x10de\n", "0x030200\n");
+    poll(&mut watch);
+    let other = Relation::Above(pci("0000:3d:01.0"));
+    assert_eq!(watch.tree().relation(pci(PORT)), other);
+}
+
+#[test]
+fn a_gpu_on_the_root_bus_has_no_port_and_hides_none() {
+    let sys = Sys::new();
+    sys.add(&["0000:05:00.0"], "0x10de\n", "0x030200\n");
+    let tree = PciTree::read(&sys.root());
+    let gpu = pci("0000:05:00.0");
+    assert_eq!(tree.relation(gpu), Relation::Is(gpu));
+    assert_eq!(tree.relation(pci(ROOT)), Relation::None);
+    let nowhere = gtrace_devices::SysRoot("/nonexistent".into());
+    assert_eq!(PciTree::read(&nowhere), PciTree::default());
 }
 
 #[test]
@@ -257,6 +328,64 @@ fn a_slow_link_is_a_fault_only_while_the_gpu_is_busy() {
     }
     sys.write(GPU, "current_link_speed", "32.0 GT/s PCIe");
     assert!(watch.poll(busy).unwrap().events.is_empty());
+}
+
+#[test]
+fn a_look_out_of_turn_sees_what_is_lost_and_leaves_speeds_to_the_polls() {
+    let sys = Sys::host();
+    sys.write(GPU, "current_link_speed", "2.5 GT/s PCIe");
+    let mut watch = sys.watch();
+    assert!(watch.poll(|_| true).unwrap().events.is_empty());
+    for _ in 0..5 {
+        assert!(watch.look().unwrap().events.is_empty());
+    }
+    let slow = watch.poll(|_| true).unwrap().events;
+    assert_eq!(
+        slow.len(),
+        1,
+        "the second poll in a row, as if none had looked"
+    );
+    sys.remove(GPU);
+    let lost = watch.look().unwrap();
+    assert_eq!(lost.events.len(), 1);
+    assert_eq!(lost.events[0].occurrence.kind, Kind::GpuLost);
+    assert!(watch.poll(|_| true).unwrap().events.is_empty(), "once");
+}
+
+/// sysfs says `Unknown` for a speed code that the kernel does not know, and 0 or 255 lanes where
+/// there is no link register or it reads all ones.
+#[test]
+fn a_link_whose_maximum_is_not_known_is_not_judged() {
+    for (speed, width) in [
+        ("Unknown\n", "255\n"),
+        ("Unknown speed\n", "0\n"),
+        ("\n", "\n"),
+        ("16.0 GT/s PCIe\n", "0\n"),
+    ] {
+        let sys = Sys::host();
+        sys.write(GPU, "max_link_speed", speed);
+        sys.write(GPU, "max_link_width", width);
+        sys.write(GPU, "current_link_speed", "16.0 GT/s PCIe\n");
+        sys.write(GPU, "current_link_width", "4\n");
+        let mut watch = sys.watch();
+        for _ in 0..3 {
+            let report = watch.poll(|_| true).unwrap();
+            assert!(report.events.is_empty(), "{speed:?} {:?}", report.events);
+            let link = report.gpus[0].link.unwrap();
+            assert_eq!((link.width, link.max_width), (Some(4), None));
+        }
+    }
+    let sys = Sys::host();
+    sys.write(GPU, "current_link_speed", "Unknown\n");
+    sys.write(GPU, "current_link_width", "255\n");
+    assert!(sys.watch().poll(|_| true).unwrap().events.is_empty());
+    // The port's own maximum missing is no reason to leave the device's out.
+    let sys = Sys::host();
+    sys.write("0000:3c:01.0", "max_link_width", "255\n");
+    sys.write(GPU, "current_link_width", "8\n");
+    let events = poll(&mut sys.watch());
+    assert_eq!(events.len(), 1, "without NVML");
+    assert_eq!(events[0].occurrence.detail.sample.max_width, Some(16));
 }
 
 #[test]

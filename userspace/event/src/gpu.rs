@@ -112,8 +112,8 @@ impl JsonSchema for PciAddress {
     }
 }
 
-/// The device that an event is about: a GPU, or for AER and mlx5 events whatever PCI device the
-/// text names.
+/// The device that an event is about: a GPU, for SXids an NVSwitch, for mlx5 events the adapter.
+/// What PCIe events name is in [`crate::PcieDetail`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gpu {
     /// PCI address; function 0 where the text has none.

@@ -33,7 +33,7 @@ kinds! {
     Xid = "xid",
     /// The NVSwitch driver reported an SXid.
     Sxid = "sxid",
-    /// PCIe Advanced Error Reporting named a device.
+    /// PCIe Advanced Error Reporting named a device, or the recovery after such an error ended.
     Aer = "aer",
     /// A GPU no longer answers on the bus, said without an Xid.
     GpuLost = "gpu_lost",
@@ -69,6 +69,8 @@ kinds! {
     GpuProcessExit = "gpu_process_exit",
     /// A driver or API call took longer than its threshold.
     SlowCall = "slow_call",
+    /// The driver failed a call.
+    ApiError = "api_error",
     /// The GPU lowered its clocks for heat, power or another protective reason.
     Throttle = "throttle",
     /// ECC error counters rose.
@@ -79,6 +81,8 @@ kinds! {
     Nvlink = "nvlink",
     /// A PCIe link runs below its maximum, or its replay counter rose.
     PcieLink = "pcie_link",
+    /// A card came into a PCIe slot or left it, or its link went up or down.
+    PcieHotplug = "pcie_hotplug",
     /// gtrace itself lost a source, or records of one.
     SourceLost = "source_lost",
 }

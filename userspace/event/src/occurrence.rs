@@ -1,8 +1,10 @@
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Detail, Gpu, Kind, Process, Provenance, Severity};
+use crate::{AerDetail, Detail, Gpu, Kind, Process, Provenance, Severity};
 
 /// What one source says happened once. The bus makes it an event or folds it into one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +71,10 @@ impl Occurrence {
         let pid = self.process.as_ref().and_then(|p| p.pid);
         // Writing to a String cannot fail.
         let _ = write!(key, "{}|", self.kind);
-        if let Some(gpu) = &self.gpu {
+        if let Some(device) = self.detail.pcie.pci_device {
+            // Which GPU is below it may be known to one source and not yet to another.
+            let _ = write!(key, "{device}");
+        } else if let Some(gpu) = &self.gpu {
             if let Some(pci) = gpu.pci {
                 let _ = write!(key, "{pci}");
             }
@@ -79,7 +84,7 @@ impl Occurrence {
         }
         key.push('|');
         match (self.kind, pid) {
-            (Kind::Aer, _) => key.push_str(aer_class(self.detail.aer.severity.as_deref())),
+            (Kind::Aer, _) => key.push_str(&aer_class(&self.detail.aer)),
             (Kind::OomKill | Kind::GpuProcessExit, Some(pid)) => {
                 let _ = write!(key, "pid {pid}");
             }
@@ -89,10 +94,17 @@ impl Occurrence {
     }
 }
 
-/// The three severities of AER, however a kernel words them.
-fn aer_class(severity: Option<&str>) -> &'static str {
-    let text = severity.unwrap_or("").to_ascii_lowercase();
-    if text.starts_with("correct") {
+/// The three severities of AER, however a kernel words them; containment, and how the recovery
+/// ended, are none of them.
+fn aer_class(aer: &AerDetail) -> Cow<'static, str> {
+    if let Some(end) = &aer.recovery {
+        return format!("recovery {end}").into();
+    }
+    if aer.dpc_reason.is_some() {
+        return "containment".into();
+    }
+    let text = aer.severity.as_deref().unwrap_or("").to_ascii_lowercase();
+    let class = if aer.is_corrected() {
         "corrected"
     } else if text.contains("non-fatal") || text.contains("nonfatal") {
         "nonfatal"
@@ -100,7 +112,8 @@ fn aer_class(severity: Option<&str>) -> &'static str {
         "fatal"
     } else {
         "unknown"
-    }
+    };
+    class.into()
 }
 
 #[cfg(test)]
@@ -111,7 +124,7 @@ mod tests {
     fn aer_of_one_device_folds_over_all_wordings_but_not_over_severities() {
         let aer = |severity: &str, message: &str| {
             let mut o = Occurrence::new(Kind::Aer, Severity::Warning, message);
-            o.gpu = Some(Gpu::at("0000:00:1c.0".parse().unwrap()));
+            o.detail.pcie.pci_device = Some("0000:00:1c.0".parse().unwrap());
             o.detail.aer.severity = Some(severity.to_owned());
             o.fold_key()
         };
@@ -125,6 +138,37 @@ mod tests {
             aer("Uncorrected (Non-Fatal)", "a")
         );
         assert_ne!(aer("Corrected", "a"), aer("Uncorrected (Non-Fatal)", "a"));
+    }
+
+    #[test]
+    fn the_device_that_the_kernel_names_decides_and_not_the_gpu_below_it() {
+        let aer = |device: &str, gpu: Option<&str>| {
+            let mut o = Occurrence::new(Kind::Aer, Severity::Warning, "");
+            o.detail.aer.severity = Some("Correctable".to_owned());
+            o.detail.pcie.pci_device = Some(device.parse().unwrap());
+            o.gpu = gpu.map(|g| Gpu::at(g.parse().unwrap()));
+            o.fold_key()
+        };
+        let (port, gpu) = ("0000:3a:00.0", "0000:3b:00.0");
+        assert_eq!(aer(port, None), aer(port, Some(gpu)));
+        assert_ne!(aer(port, Some(gpu)), aer(gpu, Some(gpu)));
+    }
+
+    #[test]
+    fn containment_and_recovery_are_events_beside_the_error() {
+        let keys = [
+            (None, None),
+            (Some("ERR_FATAL"), None),
+            (None, Some("failed")),
+        ];
+        let keys = keys.map(|(dpc, recovery)| {
+            let mut o = Occurrence::new(Kind::Aer, Severity::Warning, "");
+            o.detail.pcie.pci_device = Some("0000:3a:00.0".parse().unwrap());
+            o.detail.aer.dpc_reason = dpc.map(str::to_owned);
+            o.detail.aer.recovery = recovery.map(str::to_owned);
+            o.fold_key()
+        });
+        assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
     }
 
     #[test]

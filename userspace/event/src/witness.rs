@@ -33,6 +33,15 @@ pub enum WitnessName {
     /// Tracepoints `syscalls:sys_enter_ioctl` and `sys_exit_ioctl`.
     #[serde(rename = "syscalls:ioctl")]
     SyscallIoctl,
+    /// Probes on the NVIDIA driver's ioctl, open and close functions.
+    #[serde(rename = "driver:ioctl")]
+    DriverIoctl,
+    /// Probe on the NVIDIA driver's `nv_report_error`.
+    #[serde(rename = "nv_report_error")]
+    ReportError,
+    /// Tracepoint `nvidia:nvidia_dev_xid`.
+    #[serde(rename = "nvidia:nvidia_dev_xid")]
+    DevXid,
     /// NVML samples.
     #[serde(rename = "nvml")]
     Nvml,
@@ -52,7 +61,7 @@ pub enum WitnessName {
 
 impl WitnessName {
     /// Every witness.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::PrintkConsole,
         Self::Kmsg,
         Self::RasAer,
@@ -61,6 +70,9 @@ impl WitnessName {
         Self::ProcessExit,
         Self::Module,
         Self::SyscallIoctl,
+        Self::DriverIoctl,
+        Self::ReportError,
+        Self::DevXid,
         Self::Nvml,
         Self::SysfsPci,
         Self::ProcDriver,
@@ -79,6 +91,9 @@ impl WitnessName {
             Self::ProcessExit => "sched:sched_process_exit",
             Self::Module => "module",
             Self::SyscallIoctl => "syscalls:ioctl",
+            Self::DriverIoctl => "driver:ioctl",
+            Self::ReportError => "nv_report_error",
+            Self::DevXid => "nvidia:nvidia_dev_xid",
             Self::Nvml => "nvml",
             Self::SysfsPci => "sysfs:pci",
             Self::ProcDriver => "/proc/driver/nvidia",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use gtrace_abi::DeviceFilter;
+use gtrace_abi::{DeviceFilter, STATUS_BITS};
 use gtrace_event::WitnessName;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -85,6 +85,15 @@ keys! {
     devices: String = "GTRACE_DEVICES",
     /// Report calls that take at least so many milliseconds one by one; 0 for none.
     slow_call_ms: u64 = "GTRACE_SLOW_CALL_MS",
+    /// Report calls that have not returned after so many seconds; 0 for none.
+    hung_call_s: u64 = "GTRACE_HUNG_CALL_S",
+    /// Report calls that the driver fails with one of these NV_STATUS values one by one: names or
+    /// numbers with commas, `all`, or `none`. All failures are counted in any case.
+    call_failures: String = "GTRACE_CALL_FAILURES",
+    /// Attach to nvidia:nvidia_dev_xid too: the text of an Xid even where the kernel log does not
+    /// have it. While it is attached the driver cannot be unloaded, unless gtrace sees that
+    /// somebody is about to and lets go first.
+    dev_xid_tracepoint: bool = "GTRACE_DEV_XID_TRACEPOINT",
     /// Room of the event ring in bytes; a power of two from 4096.
     ring_bytes: u32 = "GTRACE_RING_BYTES",
     /// The same event again within so many seconds is a repeat of the first.
@@ -128,6 +137,12 @@ pub struct Config {
     pub devices: Option<Vec<DeviceFilter>>,
     /// Threshold of slow calls.
     pub slow_call: Option<Duration>,
+    /// After what time a call that has not returned is reported.
+    pub hung_call: Option<Duration>,
+    /// NV_STATUS values whose calls are reported: bit s % 64 of word s / 64.
+    pub call_failures: [u64; STATUS_BITS / 64],
+    /// Whether nvidia:nvidia_dev_xid is attached to.
+    pub dev_xid_tracepoint: bool,
     /// Room of the event ring; 0 for the probes' own default.
     pub ring_bytes: u32,
     /// How long a repeat stays a repeat.
@@ -194,6 +209,9 @@ impl Config {
             off: Some(String::new()),
             devices: Some("auto".into()),
             slow_call_ms: Some(1000),
+            hung_call_s: Some(10),
+            call_failures: Some(CALL_FAILURES.into()),
+            dev_xid_tracepoint: Some(false),
             ring_bytes: Some(8 << 20),
             fold_window_s: Some(60),
             nvml_interval_s: Some(10),
@@ -231,6 +249,9 @@ impl Config {
                 .slow_call_ms
                 .filter(|&ms| ms > 0)
                 .map(Duration::from_millis),
+            hung_call: seconds(keys.hung_call_s),
+            call_failures: parse_call_failures(&keys.call_failures.unwrap_or_default())?,
+            dev_xid_tracepoint: keys.dev_xid_tracepoint.unwrap_or_default(),
             ring_bytes,
             fold_window: Duration::from_secs(keys.fold_window_s.unwrap_or_default()),
             nvml_interval: seconds(keys.nvml_interval_s),
@@ -251,6 +272,46 @@ impl Config {
             proc_root: keys.proc_root.unwrap_or_default(),
         })
     }
+}
+
+/// The failures that say something about the GPU, its memory or the driver. Others, such as
+/// NV_ERR_NOT_SUPPORTED, are how programs find out what a GPU can do.
+const CALL_FAILURES: &str = "no_memory,insufficient_resources,gpu_is_lost,card_not_present,\
+                             ecc_error,gpu_in_fullchip_reset,reset_required,timeout";
+
+fn parse_call_failures(text: &str) -> Result<[u64; STATUS_BITS / 64], ConfigError> {
+    let mut bits = [0u64; STATUS_BITS / 64];
+    match text {
+        "none" => return Ok(bits),
+        // 0 is success.
+        "all" => {
+            bits.fill(u64::MAX);
+            bits[0] &= !1;
+            return Ok(bits);
+        }
+        _ => {}
+    }
+    for word in split(text) {
+        let number = word
+            .strip_prefix("0x")
+            .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+            .or_else(|| word.parse().ok());
+        let status = number.or_else(|| gtrace_nvrm::status_by_name(word));
+        let place = status
+            .and_then(|status| usize::try_from(status).ok())
+            .filter(|status| (1..STATUS_BITS).contains(status));
+        let Some(status) = place else {
+            return Err(ConfigError::Value {
+                key: "call_failures",
+                reason: format!(
+                    "`{word}` is no NV_STATUS of a failure below {STATUS_BITS:#x}; write it as \
+                     no_memory, NV_ERR_NO_MEMORY or 0x51, or write `all` or `none`"
+                ),
+            });
+        };
+        bits[status / 64] |= 1 << (status % 64);
+    }
+    Ok(bits)
 }
 
 fn parse_listen(text: &str) -> Result<Option<SocketAddr>, ConfigError> {
@@ -292,7 +353,7 @@ fn parse_off(text: &str) -> Result<Vec<WitnessName>, ConfigError> {
         .collect()
 }
 
-fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
+pub(crate) fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
     if text == "auto" {
         return Ok(None);
     }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gtrace_devices::GpuInfo;
-use gtrace_event::{Ack, Event, Record, Timestamp, WitnessName};
+use gtrace_event::{Ack, Event, PciAddress, Record, Timestamp, WitnessName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -118,6 +118,9 @@ pub struct Status {
     pub sources: Vec<SourceStatus>,
     /// Cost of every BPF program.
     pub probes: Vec<ProbeCost>,
+    /// Processes that have the driver's devices open.
+    #[serde(default)]
+    pub gpu_processes: Vec<DeviceUser>,
     /// Own footprint.
     pub footprint: Footprint,
     /// Trouble with the store, if any: records wait in memory until it is over.
@@ -125,22 +128,65 @@ pub struct Status {
     pub store_problem: Option<String>,
 }
 
+/// A process that has the driver's devices open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceUser {
+    /// Process id.
+    pub pid: u32,
+    /// Process name.
+    pub comm: String,
+    /// Names of the device files: `nvidia0`, `nvidiactl`, `nvidia-uvm`.
+    pub devices: Vec<String>,
+    /// How many open files that are.
+    pub open_files: u32,
+}
+
+/// How often a call failed in one way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallFailures {
+    /// NV_STATUS, hex.
+    pub status: String,
+    /// Its public name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub name: Option<String>,
+    /// Calls that ended so.
+    pub count: u64,
+}
+
 /// One row of the driver-call histograms.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CallStats {
     /// Process id.
     pub pid: u32,
     /// Process name.
     pub comm: String,
+    /// Name of the device file: `nvidia0`, `nvidiactl`, `nvidia-uvm`; `MAJOR:MINOR` for what is
+    /// not the driver's.
+    pub device: String,
+    /// PCI address of the GPU behind the device file, where it is one's own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gpu: Option<PciAddress>,
     /// ioctl request number, hex.
     pub ioctl: String,
     /// Name of the operation, where public.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub op: Option<String>,
+    /// What the operation is about, hex: the control command of RM_CONTROL, the class of RM_ALLOC.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+    /// Public name of `code`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code_name: Option<String>,
     /// Calls.
     pub count: u64,
-    /// Calls that returned an error.
+    /// Calls whose ioctl(2) returned an error.
     pub errors: u64,
+    /// Calls whose ioctl(2) returned 0 and which the driver failed all the same.
+    #[serde(default)]
+    pub failures: u64,
+    /// How the driver failed them.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub statuses: Vec<CallFailures>,
     /// Total time, nanoseconds.
     pub total_ns: u64,
     /// Percentiles and maximum, nanoseconds.
@@ -153,6 +199,23 @@ pub struct CallStats {
     pub p999_ns: u64,
     /// Maximum.
     pub max_ns: u64,
+}
+
+impl CallStats {
+    /// The operation in few words: what RM_CONTROL or RM_ALLOC is about, without the class that
+    /// the name begins with, else the ioctl.
+    pub fn label(&self) -> String {
+        let about = self.code_name.as_deref().map(|name| {
+            name.split_once("_CTRL_CMD_")
+                .map_or(name, |(_, command)| command)
+        });
+        let op = self.op.as_deref().unwrap_or(&self.ioctl);
+        match (about, &self.code) {
+            (Some(about), _) => about.to_owned(),
+            (None, Some(code)) => format!("{op} {code}"),
+            (None, None) => op.to_owned(),
+        }
+    }
 }
 
 /// What the API asks of the daemon's core.

@@ -30,6 +30,10 @@ enum Command {
     Decode(cli::decode::Args),
     /// Show events, counters, sources and GPUs live.
     Top(cli::top::Args),
+    /// Show where the time of driver calls goes.
+    Profile(cli::profile::Args),
+    /// Show the driver calls of a process live.
+    Trace(cli::trace::Args),
     /// Take note of an event: who, and why.
     Ack(cli::ack::Args),
     /// Write a drill into the kernel log: an event that is marked as injected.
@@ -57,6 +61,8 @@ fn main() -> ExitCode {
         Command::Events(args) => cli::events::run(args),
         Command::Decode(args) => cli::decode::run(args),
         Command::Top(args) => cli::top::run(args),
+        Command::Profile(args) => cli::profile::run(args),
+        Command::Trace(args) => cli::trace::run(args),
         Command::Ack(args) => cli::ack::run(args),
         Command::Inject(args) => cli::inject::run(args),
         Command::Pause(args) => cli::pause::run(args, true),

@@ -8,7 +8,9 @@ use std::io::IsTerminal as _;
 
 use clap::ValueEnum;
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{Ack, Amendment, Event, Gpu, Kind, Process, Provenance, Severity, Timestamp};
+use gtrace_event::{
+    Ack, AerDetail, Amendment, Detail, Event, Gpu, Kind, Process, Provenance, Severity, Timestamp,
+};
 use jiff::tz::TimeZone;
 
 /// When to use colours.
@@ -122,20 +124,30 @@ pub fn clean(text: &str) -> String {
 
 /// The kind with its code, where it has one: `Xid 79`, `AER`, `oom_kill`.
 pub fn title(event: &Event) -> String {
-    match event.kind {
-        Kind::Xid => match event.detail.xid.xid {
-            Some(code) => format!("Xid {code}"),
-            None => "Xid".to_owned(),
-        },
-        Kind::Sxid => match event.detail.fabric.sxid {
-            Some(code) => format!("SXid {code}"),
-            None => "SXid".to_owned(),
-        },
-        Kind::Aer => match &event.detail.aer.severity {
-            Some(severity) => format!("PCIe AER {}", clean(severity)),
-            None => "PCIe AER".to_owned(),
-        },
-        kind => kind.name().to_owned(),
+    title_of(event.kind, &event.detail)
+}
+
+/// [`title`] of what is no event yet.
+pub fn title_of(kind: Kind, detail: &Detail) -> String {
+    let (name, part) = match kind {
+        Kind::Xid => ("Xid", detail.xid.xid.map(|code| code.to_string())),
+        Kind::Sxid => ("SXid", detail.fabric.sxid.map(|code| code.to_string())),
+        Kind::Aer => aer_title(&detail.aer),
+        kind => (kind.name(), None),
+    };
+    match part {
+        Some(part) => format!("{name} {}", clean(&part)),
+        None => name.to_owned(),
+    }
+}
+
+fn aer_title(aer: &AerDetail) -> (&'static str, Option<String>) {
+    if aer.recovery.is_some() {
+        ("PCIe recovery", aer.recovery.clone())
+    } else if aer.dpc_reason.is_some() {
+        ("PCIe DPC", aer.dpc_reason.clone())
+    } else {
+        ("PCIe AER", aer.severity.clone())
     }
 }
 
@@ -163,6 +175,28 @@ pub fn gpu(gpu: &Gpu) -> String {
         _ => {}
     }
     parts.join("  ")
+}
+
+/// The PCI device that the kernel names, where it is not the GPU itself, in one line.
+pub fn pci_device(gpu: Option<&Gpu>, detail: &Detail) -> Option<String> {
+    let named = detail.pcie.pci_device?;
+    if gpu.is_some_and(|gpu| gpu.pci == Some(named)) {
+        return None;
+    }
+    let mut text = named.to_string();
+    if let Some(slot) = &detail.pcie.slot {
+        let _ = write!(text, "  slot {}", clean(slot));
+    }
+    let below: Vec<_> = detail
+        .pcie
+        .gpus_below
+        .iter()
+        .map(|g| g.to_string())
+        .collect();
+    if !below.is_empty() {
+        let _ = write!(text, "  above the GPUs {}", below.join(", "));
+    }
+    Some(text)
 }
 
 /// The process in one line.
@@ -217,6 +251,7 @@ pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
     };
     block.headline(event, now);
     block.part("gpu", event.gpu.as_ref().map(gpu));
+    block.part("device", pci_device(event.gpu.as_ref(), &event.detail));
     block.part("process", event.process.as_ref().map(process));
     block.part("from", Some(provenance(event.provenance).to_owned()));
     block.part("seen by", Some(witnesses(event)));
@@ -318,6 +353,7 @@ pub fn line(event: &Event, style: &Style) -> String {
         .gpu
         .as_ref()
         .and_then(|g| g.pci)
+        .or(event.detail.pcie.pci_device)
         .map(|p| format!("{p} "))
         .unwrap_or_default();
     let repeats = if event.repeats > 0 {

@@ -56,6 +56,27 @@ fn full() -> Event {
 }
 
 #[test]
+fn a_port_is_named_beside_its_gpu_and_alone_without_one() {
+    let mut aer = xid();
+    aer.kind = Kind::Aer;
+    aer.detail.pcie.pci_device = Some("0000:3a:00.0".parse().unwrap());
+    let style = Style::plain();
+    let text = event(&aer, &style, aer.time);
+    assert!(text.contains("  gpu       0000:3b:00.0  GPU 2\n"), "{text}");
+    assert!(text.contains("  device    0000:3a:00.0\n"), "{text}");
+    assert!(line(&aer, &style).contains(" 0000:3b:00.0 "));
+    aer.gpu = None;
+    aer.detail.pcie.gpus_below = vec!["0000:3b:00.0".parse().unwrap(); 2];
+    let text = event(&aer, &style, aer.time);
+    let device = "  device    0000:3a:00.0  above the GPUs 0000:3b:00.0, 0000:3b:00.0\n";
+    assert!(text.contains(device), "{text}");
+    assert!(line(&aer, &style).contains(" 0000:3a:00.0 "));
+    aer.detail.pcie.pci_device = Some("0000:3b:00.0".parse().unwrap());
+    aer.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+    assert!(!event(&aer, &style, aer.time).contains("  device "));
+}
+
+#[test]
 fn a_block_says_everything_a_person_needs() {
     let text = event(&full(), &Style::plain(), time("2026-03-03T04:05:18Z"));
     let (head, rest) = text.split_once('\n').unwrap();

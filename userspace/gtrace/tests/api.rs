@@ -9,7 +9,7 @@ use std::sync::mpsc;
 
 use gtrace::api::{self, ApiConfig, ApiError, Gap, Health, MAX_STREAMS};
 use gtrace::client::{Client, ClientError, EventStream};
-use gtrace::hub::{CallStats, Published, SourceState, SourceStatus, Status};
+use gtrace::hub::{CallFailures, CallStats, Published, SourceState, SourceStatus, Status};
 use gtrace_event::{Event, EventId, Kind, Record, Severity};
 use serde_json::{Value, json};
 use support::{Daemon, event, repeat, xid};
@@ -468,15 +468,24 @@ fn metrics_are_well_formed_in_both_formats() {
         pid,
         comm: "python3".into(),
         ioctl: "0xc020462a".into(),
-        op: Some("NV_ESC_RM_CONTROL".into()),
+        op: Some("RM_CONTROL".into()),
+        code: Some("0x20800102".into()),
+        code_name: Some("NV2080_CTRL_CMD_GPU_GET_INFO_V2".into()),
         count: 10,
         errors: 1,
+        failures: 2,
+        statuses: vec![CallFailures {
+            status: "0x51".into(),
+            name: Some("NV_ERR_NO_MEMORY".into()),
+            count: 2,
+        }],
         total_ns: 1_000_000,
         p50_ns,
         p90_ns: 2000,
         p99_ns: 3000,
         p999_ns: 4000,
         max_ns: 5000,
+        ..CallStats::default()
     };
     daemon.hub.set_calls(vec![call(1, 1000), call(2, 1500)]);
     let get = |accept: &str| {
@@ -491,8 +500,11 @@ fn metrics_are_well_formed_in_both_formats() {
         "gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\"} 3",
         "gtrace_source_state{source=\"printk:console\",state=\"active\"} 1",
         "gtrace_source_lost_total{source=\"printk:console\"} 1",
-        "gtrace_driver_calls_total{op=\"NV_ESC_RM_CONTROL\"} 20",
-        "gtrace_driver_call_latency_seconds{op=\"NV_ESC_RM_CONTROL\",quantile=\"0.5\"} 0.0000015",
+        "gtrace_driver_calls_total{op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\"} 20",
+        "gtrace_driver_call_latency_seconds{op=\"RM_CONTROL\",\
+         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",quantile=\"0.5\"} 0.0000015",
+        "gtrace_driver_call_failures_total{op=\"RM_CONTROL\",\
+         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",status=\"NV_ERR_NO_MEMORY\"} 4",
         "gtrace_paused 0.0",
         "gtrace_build_info{version=\"0.1.0\"} 1",
     ] {

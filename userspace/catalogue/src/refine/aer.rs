@@ -21,7 +21,24 @@ fn class(severity: &str) -> Option<&'static str> {
 }
 
 pub(super) fn verdict(occ: &Occurrence, base: Verdict) -> Verdict {
-    match occ.detail.aer.severity.as_deref().and_then(class) {
+    let aer = &occ.detail.aer;
+    match aer.recovery.as_deref() {
+        Some("failed") => return base
+            .refined("recovery_failed", Severity::Critical)
+            .and("After an error that the hardware did not correct, the kernel could not bring the devices below the port back.")
+            .first("Check which devices below the port still answer: lspci -s <address>; a GPU that does not needs a restart of the host."),
+        Some(_) => return base
+            .refined("recovered", Severity::Info)
+            .and("After an error that the hardware did not correct, the kernel brought the devices below the port back."),
+        None => {}
+    }
+    if aer.dpc_reason.is_some() {
+        return base
+            .refined("contained", Severity::Critical)
+            .and("The port cut its link to contain an error: what is below it does not answer until it has recovered.")
+            .first("Look for the recovery's end in the kernel log: device recovery successful or failed.");
+    }
+    match aer.severity.as_deref().and_then(class) {
         Some("corrected") => base
             .refined("corrected", Severity::Info)
             .and("The hardware corrected the error and no data was lost; a high rate points to a poor link."),

@@ -121,6 +121,12 @@ const FAR_TOO_SLOW: u64 = 10;
 
 pub(super) fn slow_call(occ: &Occurrence, v: Verdict) -> Verdict {
     let api = &occ.detail.api;
+    if api.returned == Some(false) {
+        return v
+            .refined("hung", Severity::Warning)
+            .and("It had not returned when this was seen.")
+            .first("Look for an Xid of the same GPU, and read /proc/<pid>/stack: where it waits.");
+    }
     match (api.latency_ns, api.threshold_ns) {
         (Some(took), Some(limit)) if took / FAR_TOO_SLOW >= limit.max(1) => {
             v.refined("far", Severity::Warning).and(&format!(

@@ -1,7 +1,9 @@
 //! From an occurrence and its decoded detail to meaning, severity, steps and rule.
 
 mod aer;
+mod api;
 mod host;
+mod hotplug;
 mod sample;
 mod sxid;
 mod xid;
@@ -80,6 +82,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::NvmeTimeout => host::nvme_timeout(occ, base),
         Kind::GpuProcessExit => host::process_exit(occ, base),
         Kind::SlowCall => host::slow_call(occ, base),
+        Kind::ApiError => api::failed_call(occ, base),
         Kind::DriverMismatch => host::driver_mismatch(occ, base),
         Kind::SourceLost => host::source_lost(occ, base),
         Kind::Throttle => sample::throttle(occ, base),
@@ -87,6 +90,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::RowRemap => sample::row_remap(occ, base),
         Kind::Nvlink => sample::nvlink(occ, base),
         Kind::PcieLink => sample::pcie_link(occ, base),
+        Kind::PcieHotplug => hotplug::verdict(occ, base),
         Kind::GpuLost
         | Kind::DriverInitFailed
         | Kind::NcclSegfault

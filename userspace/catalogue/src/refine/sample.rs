@@ -128,6 +128,20 @@ pub(super) fn pcie_link(occ: &Occurrence, v: Verdict) -> Verdict {
     let narrow = sample.width.zip(sample.max_width).filter(|(w, m)| w < m);
     let slow = sample.speed.as_ref().zip(sample.max_speed.as_ref());
     let slow = slow.filter(|(s, m)| s != m);
+    let pcie = &occ.detail.pcie;
+    if let Some((got, capable)) = pcie.bandwidth_gbps.zip(pcie.max_bandwidth_gbps) {
+        let severity = match narrow.is_some() && occ.gpu.is_some() {
+            true => Severity::Warning,
+            false => Severity::Info,
+        };
+        let v = v.refined("limited", severity).and(&format!(
+            "When it was found, the device could get {got} of the {capable} Gb/s that it is capable of."
+        ));
+        return match pcie.limited_by {
+            Some(port) => v.and(&format!("The link at {port} is the limit.")),
+            None => v,
+        };
+    }
     if let Some((width, max)) = narrow {
         v.refined("width", Severity::Warning).and(&format!(
             "It uses {width} of {max} lanes; copies to and from the host are that much slower."

@@ -124,6 +124,10 @@ kinds! {
         "A call into the driver took longer than its threshold.",
         ["Look at the latency of the same call in other processes: gtrace profile.",
          "Check what shares the GPU, and whether the GPU throttles."];
+    ApiError: Application, Warning,
+        "The driver failed a call of a process. ioctl(2) itself may have returned 0.",
+        ["Read the process's own log for the CUDA or NVML error that the failure became.",
+         "Look for an Xid of the same GPU at that time: the failure is then its consequence."];
     Throttle: ThermalPower, Warning,
         "The GPU lowered its clocks.",
         ["Read the reasons: nvidia-smi -q -d PERFORMANCE.",
@@ -141,9 +145,14 @@ kinds! {
         ["Read the counters: nvidia-smi nvlink -e.",
          "Compare the two ends of the link; if it stays with one link, check seating and cable."];
     PcieLink: Pcie, Warning,
-        "The PCIe link of the GPU is not what it should be.",
+        "A PCIe link is not what it could be.",
         ["Compare under load: lspci -s <address> -vv, LnkSta with LnkCap.",
          "Check the slot's set-up in the firmware; reseat the card, then swap riser or cable."];
+    PcieHotplug: Pcie, Warning,
+        "A card came into a PCIe slot or left it, or its link went up or down.",
+        ["See what is in the slot: lspci -tv, and the address in /sys/bus/pci/slots/<slot>.",
+         "Look for PCIe errors and power faults of the same port just before.",
+         "If nobody touched the card: check seating, riser, cables and power."];
     SourceLost: System, Warning,
         "gtrace lost one of its sources, or records of one: events of that time may be missing.",
         ["Run gtrace doctor: it names what the source needs.",

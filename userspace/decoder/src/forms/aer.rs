@@ -25,6 +25,8 @@ struct Open {
     header: Option<Header>,
     port: Option<PciAddress>,
     detail: AerDetail,
+    /// Whether NVIDIA's driver is bound to the device: the one sign of a GPU that the text has.
+    nvidia: bool,
     /// `aer_uncor_severity`: which errors the device calls fatal.
     fatal_mask: Option<u32>,
     from_firmware: bool,
@@ -38,6 +40,7 @@ impl Open {
             header: None,
             port: None,
             detail: AerDetail::default(),
+            nvidia: line.text.starts_with("nvidia "),
             fatal_mask: None,
             from_firmware: false,
         }
@@ -71,7 +74,8 @@ impl Open {
         let dictionary = self.group.meta().device;
         let device = self.device.or(self.header.map(|h| h.source)).or(dictionary);
         let mut occurrence = self.group.into_occurrence(Kind::Aer, severity);
-        occurrence.gpu = device.map(Gpu::at);
+        occurrence.gpu = device.filter(|_| self.nvidia).map(Gpu::at);
+        occurrence.detail.pcie.pci_device = device;
         occurrence.detail.aer = self.detail;
         occurrence
     }

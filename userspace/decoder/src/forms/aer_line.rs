@@ -127,20 +127,14 @@ fn header(rest: &str, port: PciAddress) -> Option<Body<'_>> {
     }))
 }
 
-/// A requester id: bus, device and function in sixteen bits.
+/// A requester id in four hex digits.
 fn requester(id: &str, domain: u32) -> Option<PciAddress> {
     let digits = id.get(..4)?;
     let ends = !id
         .get(4..)?
         .starts_with(|c: char| c.is_ascii_alphanumeric());
     let id = u16::from_str_radix(digits, 16).ok().filter(|_| ends)?;
-    let [bus, devfn] = id.to_be_bytes();
-    Some(PciAddress {
-        domain,
-        bus,
-        device: devfn >> 3,
-        function: devfn & 7,
-    })
+    Some(scan::requester(id, domain))
 }
 
 fn bus_error(rest: &str) -> Option<Body<'_>> {

@@ -2,7 +2,10 @@
 
 pub(crate) mod aer;
 pub(crate) mod aer_line;
+pub(crate) mod containment;
 pub(crate) mod filesystem;
+pub(crate) mod hotplug;
+pub(crate) mod link_status;
 pub(crate) mod mlx5;
 pub(crate) mod nccl;
 pub(crate) mod nvlink5;

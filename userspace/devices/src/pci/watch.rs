@@ -5,6 +5,7 @@ use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, Witn
 
 use super::aer::{self, AerCounters, AerSeverity};
 use super::device::{self, PciClass, PciDevice};
+use super::tree::PciTree;
 use crate::metric::{Metric, MetricKind};
 use crate::sysfs::SysRoot;
 use crate::{GpuInfo, Observed, PcieLink};
@@ -31,6 +32,7 @@ pub struct PciWatch {
     /// What every PCI function of the host is, so that each is classified once.
     classes: BTreeMap<PciAddress, Option<PciClass>>,
     devices: BTreeMap<PciAddress, PciDevice>,
+    tree: PciTree,
     aer: BTreeMap<PciAddress, AerCounters>,
     lost: BTreeSet<PciAddress>,
     narrow: BTreeMap<PciAddress, u32>,
@@ -49,6 +51,7 @@ impl PciWatch {
             root,
             classes: BTreeMap::new(),
             devices: BTreeMap::new(),
+            tree: PciTree::default(),
             aer: BTreeMap::new(),
             lost: BTreeSet::new(),
             narrow: BTreeMap::new(),
@@ -65,12 +68,40 @@ impl PciWatch {
     /// # Errors
     /// If the PCI devices of the host cannot be listed at all; then nothing is judged.
     pub fn poll(&mut self, busy: impl Fn(PciAddress) -> bool) -> io::Result<PciReport> {
+        let (now, mut report) = self.compare()?;
+        for device in now.values().filter(|d| !d.dead && !d.suspended) {
+            self.judge_speed(device, busy(device.pci), &mut report.events);
+        }
+        self.devices = now;
+        Ok(report)
+    }
+
+    /// Like [`Self::poll`], out of turn and without judging speeds: for when something else says
+    /// that a device may be in trouble.
+    ///
+    /// # Errors
+    /// As [`Self::poll`].
+    pub fn look(&mut self) -> io::Result<PciReport> {
+        let (now, report) = self.compare()?;
+        self.devices = now;
+        Ok(report)
+    }
+
+    /// The GPUs and the ports above them, those included that vanished and were not replaced.
+    pub fn tree(&self) -> &PciTree {
+        &self.tree
+    }
+
+    fn compare(&mut self) -> io::Result<(BTreeMap<PciAddress, PciDevice>, PciReport)> {
         let mut report = PciReport::default();
         let now = self.read()?;
+        let other =
+            |(pci, class): (&PciAddress, &Option<PciClass>)| class.is_none().then_some(*pci);
+        let others = self.classes.iter().filter_map(other).collect();
+        self.tree.update(&now, &others);
         self.judge_presence(&now, &mut report.events);
         for device in now.values().filter(|d| !d.dead && !d.suspended) {
             self.judge_width(device, &mut report.events);
-            self.judge_speed(device, busy(device.pci), &mut report.events);
         }
         self.judge_aer(&now, &mut report.events);
         report.gpus = now
@@ -79,8 +110,7 @@ impl PciWatch {
             .map(PciDevice::gpu_info)
             .collect();
         report.lost = self.lost.iter().copied().collect();
-        self.devices = now;
-        Ok(report)
+        Ok((now, report))
     }
 
     /// The AER counters of every watched device and port, as metrics.
@@ -250,11 +280,11 @@ impl PciWatch {
             // What a device counted before it was first seen is old; one that went away and came
             // back counts from zero, which is a reset.
             if let Some(old) = self.aer.get(&pci) {
-                events.extend(
-                    aer::rises(old, &new)
-                        .into_iter()
-                        .map(|rise| aer_event(pci, rise)),
-                );
+                for rise in aer::rises(old, &new) {
+                    let mut found = aer_event(pci, rise);
+                    self.tree.place(&mut found.occurrence);
+                    events.push(found);
+                }
             }
             self.aer.insert(pci, new);
         }
@@ -273,7 +303,9 @@ fn aer_event(pci: PciAddress, rise: aer::Rise) -> Observed {
         text.push_str(", ");
         text.push_str(&rise.errors.join(", "));
     }
-    let mut found = occurrence(Kind::Aer, severity, pci, text);
+    let mut found = Occurrence::new(Kind::Aer, severity, text);
+    found.provenance = Provenance::Kernel;
+    found.detail.pcie.pci_device = Some(pci);
     found.detail.aer.severity = Some(name.to_owned());
     found.detail.aer.errors = rise.errors;
     seen(WitnessName::SysfsAer, found, rise.count)

@@ -2,6 +2,7 @@
  *
  * It exports the functions that gtrace-devices calls, with NVML's signatures. Environment:
  *   FAKE_NVML_GPUS=N         number of GPUs (default 1), at 0000:3b:00.0, 0000:3c:00.0, ...
+ *   FAKE_NVML_HOLD=PATH      nvmlInit_v2 opens PATH and keeps it open, as NVML does /dev/nvidiactl
  *   FAKE_NVML_INIT=CODE      nvmlInit_v2 returns CODE
  *   FAKE_NVML_HANG=FUNCTION  that function never returns
  *   FAKE_NVML_ABORT=FUNCTION that function aborts the process
@@ -78,6 +79,9 @@ static int refuses(device_t d) {
 
 int nvmlInit_v2(void) {
     ENTER();
+    const char *held = getenv("FAKE_NVML_HOLD");
+    if (held)
+        open(held, O_RDWR | O_CLOEXEC);
     return number("FAKE_NVML_INIT", OK);
 }
 int nvmlShutdown(void) {

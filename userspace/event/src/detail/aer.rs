@@ -1,7 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What PCIe Advanced Error Reporting says. Source: drivers/pci/pcie/aer.c.
+/// What PCIe Advanced Error Reporting, Downstream Port Containment and the recovery after them
+/// say. Source: drivers/pci/pcie/{aer,dpc,err}.c.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AerDetail {
     /// Verbatim: `Corrected`, `Correctable`, `Uncorrected (Non-Fatal)`, ... A source without text uses the words of current kernels.
@@ -31,4 +32,25 @@ pub struct AerDetail {
     /// Address of the port that received the message, where the text names it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reporter: Option<String>,
+    /// Downstream Port Containment: why the port cut its link (`ERR_FATAL`, `RP PIO error`, ...), in
+    /// the words of drivers/pci/pcie/dpc.c.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dpc_reason: Option<String>,
+    /// Downstream Port Containment: the port's DPC status register, hex.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dpc_status: Option<String>,
+    /// How the kernel's recovery of the devices below a port ended: `successful` or `failed`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recovery: Option<String>,
+}
+
+impl AerDetail {
+    /// Whether the hardware corrected the error, in the words of any kernel (`Corrected`,
+    /// `Correctable`).
+    pub fn is_corrected(&self) -> bool {
+        self.severity
+            .as_deref()
+            .and_then(|text| text.get(.."correct".len()))
+            .is_some_and(|start| start.eq_ignore_ascii_case("correct"))
+    }
 }

@@ -4,6 +4,7 @@ mod aer;
 mod api;
 mod fabric;
 mod host;
+mod pcie;
 mod process_exit;
 mod sample;
 mod source;
@@ -16,6 +17,7 @@ pub use aer::AerDetail;
 pub use api::ApiDetail;
 pub use fabric::FabricDetail;
 pub use host::HostDetail;
+pub use pcie::{PcieDetail, SlotChange};
 pub use process_exit::ProcessExitDetail;
 pub use sample::SampleDetail;
 pub use source::SourceDetail;
@@ -32,6 +34,9 @@ pub struct Detail {
     /// NVLink and NVSwitch.
     #[serde(flatten)]
     pub fabric: FabricDetail,
+    /// The device of PCIe events, hotplug and link status.
+    #[serde(flatten)]
+    pub pcie: PcieDetail,
     /// PCIe AER.
     #[serde(flatten)]
     pub aer: AerDetail,

@@ -161,7 +161,7 @@ fn encode_value(metric: &mut MetricEncoder<'_>, kind: MetricType, value: f64) ->
     }
 }
 
-fn of_status(status: &Status) -> [Family; 5] {
+fn of_status(status: &Status) -> [Family; 6] {
     let open = status
         .events
         .iter()
@@ -188,6 +188,12 @@ fn of_status(status: &Status) -> [Family; 5] {
             "Records in the store, pruned ones included",
         )
         .value(status.last_seq as f64),
+        Family::gauge(
+            "gpu_processes",
+            "",
+            "Processes that have the driver's devices open",
+        )
+        .value(status.gpu_processes.len() as f64),
         Family::gauge("store_problem", "", "1 while the store cannot be written").value(problem),
     ]
 }
@@ -266,18 +272,37 @@ fn of_costs(status: &Status) -> [Family; 7] {
 struct OpCalls {
     count: u64,
     errors: u64,
+    failures: BTreeMap<String, u64>,
     total_ns: u64,
     /// 0.5, 0.9, 0.99, 0.999 and 1; of the slowest process, as quantiles cannot be added.
     quantiles_ns: [u64; 5],
 }
 
-fn of_calls(calls: &[CallStats]) -> [Family; 4] {
-    let mut ops: BTreeMap<&str, OpCalls> = BTreeMap::new();
+/// Labels of an operation: its ioctl, and the control command or class that it is about.
+fn op_labels((op, about): &(&str, &str)) -> Labels {
+    let mut labels = vec![("op", (*op).to_owned())];
+    if !about.is_empty() {
+        labels.push(("code", (*about).to_owned()));
+    }
+    labels
+}
+
+fn of_calls(calls: &[CallStats]) -> [Family; 5] {
+    let mut ops: BTreeMap<(&str, &str), OpCalls> = BTreeMap::new();
     for call in calls {
         // A program can call any number, so only public names become label values.
+        let about = match (&call.code, &call.code_name) {
+            (_, Some(name)) => name,
+            (Some(_), None) => "other",
+            (None, None) => "",
+        };
         let op = ops
-            .entry(call.op.as_deref().unwrap_or("other"))
+            .entry((call.op.as_deref().unwrap_or("other"), about))
             .or_default();
+        for failure in &call.statuses {
+            let status = failure.name.clone().unwrap_or_else(|| "other".to_owned());
+            *op.failures.entry(status).or_default() += failure.count;
+        }
         op.count += call.count;
         op.errors += call.errors;
         op.total_ns += call.total_ns;
@@ -294,7 +319,7 @@ fn of_calls(calls: &[CallStats]) -> [Family; 4] {
     }
     let named = |value: fn(&OpCalls) -> f64| -> Vec<(Labels, f64)> {
         ops.iter()
-            .map(|(op, calls)| (vec![("op", (*op).to_owned())], value(calls)))
+            .map(|(op, calls)| (op_labels(op), value(calls)))
             .collect()
     };
     let quantiles = ops.iter().flat_map(|(op, calls)| {
@@ -302,9 +327,17 @@ fn of_calls(calls: &[CallStats]) -> [Family; 4] {
             .into_iter()
             .zip(calls.quantiles_ns)
             .map(|(q, ns)| {
-                let labels = vec![("op", (*op).to_owned()), ("quantile", q.to_owned())];
+                let mut labels = op_labels(op);
+                labels.push(("quantile", q.to_owned()));
                 (labels, ns as f64 / 1e9)
             })
+    });
+    let failures = ops.iter().flat_map(|(op, calls)| {
+        calls.failures.iter().map(|(status, count)| {
+            let mut labels = op_labels(op);
+            labels.push(("status", status.clone()));
+            (labels, *count as f64)
+        })
     });
     [
         Family::counter("driver_calls", "", "Driver calls by operation")
@@ -312,9 +345,15 @@ fn of_calls(calls: &[CallStats]) -> [Family; 4] {
         Family::counter(
             "driver_call_errors",
             "",
-            "Driver calls that returned an error",
+            "Driver calls whose ioctl(2) returned an error",
         )
         .values(named(|c| c.errors as f64)),
+        Family::counter(
+            "driver_call_failures",
+            "",
+            "Driver calls that the driver failed, by NV_STATUS; ioctl(2) returned 0",
+        )
+        .values(failures),
         Family::counter("driver_call_time", "seconds", "Time spent in driver calls")
             .values(named(|c| c.total_ns as f64 / 1e9)),
         Family::gauge(

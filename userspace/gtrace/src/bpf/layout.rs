@@ -34,6 +34,7 @@ pub fn read(tracefs: &Tracefs) -> Layout {
     offsets.oom_pid = field("oom", "mark_victim", "pid");
     offsets.module_load_name = field("module", "module_load", "name");
     offsets.module_free_name = field("module", "module_free", "name");
+    offsets.delete_module_name = field("syscalls", "sys_enter_delete_module", "name_user");
     offsets.aer_dev_name = field("ras", "aer_event", "dev_name");
     offsets.aer_status = field("ras", "aer_event", "status");
     offsets.aer_severity = field("ras", "aer_event", "severity");
@@ -41,6 +42,7 @@ pub fn read(tracefs: &Tracefs) -> Layout {
     offsets.aer_tlp_header = field("ras", "aer_event", "tlp_header");
     offsets.ioctl_fd = field("syscalls", "sys_enter_ioctl", "fd");
     offsets.ioctl_cmd = field("syscalls", "sys_enter_ioctl", "cmd");
+    offsets.ioctl_arg = field("syscalls", "sys_enter_ioctl", "arg");
     offsets.ioctl_ret = field("syscalls", "sys_exit_ioctl", "ret");
     Layout {
         offsets,

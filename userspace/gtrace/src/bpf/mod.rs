@@ -1,6 +1,7 @@
 //! The BPF side: the kernel's layout, loading and attaching the probes, draining their rings.
 
 mod btf;
+mod driver;
 mod layout;
 mod objects;
 mod probes;
@@ -8,6 +9,7 @@ mod ring;
 mod tracefs;
 
 pub use btf::{Btf, BtfError};
+pub use driver::{DRIVER_MODULES, DriverModule};
 pub use layout::{KERNEL_BTF, Layout, read as read_layout};
 pub use probes::{
     AttachState, Hook, LoadError, PROBES, Probe, Probes, ProbesOptions, RunStats, map_bytes,

@@ -7,6 +7,13 @@ struct Aligned<T: ?Sized>(T);
 static PRODUCTION: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT")));
 static LOGGING: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT_LOG")));
 
+static CORE: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT_CORE")));
+
+/// The programs in C.
+pub(super) fn core_object() -> &'static [u8] {
+    &CORE.0
+}
+
 /// The object to load; with `log`, the one that carries aya-log.
 pub(super) fn object(log: bool) -> &'static [u8] {
     if log { &LOGGING.0 } else { &PRODUCTION.0 }
@@ -31,6 +38,9 @@ mod tests {
             "CONFIG",
             "COUNTERS",
             "STARTS",
+            "DRIVER_STARTS",
+            "FAILURES",
+            "OPENS",
             "HISTS",
             "GPU_TASKS",
         ] {

@@ -4,16 +4,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::trace_point::TracePointLinkId;
 use aya::programs::{ProgramError, TracePoint};
-use aya::{Ebpf, EbpfLoader};
-use gtrace_abi::{CallHist, CallKey, Config, Counter};
+use aya::{Ebpf, EbpfLoader, Pod};
+use gtrace_abi::{CallHist, CallKey, CallStart, Config, Counter, FailureKey, OpenFile};
 use gtrace_event::WitnessName;
 use thiserror::Error;
 
+use super::driver::{self, DriverLinks};
 use super::layout::Layout;
 use super::objects::object;
 use super::tracefs::Tracefs;
@@ -27,6 +28,8 @@ pub struct Hook {
     pub category: &'static str,
     /// Tracepoint name.
     pub name: &'static str,
+    /// Whether the probe works without it.
+    pub optional: bool,
 }
 
 /// What is attached or not as a whole: one source.
@@ -45,6 +48,14 @@ const fn hook(program: &'static str, category: &'static str, name: &'static str)
         program,
         category,
         name,
+        optional: false,
+    }
+}
+
+const fn optional(hook: Hook) -> Hook {
+    Hook {
+        optional: true,
+        ..hook
     }
 }
 
@@ -75,6 +86,8 @@ pub const PROBES: [Probe; 6] = [
         hooks: &[
             hook("module_load", "module", "module_load"),
             hook("module_free", "module", "module_free"),
+            optional(hook("module_tool", "sched", "sched_process_exec")),
+            optional(hook("module_delete", "syscalls", "sys_enter_delete_module")),
         ],
         needs_files: false,
     },
@@ -98,6 +111,8 @@ pub enum AttachState {
     Off,
     /// Detached by `gtrace pause` or the kill-switch file.
     Paused,
+    /// Not needed: another probe sees the same, and more cheaply.
+    Replaced(WitnessName),
     /// This kernel does not have it, with the reason.
     Absent(String),
     /// It should work and did not, with the reason.
@@ -124,16 +139,20 @@ pub struct ProbesOptions {
     pub off: Vec<WitnessName>,
     /// Room of the event ring in bytes, a power of two; 0 for the default.
     pub ring_bytes: u32,
+    /// Whether nvidia:nvidia_dev_xid is attached to when the driver has it. The driver cannot be
+    /// unloaded meanwhile.
+    pub dev_xid: bool,
 }
 
 /// The loaded probes.
 #[derive(Debug)]
 pub struct Probes {
-    ebpf: Ebpf,
+    pub(super) ebpf: Ebpf,
     layout: Layout,
-    options: ProbesOptions,
-    links: BTreeMap<&'static str, TracePointLinkId>,
-    states: BTreeMap<WitnessName, AttachState>,
+    pub(super) options: ProbesOptions,
+    pub(super) links: BTreeMap<&'static str, TracePointLinkId>,
+    pub(super) states: BTreeMap<WitnessName, AttachState>,
+    pub(super) driver: DriverLinks,
 }
 
 impl Probes {
@@ -147,9 +166,11 @@ impl Probes {
         let mut ebpf = loader
             .load(object(options.log))
             .map_err(|e| LoadError::Object(error_chain(&e)))?;
+        let driver = DriverLinks::load(&ebpf);
         let overflow = CallHist {
             count: 0,
             errors: 0,
+            failures: 0,
             sum_ns: 0,
             max_ns: 0,
             buckets: [0; _],
@@ -163,6 +184,7 @@ impl Probes {
         let states = PROBES
             .iter()
             .map(|p| (p.witness, AttachState::Off))
+            .chain(driver::WITNESSES.map(|w| (w, AttachState::Off)))
             .collect();
         Ok(Self {
             ebpf,
@@ -170,6 +192,7 @@ impl Probes {
             options,
             links: BTreeMap::new(),
             states,
+            driver,
         })
     }
 
@@ -195,10 +218,13 @@ impl Probes {
         if self.options.off.contains(&probe.witness) {
             return AttachState::Off;
         }
+        if probe.witness == WitnessName::SyscallIoctl && self.driver.replaces_syscalls {
+            return AttachState::Replaced(WitnessName::DriverIoctl);
+        }
         if let Some(missing) = probe
             .hooks
             .iter()
-            .find(|h| !tracefs.has(h.category, h.name))
+            .find(|h| !h.optional && !tracefs.has(h.category, h.name))
         {
             return AttachState::Absent(format!(
                 "this kernel has no tracepoint {}:{}",
@@ -214,7 +240,8 @@ impl Probes {
             return AttachState::Absent(problem.clone());
         }
         for hook in probe.hooks {
-            if self.links.contains_key(hook.program) {
+            let missing = hook.optional && !tracefs.has(hook.category, hook.name);
+            if missing || self.links.contains_key(hook.program) {
                 continue;
             }
             match self.attach_hook(hook) {
@@ -228,6 +255,25 @@ impl Probes {
             }
         }
         AttachState::Attached
+    }
+
+    /// Attaches or detaches the syscall's tracepoints, as they are needed or the driver's own probes
+    /// see the calls.
+    pub fn replace_syscalls(&mut self, replaced: bool, tracefs: &Tracefs) {
+        if self.driver.replaces_syscalls == replaced {
+            return;
+        }
+        self.driver.replaces_syscalls = replaced;
+        for probe in PROBES
+            .iter()
+            .filter(|p| p.witness == WitnessName::SyscallIoctl)
+        {
+            if replaced {
+                self.detach_one(probe);
+            }
+            let state = self.attach_one(probe, tracefs);
+            self.states.insert(probe.witness, state);
+        }
     }
 
     fn attach_hook(&mut self, hook: &Hook) -> Result<TracePointLinkId, String> {
@@ -272,6 +318,12 @@ impl Probes {
             self.detach_one(probe);
             if self.states.get(&probe.witness) == Some(&AttachState::Attached) {
                 self.states.insert(probe.witness, AttachState::Paused);
+            }
+        }
+        self.detach_driver();
+        for witness in driver::WITNESSES {
+            if self.states.get(&witness) == Some(&AttachState::Attached) {
+                self.states.insert(witness, AttachState::Paused);
             }
         }
     }
@@ -346,6 +398,54 @@ impl Probes {
             .collect()
     }
 
+    /// How often the driver failed which call how.
+    pub fn failures(&self) -> Vec<(FailureKey, u64)> {
+        self.entries("FAILURES")
+    }
+
+    /// The calls under way, by process and thread id (`tgid << 32 | tid`).
+    pub fn calls_under_way(&self) -> Vec<(u64, CallStart)> {
+        let mut calls: Vec<(u64, CallStart)> = self.entries("DRIVER_STARTS");
+        calls.extend(self.entries::<u64, CallStart>("STARTS"));
+        calls.retain(|(_, start)| start.boottime_ns != 0);
+        calls
+    }
+
+    /// The device files that are open, as far as their opening was seen.
+    pub fn open_files(&self) -> Vec<OpenFile> {
+        let entries: Vec<(u64, OpenFile)> = self.entries("OPENS");
+        entries.into_iter().map(|(_, open)| open).collect()
+    }
+
+    fn entries<K: Pod, V: Pod>(&self, map: &str) -> Vec<(K, V)> {
+        let Some(map) = self
+            .ebpf
+            .map(map)
+            .and_then(|m| HashMap::<_, K, V>::try_from(m).ok())
+        else {
+            return Vec::new();
+        };
+        map.iter().filter_map(Result::ok).collect()
+    }
+
+    /// Forgets how the calls of a process that has ended failed.
+    pub fn forget_failure(&mut self, key: FailureKey) {
+        let map = self.ebpf.map_mut("FAILURES");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, FailureKey, u64>::try_from(m).ok()) {
+            // Gone already is as good.
+            let _ = map.remove(&key);
+        }
+    }
+
+    /// Forgets an open file whose closing was not seen.
+    pub fn forget_open_file(&mut self, file: u64) {
+        let map = self.ebpf.map_mut("OPENS");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, u64, OpenFile>::try_from(m).ok()) {
+            // Gone already is as good.
+            let _ = map.remove(&file);
+        }
+    }
+
     /// Forgets the histograms of a process that has ended.
     pub fn forget_histogram(&mut self, key: CallKey) {
         if key == CallKey::OVERFLOW {
@@ -362,29 +462,29 @@ impl Probes {
     /// BPF was already running on the CPU). The kernel counts runs and time only while statistics
     /// are on.
     pub fn run_stats(&self) -> Vec<(&'static str, RunStats)> {
-        let hooks = PROBES.iter().flat_map(|p| p.hooks);
-        hooks
-            .filter_map(|hook| {
-                let program = self.ebpf.program(hook.program)?;
-                let fd = <&TracePoint>::try_from(program)
-                    .ok()?
-                    .fd()
-                    .ok()?
-                    .as_fd()
-                    .as_raw_fd();
-                let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
-                let field = |name| fdinfo_field(&info, name);
-                Some((
-                    hook.program,
-                    RunStats {
-                        runs: field("run_cnt:"),
-                        ns: field("run_time_ns:"),
-                        missed: field("recursion_misses:"),
-                    },
-                ))
+        let tracepoints = PROBES.iter().flat_map(|p| p.hooks).map(|h| h.program);
+        let all = tracepoints.chain(driver::PROGRAMS);
+        let mut stats: Vec<_> = all
+            .filter_map(|name| {
+                let program = self.ebpf.program(name)?;
+                Some((name, run_stats_of(program.fd().ok()?.as_fd())?))
             })
-            .collect()
+            .collect();
+        stats.extend(self.driver.core_run_stats());
+        stats
     }
+}
+
+/// Run statistics of the program behind a descriptor.
+pub(super) fn run_stats_of(fd: BorrowedFd<'_>) -> Option<RunStats> {
+    let fd = fd.as_raw_fd();
+    let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
+    let field = |name| fdinfo_field(&info, name);
+    Some(RunStats {
+        runs: field("run_cnt:"),
+        ns: field("run_time_ns:"),
+        missed: field("recursion_misses:"),
+    })
 }
 
 /// Kernel memory of all BPF maps that this process holds, bytes, as the kernel accounts it.
@@ -418,7 +518,7 @@ fn fdinfo_field(info: &str, name: &str) -> u64 {
 }
 
 /// An error with all its causes on one line.
-fn error_chain(error: &dyn std::error::Error) -> String {
+pub(super) fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
@@ -434,7 +534,7 @@ fn error_chain(error: &dyn std::error::Error) -> String {
 /// The verifier's verdict stands at the end of what may be tens of thousands of lines.
 const VERIFIER_LINES: usize = 8;
 
-fn load_error(program: &str, error: &ProgramError) -> String {
+pub(super) fn load_error(program: &str, error: &ProgramError) -> String {
     match error {
         ProgramError::LoadError {
             io_error,

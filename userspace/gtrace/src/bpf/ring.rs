@@ -9,7 +9,7 @@ use aya::Pod;
 use aya::maps::{MapData, RingBuf};
 use gtrace_abi::{
     AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, ModuleRecord, OomRecord,
-    RecordType,
+    RecordType, XidRecord,
 };
 
 /// A round that brings so many records is one of a storm: the reader then looks by itself now and
@@ -43,8 +43,10 @@ pub enum RingRecord<'a> {
     Exit(ExitRecord),
     /// A module was loaded or freed.
     Module(ModuleRecord),
-    /// A slow call.
+    /// A slow, failed or traced call.
     Call(CallRecord),
+    /// The driver reported an Xid.
+    Xid(XidRecord),
 }
 
 impl<'a> RingRecord<'a> {
@@ -69,6 +71,7 @@ impl<'a> RingRecord<'a> {
             () if is(RecordType::Exit) => Self::Exit(read(bytes)?),
             () if is(RecordType::Module) => Self::Module(read(bytes)?),
             () if is(RecordType::Call) => Self::Call(read(bytes)?),
+            () if is(RecordType::Xid) => Self::Xid(read(bytes)?),
             () => return None,
         })
     }

@@ -268,6 +268,9 @@ impl<W: Write> Report<W> {
         if let Some(gpu) = &occurrence.gpu {
             part("device", &render::gpu(gpu));
         }
+        if let Some(device) = render::pci_device(occurrence.gpu.as_ref(), &occurrence.detail) {
+            part("device", &device);
+        }
         if let Some(process) = &occurrence.process {
             part("process", &render::process(process));
         }
@@ -311,7 +314,11 @@ impl<W: Write> Report<W> {
         };
         let severity = occurrence.severity.name().to_uppercase();
         let _ = write!(line, "  {}", self.paint(&severity, code));
-        let _ = write!(line, "  {}", self.paint(&title(occurrence), "1"));
+        let _ = write!(
+            line,
+            "  {}",
+            self.paint(&render::title_of(occurrence.kind, &occurrence.detail), "1")
+        );
         if let Some(name) = self.catalogue.name(occurrence) {
             let _ = write!(line, " {name}");
         }
@@ -322,17 +329,6 @@ impl<W: Write> Report<W> {
         }
         line.push('\n');
         line
-    }
-}
-
-/// The kind with its code, where it has one.
-fn title(occurrence: &Occurrence) -> String {
-    let detail = &occurrence.detail;
-    match (detail.xid.xid, detail.fabric.sxid, &detail.aer.severity) {
-        (Some(xid), ..) => format!("Xid {xid}"),
-        (_, Some(sxid), _) => format!("SXid {sxid}"),
-        (.., Some(severity)) => format!("PCIe AER {}", render::clean(severity)),
-        _ => occurrence.kind.name().to_owned(),
     }
 }
 

@@ -7,10 +7,12 @@ pub mod doctor;
 pub mod events;
 pub mod inject;
 pub mod pause;
+pub mod profile;
 pub mod run;
 mod shared;
 pub mod status;
 pub mod top;
+pub mod trace;
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use gtrace_devices::{PciTree, SysRoot};
 use gtrace_event::{Provenance, Record, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{broadcast, mpsc, watch};
@@ -24,11 +25,12 @@ use crate::config::{Config, Keys};
 use crate::hub::{Command, Hub, SourceState, Status};
 use crate::pipeline::{self, CoreOptions, Input, InputSender};
 use crate::render::{self, ColorChoice, Style};
-use crate::sources::devices;
+use crate::sources::driver::DriverHold;
 use crate::sources::probes::Manager;
+use crate::sources::{devices, look};
 use crate::{host, memory, privileges};
 
-pub(crate) use self::start::try_probes;
+pub(crate) use self::start::{explain_load, try_probes};
 
 /// Between looks at gtrace's own footprint.
 const FOOTPRINT_EVERY: Duration = Duration::from_secs(5);
@@ -120,6 +122,7 @@ impl Daemon {
             }
         }
         let (hub, commands) = Hub::new(first_status());
+        let (look_soon, looks) = look::channel();
         let core = pipeline::spawn(CoreOptions {
             hub: Arc::clone(&hub),
             catalogue,
@@ -128,10 +131,13 @@ impl Daemon {
             fold_window: config.fold_window,
             host: host::name(),
             boot_id: host::boot_id(),
+            tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
+            look_soon,
         })?;
         let inputs = core.inputs.clone();
         let driver = driver_version(&config);
-        let probes = start_probes(&config, args.probe_log, &hub, &inputs, driver);
+        let hold = Arc::new(DriverHold::default());
+        let probes = start_probes(&config, args.probe_log, &hub, &inputs, driver, &hold);
         let log = start_kmsg(&config, &hub, &core, driver);
         let (probes, log) = match (probes, log) {
             (Err(probes), Err(log)) => {
@@ -147,7 +153,7 @@ impl Daemon {
                 (probes, log)
             }
         };
-        let devices = devices::Watcher::start(&config, Arc::clone(&hub), inputs)
+        let devices = devices::Watcher::start(&config, Arc::clone(&hub), inputs, looks, hold)
             .context("the thread that looks at the devices cannot be started")?;
         memory::give_back();
         Ok(Self {

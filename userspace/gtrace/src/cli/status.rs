@@ -147,6 +147,21 @@ pub(super) fn running(
         open.join(", ")
     };
     let _ = writeln!(text, "open      {open} since start");
+    if !status.gpu_processes.is_empty() {
+        let users: Vec<String> = status
+            .gpu_processes
+            .iter()
+            .map(|p| {
+                format!(
+                    "{} {} ({})",
+                    p.pid,
+                    clean(&p.comm),
+                    clean(&p.devices.join(" "))
+                )
+            })
+            .collect();
+        let _ = writeln!(text, "users     {}", users.join(", "));
+    }
     let own = &status.footprint;
     let _ = writeln!(
         text,

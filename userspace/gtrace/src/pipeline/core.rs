@@ -1,6 +1,5 @@
 //! The thread that owns the fold.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -8,17 +7,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{
-    Ack, Event, EventId, Kind, Occurrence, PciAddress, Record, Timestamp, WitnessName,
-};
+use gtrace_event::{Ack, Event, EventId, Occurrence, Record, SlotChange, Timestamp, WitnessName};
 use gtrace_store::Reader;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
 use super::fold::{Fold, Folded, SHRINK_AFTER};
+use super::known::Known;
+use super::textless::{NEAR_NS, Textless, code_of, is_textless, with_text};
 use super::writer::Writer;
 use super::{AMEND_EVERY, CoreOptions, INPUT_DEPTH, Input, InputSender, KMSG_CURSOR, Told};
 use crate::hub::{Command, Hub, Published};
+use crate::sources::look::LookSoon;
 use crate::sources::process;
 use crate::{clock, memory};
 
@@ -87,7 +87,9 @@ pub fn spawn(options: CoreOptions) -> anyhow::Result<Core> {
         store_path: options.store_path,
         host: options.host,
         boot_id: options.boot_id,
-        gpus: HashMap::new(),
+        known: Known::new(options.tree),
+        textless: Textless::default(),
+        look_soon: options.look_soon,
         seq: last_seq,
         kmsg_seq: kmsg_after,
         kmsg_stored: kmsg_after,
@@ -116,8 +118,9 @@ struct State {
     store_path: PathBuf,
     host: String,
     boot_id: String,
-    /// UUID and NVML index by address.
-    gpus: HashMap<PciAddress, (Option<String>, Option<u32>)>,
+    known: Known,
+    textless: Textless,
+    look_soon: LookSoon,
     seq: u64,
     kmsg_seq: Option<u64>,
     kmsg_stored: Option<u64>,
@@ -154,7 +157,8 @@ impl State {
 
     fn run(mut self, inputs: &Receiver<Input>) {
         loop {
-            let wait = match self.amend_at {
+            let due = self.amend_at.into_iter().chain(self.textless.deadline());
+            let wait = match due.min() {
                 Some(at) => at.saturating_duration_since(Instant::now()),
                 None => IDLE,
             };
@@ -178,11 +182,13 @@ impl State {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
+            self.tell_overdue(Instant::now());
             if self.amend_at.is_some_and(|at| at <= Instant::now()) {
                 self.amend();
             }
             self.store_cursor_if_due();
         }
+        self.tell_overdue(Instant::now() + IDLE);
         self.amend();
         self.writer.append(Vec::new(), self.cursor());
         self.writer.finish();
@@ -193,11 +199,12 @@ impl State {
             Input::Told(told) => self.told(*told),
             Input::KmsgProgress(seq) => self.kmsg_seq = self.kmsg_seq.max(Some(seq)),
             Input::Gpus(gpus) => {
-                self.gpus = gpus
-                    .iter()
-                    .map(|g| (g.pci, (g.uuid.clone(), g.index)))
-                    .collect();
+                self.known.set_gpus(&gpus);
                 self.hub.set_gpus(gpus);
+            }
+            Input::PciTree(tree) => {
+                self.known.set_tree(tree);
+                self.name_new_cards();
             }
             Input::Command(command) => self.command(command),
             Input::Stop => {}
@@ -215,16 +222,81 @@ impl State {
         {
             self.kmsg_seq = self.kmsg_seq.max(Some(last));
         }
+        if is_textless(witness) {
+            return self.textless_told(witness, occurrence);
+        }
+        self.tell(witness, occurrence, count);
+    }
+
+    /// An Xid without text: it is a known one's, or waits for the text.
+    fn textless_told(&mut self, witness: WitnessName, occurrence: Occurrence) {
+        let at_ns = occurrence.boottime_ns.unwrap_or(0);
+        let known = code_of(&occurrence)
+            .and_then(|code| self.fold.untold_by_code(witness, code, at_ns, NEAR_NS))
+            .and_then(|id| self.fold.event(id))
+            .map(|event| with_text(&occurrence, &Occurrence::from(event)));
+        match known {
+            Some(with_text) => self.tell(witness, with_text, 1),
+            None => {
+                if let Err(refused) = self.textless.wait(witness, occurrence) {
+                    self.tell(refused.witness, refused.occurrence, 1);
+                }
+            }
+        }
+    }
+
+    /// Xids whose text has not come are told without it.
+    fn tell_overdue(&mut self, now: Instant) {
+        for waiting in self.textless.overdue(now) {
+            self.tell(waiting.witness, waiting.occurrence, 1);
+        }
+        self.send_batch();
+    }
+
+    fn tell(&mut self, witness: WitnessName, mut occurrence: Occurrence, count: u64) {
         let now_ns = clock::boottime_ns();
         let at_ns = occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
         let time = clock::wall_time(at_ns);
+        self.look_soon.ask_if_trouble(witness, &occurrence);
+        // Before it is judged: a site's rule may be for one GPU.
+        self.known.name(&mut occurrence);
         for _ in 0..count.clamp(1, MAX_COUNT) {
-            self.told_once(witness, occurrence.clone(), at_ns, time);
+            let told = self.told_once(witness, occurrence.clone(), at_ns, time);
+            if matches!(told, Folded::New(_) | Folded::Repeat(_)) && !is_textless(witness) {
+                for (witness, report) in self.textless.matching(&occurrence) {
+                    let at_ns = report.boottime_ns.unwrap_or(at_ns).min(now_ns);
+                    self.told_once(witness, report, at_ns, clock::wall_time(at_ns));
+                }
+            }
         }
+        self.amend_soon();
+    }
+
+    fn amend_soon(&mut self) {
         if self.fold.is_dirty() {
             self.amend_at
                 .get_or_insert_with(|| Instant::now() + AMEND_EVERY);
         }
+    }
+
+    /// A card is found in its slot before the GPU on it is found.
+    fn name_new_cards(&mut self) {
+        let came = |event: &Event| {
+            let change = event.detail.pcie.hotplug;
+            event.gpu.is_none()
+                && matches!(change, Some(SlotChange::CardPresent | SlotChange::LinkUp))
+        };
+        for id in self.fold.find(came) {
+            let Some(mut occurrence) = self.fold.event(id).map(Occurrence::from) else {
+                continue;
+            };
+            self.known.name(&mut occurrence);
+            if let Some(gpu) = occurrence.gpu {
+                self.fold.change(id, |event| event.gpu = Some(gpu));
+                self.reassess(id);
+            }
+        }
+        self.amend_soon();
     }
 
     fn told_once(
@@ -233,11 +305,10 @@ impl State {
         mut occurrence: Occurrence,
         at_ns: u64,
         time: Timestamp,
-    ) {
+    ) -> Folded {
         let advice = self.catalogue.assess(&mut occurrence);
         let Self {
             fold,
-            gpus,
             host,
             boot_id,
             ..
@@ -246,15 +317,14 @@ impl State {
             event.host = Some(host.clone());
             event.boot_id = Some(boot_id.clone());
             event.advice = Some(advice);
-            name_gpu(event, gpus);
             if let Some(process) = &mut event.process {
                 process::enrich(process);
             }
         });
-        match folded {
+        match &folded {
             Folded::New(id) => {
-                let Some(event) = self.fold.event(id).cloned() else {
-                    return;
+                let Some(event) = self.fold.event(*id).cloned() else {
+                    return folded;
                 };
                 self.hub.metrics.count_event(&event, 1);
                 self.hub.update_status(|status| {
@@ -266,12 +336,13 @@ impl State {
                 self.publish(Record::Event(Box::new(event.clone())), event);
             }
             Folded::Repeat(id) => {
-                if let Some(event) = self.fold.event(id) {
+                if let Some(event) = self.fold.event(*id) {
                     self.hub.metrics.count_event(event, 1);
                 }
             }
-            Folded::Witnessed(id) => self.reassess(id),
+            Folded::Witnessed(id) => self.reassess(*id),
         }
+        folded
     }
 
     /// A witness may have added what changes the judgement.
@@ -396,14 +467,6 @@ impl State {
     }
 }
 
-fn name_gpu(event: &mut Event, gpus: &HashMap<PciAddress, (Option<String>, Option<u32>)>) {
-    // AER and adapter events name ports and network cards too.
-    if event.kind == Kind::Aer && event.gpu.is_none() {
-        return;
-    }
-    let Some(gpu) = &mut event.gpu else { return };
-    if let Some((uuid, index)) = gpu.pci.and_then(|pci| gpus.get(&pci)) {
-        gpu.uuid = gpu.uuid.take().or_else(|| uuid.clone());
-        gpu.index = gpu.index.or(*index);
-    }
-}
+#[cfg(test)]
+#[path = "core_tests.rs"]
+mod tests;

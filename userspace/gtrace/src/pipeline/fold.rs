@@ -9,9 +9,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use gtrace_event::{
-    Amendment, Detail, Event, EventId, FoldKey, Kind, Occurrence, Provenance, Timestamp, Witness,
-    WitnessName,
+    Amendment, Detail, Event, EventId, FoldKey, Kind, Occurrence, PciAddress, Provenance,
+    Timestamp, Witness, WitnessName,
 };
+
+use super::textless::is_textless;
 
 /// How far apart two sources may tell of one occurrence.
 const TOLERANCE_NS: u64 = 10_000_000_000;
@@ -23,6 +25,8 @@ const PIECES_NS: u64 = 250_000_000;
 const MAX_LIVE: usize = 2048;
 /// The tables give memory back when so many events have gone at once.
 pub const SHRINK_AFTER: usize = 256;
+/// Among how many of the newest events a report without text looks for its own.
+const CODE_SEARCH: usize = 256;
 /// How many times of occurrences are kept an event.
 const MAX_TIMES: usize = 65_536;
 
@@ -236,6 +240,10 @@ impl Fold {
         let code = code_key(occurrence.kind, &occurrence.gpu, &occurrence.detail)?;
         let id = *self.by_code.get(&code)?;
         let live = self.live.get(&id)?;
+        if is_synthetic(&live.event.message) && !is_textless(witness) {
+            let late = live.last_ns.abs_diff(at_ns) <= tolerance(witness);
+            return (late && !live.next.contains_key(&witness)).then_some(id);
+        }
         let (piece, whole, other) = match witness {
             WitnessName::Kmsg => (
                 &live.event.message,
@@ -247,7 +255,8 @@ impl Fold {
             }
             _ => return None,
         };
-        let only_by_other = live.next.keys().all(|seen| *seen == other);
+        let with_text = live.next.keys().filter(|seen| !is_textless(**seen));
+        let only_by_other = with_text.copied().all(|seen| seen == other);
         let near = live.last_ns.abs_diff(at_ns) <= PIECES_NS;
         (only_by_other && near && is_piece(piece, whole)).then_some(id)
     }
@@ -265,7 +274,8 @@ impl Fold {
             return;
         };
         live.mark(&mut self.dirty);
-        if occurrence.message.len() > live.event.message.len() {
+        let has_text = !is_synthetic(&live.event.message);
+        if !has_text || occurrence.message.len() > live.event.message.len() {
             live.event.message.clone_from(&occurrence.message);
             live.event.detail.clone_from(&occurrence.detail);
             live.event.process.clone_from(&occurrence.process);
@@ -341,6 +351,39 @@ impl Fold {
     /// The event as it stands.
     pub fn event(&self, id: EventId) -> Option<&Event> {
         self.live.get(&id).map(|live| &live.event)
+    }
+
+    /// The live events that `wanted` holds for.
+    pub fn find(&self, wanted: impl Fn(&Event) -> bool) -> Vec<EventId> {
+        let live = self.live.values().map(|live| &live.event);
+        live.filter(|event| wanted(event)).map(|e| e.id).collect()
+    }
+
+    /// The newest event of an Xid by GPU and code that has a text and an occurrence within `near_ns`
+    /// of `at_ns` that `witness` has not told of.
+    pub fn untold_by_code(
+        &self,
+        witness: WitnessName,
+        (pci, code): (PciAddress, u32),
+        at_ns: u64,
+        near_ns: u64,
+    ) -> Option<EventId> {
+        let newest = self.order.iter().rev().take(CODE_SEARCH);
+        newest.copied().find(|id| {
+            self.live.get(id).is_some_and(|live| {
+                let event = &live.event;
+                let gpu = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+                if gpu != Some(pci)
+                    || event.detail.xid.xid != Some(code)
+                    || is_synthetic(&event.message)
+                {
+                    return false;
+                }
+                let next = live.next.get(&witness).copied().unwrap_or(0).max(live.base);
+                let end = live.base + live.times.len() as u64;
+                (next..end).any(|i| live.time(i).abs_diff(at_ns) <= near_ns)
+            })
+        })
     }
 
     /// Changes a live event; the change goes out with the next amendment.

@@ -6,6 +6,10 @@
 
 mod core;
 pub mod fold;
+mod known;
+#[cfg(test)]
+pub(crate) mod made_up_sys;
+mod textless;
 mod writer;
 
 use std::path::PathBuf;
@@ -14,11 +18,12 @@ use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use gtrace_catalogue::Catalogue;
-use gtrace_devices::GpuInfo;
+use gtrace_devices::{GpuInfo, PciTree};
 use gtrace_event::{Occurrence, WitnessName};
 use gtrace_store::Store;
 
 use crate::hub::{Command, Hub};
+use crate::sources::look::LookSoon;
 
 pub use self::core::{Core, spawn};
 
@@ -38,6 +43,8 @@ pub enum Input {
     KmsgProgress(u64),
     /// What the host shows of its GPUs.
     Gpus(Vec<GpuInfo>),
+    /// Which GPUs are below which PCI ports.
+    PciTree(PciTree),
     /// A question or order from the API.
     Command(Command),
     /// Write everything and end.
@@ -82,6 +89,10 @@ pub struct CoreOptions {
     pub host: String,
     /// The kernel's boot id.
     pub boot_id: String,
+    /// Which GPUs are below which PCI ports, to begin with.
+    pub tree: PciTree,
+    /// Where to ask for a look at the devices.
+    pub look_soon: LookSoon,
 }
 
 /// Where sources send.

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use gtrace_abi::{BUCKETS, CallHist, CallKey, MAX_NS, midpoint};
+use gtrace_abi::{BUCKETS, CallHist, CallKey, FailureKey, MAX_NS, midpoint};
 use hdrhistogram::Histogram;
 
-use super::{ioctl_names, process};
-use crate::hub::CallStats;
+use super::operation::Operation;
+use super::process;
+use super::watched::DeviceNames;
+use crate::hub::{CallFailures, CallStats};
 
 /// Ended processes add up under this name.
 const ENDED: &str = "(ended)";
@@ -16,43 +18,78 @@ const ENDED: &str = "(ended)";
 #[derive(Debug, Default)]
 pub struct Calls {
     names: HashMap<u32, String>,
-    ended: BTreeMap<u32, Box<CallHist>>,
+    ended: BTreeMap<CallKey, Sums>,
+}
+
+/// What is known of one row.
+#[derive(Debug)]
+struct Sums {
+    hist: Box<CallHist>,
+    statuses: BTreeMap<u32, u64>,
+}
+
+/// What one reading gave.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// The statistics, those first that took the most time.
+    pub stats: Vec<CallStats>,
+    /// Histograms of processes that have ended: they are kept here, so the probes may forget them.
+    pub ended: Vec<CallKey>,
+    /// The same of failure counts.
+    pub ended_failures: Vec<FailureKey>,
 }
 
 impl Calls {
-    /// Statistics of `histograms`, and the keys of processes that have ended: their calls are
-    /// kept here, so the probes may forget them.
+    /// Statistics of `histograms` and `failures`.
     pub fn read(
         &mut self,
         histograms: Vec<(CallKey, Box<CallHist>)>,
-    ) -> (Vec<CallStats>, Vec<CallKey>) {
-        let mut forget = Vec::new();
-        let mut live: BTreeMap<(u32, u32), Box<CallHist>> = BTreeMap::new();
+        failures: &[(FailureKey, u64)],
+        devices: &DeviceNames,
+    ) -> Read {
+        let mut read = Read::default();
+        let mut live: BTreeMap<CallKey, Sums> = BTreeMap::new();
         for (key, hist) in histograms {
             let dir = PathBuf::from(format!("/proc/{}", key.tgid));
-            if key != CallKey::OVERFLOW && !dir.exists() {
-                merge(self.ended.entry(key.cmd).or_insert_with(empty), &hist);
+            let ended = key != CallKey::OVERFLOW && !dir.exists();
+            let sums = if ended {
                 self.names.remove(&key.tgid);
-                forget.push(key);
-                continue;
-            }
-            self.remember_name(key.tgid, &dir);
-            merge(live.entry((key.tgid, key.cmd)).or_insert_with(empty), &hist);
+                read.ended.push(key);
+                self.ended.entry(CallKey { tgid: 0, ..key })
+            } else {
+                self.remember_name(key.tgid, &dir);
+                live.entry(key)
+            };
+            merge(&mut sums.or_insert_with(Sums::none).hist, &hist);
         }
-        let mut stats: Vec<_> = live
+        for (key, count) in failures {
+            let sums = if read.ended.contains(&key.call) {
+                read.ended_failures.push(*key);
+                self.ended.get_mut(&CallKey {
+                    tgid: 0,
+                    ..key.call
+                })
+            } else {
+                live.get_mut(&key.call)
+            };
+            if let Some(sums) = sums {
+                *sums.statuses.entry(key.status).or_default() += count;
+            }
+        }
+        read.stats = live
             .iter()
-            .map(|(&(pid, cmd), hist)| {
-                let name = self.names.get(&pid).map_or("?", String::as_str);
-                stats_of(pid, name, cmd, hist)
+            .map(|(key, sums)| {
+                let name = self.names.get(&key.tgid).map_or("?", String::as_str);
+                stats_of(*key, name, sums, devices)
             })
             .collect();
-        stats.extend(
+        read.stats.extend(
             self.ended
                 .iter()
-                .map(|(&cmd, hist)| stats_of(0, ENDED, cmd, hist)),
+                .map(|(key, sums)| stats_of(*key, ENDED, sums, devices)),
         );
-        stats.sort_by_key(|s| std::cmp::Reverse(s.total_ns));
-        (stats, forget)
+        read.stats.sort_by_key(|s| std::cmp::Reverse(s.total_ns));
+        read
     }
 
     fn remember_name(&mut self, pid: u32, dir: &Path) {
@@ -67,10 +104,20 @@ impl Calls {
     }
 }
 
+impl Sums {
+    fn none() -> Self {
+        Self {
+            hist: empty(),
+            statuses: BTreeMap::new(),
+        }
+    }
+}
+
 fn empty() -> Box<CallHist> {
     Box::new(CallHist {
         count: 0,
         errors: 0,
+        failures: 0,
         sum_ns: 0,
         max_ns: 0,
         buckets: [0; BUCKETS],
@@ -80,6 +127,7 @@ fn empty() -> Box<CallHist> {
 fn merge(into: &mut CallHist, from: &CallHist) {
     into.count += from.count;
     into.errors += from.errors;
+    into.failures += from.failures;
     into.sum_ns += from.sum_ns;
     into.max_ns = into.max_ns.max(from.max_ns);
     for (into, from) in into.buckets.iter_mut().zip(&from.buckets) {
@@ -101,20 +149,38 @@ pub fn to_hdr(hist: &CallHist) -> Option<Histogram<u64>> {
     Some(hdr)
 }
 
-fn stats_of(pid: u32, comm: &str, cmd: u32, hist: &CallHist) -> CallStats {
+fn stats_of(key: CallKey, comm: &str, sums: &Sums, devices: &DeviceNames) -> CallStats {
+    let hist = &sums.hist;
     let hdr = to_hdr(hist);
     let quantile = |q| {
         hdr.as_ref()
             .map_or(0, |hdr| hdr.value_at_quantile(q))
             .min(hist.max_ns)
     };
+    let Operation {
+        ioctl,
+        op,
+        code,
+        code_name,
+    } = Operation::new(key.cmd, key.code);
+    let statuses = sums.statuses.iter().map(|(status, count)| CallFailures {
+        status: format!("{status:#x}"),
+        name: gtrace_nvrm::status_name(*status).map(str::to_owned),
+        count: *count,
+    });
     CallStats {
-        pid,
+        pid: key.tgid,
         comm: comm.to_owned(),
-        ioctl: format!("{cmd:#x}"),
-        op: ioctl_names::name(cmd).map(str::to_owned),
+        device: devices.name(key.rdev),
+        gpu: devices.gpu(key.rdev),
+        ioctl,
+        op,
+        code,
+        code_name,
         count: hist.count,
         errors: hist.errors,
+        failures: hist.failures,
+        statuses: statuses.collect(),
         total_ns: hist.sum_ns,
         p50_ns: quantile(0.5),
         p90_ns: quantile(0.9),
@@ -140,10 +206,23 @@ mod tests {
         hist
     }
 
+    fn key(tgid: u32) -> CallKey {
+        CallKey {
+            tgid,
+            cmd: 0xc020_462a,
+            rdev: 195 << 20,
+            code: 0x2080_0102,
+        }
+    }
+
     #[test]
     fn percentiles_are_within_the_error_of_the_buckets() {
         let values: Vec<u64> = (1..=1000).map(|i| i * 1000).collect();
-        let stats = stats_of(1, "x", 0xc020_462a, &hist(&values));
+        let sums = Sums {
+            hist: hist(&values),
+            statuses: BTreeMap::from([(0x51, 3)]),
+        };
+        let stats = stats_of(key(1), "x", &sums, &DeviceNames::default());
         for (got, want) in [
             (stats.p50_ns, 500_000),
             (stats.p90_ns, 900_000),
@@ -154,26 +233,29 @@ mod tests {
             assert!(got.abs_diff(want) * 35 < want, "{got} for {want}");
         }
         assert_eq!((stats.count, stats.max_ns), (1000, 1_000_000));
+        assert_eq!(stats.device, "nvidia0");
+        assert_eq!(stats.statuses[0].name.as_deref(), Some("NV_ERR_NO_MEMORY"));
     }
 
     #[test]
     fn calls_of_ended_processes_are_kept_and_their_keys_given_back() {
         let mut calls = Calls::default();
-        let gone = CallKey {
-            tgid: u32::MAX - 1,
-            cmd: 7,
-            rdev: 1,
+        let (gone, here) = (key(u32::MAX - 1), key(std::process::id()));
+        let failure = FailureKey {
+            call: gone,
+            status: 0x51,
         };
-        let here = CallKey {
-            tgid: std::process::id(),
-            cmd: 7,
-            rdev: 1,
-        };
-        let (stats, forget) = calls.read(vec![(gone, hist(&[100, 200])), (here, hist(&[300]))]);
-        assert_eq!(forget, [gone]);
-        assert_eq!(stats.iter().map(|s| s.count).sum::<u64>(), 3);
-        let (stats, forget) = calls.read(vec![(here, hist(&[300]))]);
-        assert!(forget.is_empty());
-        assert_eq!(stats.iter().find(|s| s.comm == ENDED).unwrap().count, 2);
+        let names = DeviceNames::default();
+        let histograms = vec![(gone, hist(&[100, 200])), (here, hist(&[300]))];
+        let read = calls.read(histograms, &[(failure, 2)], &names);
+        assert_eq!(
+            (&read.ended[..], &read.ended_failures[..]),
+            (&[gone][..], &[failure][..])
+        );
+        assert_eq!(read.stats.iter().map(|s| s.count).sum::<u64>(), 3);
+        let read = calls.read(vec![(here, hist(&[300]))], &[], &names);
+        assert!(read.ended.is_empty());
+        let ended = read.stats.iter().find(|s| s.comm == ENDED).unwrap();
+        assert_eq!((ended.count, ended.statuses[0].count), (2, 2));
     }
 }

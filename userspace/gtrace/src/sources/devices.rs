@@ -6,10 +6,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{
-    DeviceReport, Devices, GpuInfo, NvmlClient, NvmlConfig, NvmlState, ProcRoot, SysRoot,
+    DeviceReport, Devices, GpuInfo, NvmlClient, NvmlConfig, NvmlState, PciTree, ProcRoot, SysRoot,
 };
 use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 
+use super::driver::DriverHold;
+use super::look::Looks;
 use super::probes::send_all;
 use super::table::show;
 use crate::clock::boottime_ns;
@@ -28,13 +30,19 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// Starts to look.
-    pub fn start(config: &Config, hub: Arc<Hub>, inputs: InputSender) -> std::io::Result<Self> {
+    /// Starts to look, and to look out of turn when `looks` asks for it.
+    pub fn start(
+        config: &Config,
+        hub: Arc<Hub>,
+        inputs: InputSender,
+        looks: Looks,
+        hold: Arc<DriverHold>,
+    ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let state = State::new(config, hub, inputs, Arc::clone(&stop))?;
+        let state = State::new(config, hub, inputs, Arc::clone(&stop), hold)?;
         let thread = std::thread::Builder::new()
             .name("gtrace-devices".to_owned())
-            .spawn(move || state.run())?;
+            .spawn(move || state.run(looks))?;
         Ok(Self { stop, thread })
     }
 
@@ -52,11 +60,13 @@ struct State {
     inputs: InputSender,
     stop: Arc<AtomicBool>,
     devices: Devices,
-    nvml: Option<NvmlClient>,
+    nvml: Option<Arc<NvmlClient>>,
+    hold: Arc<DriverHold>,
     nvml_interval: Duration,
     pci_interval: Option<Duration>,
     nvml_state: NvmlState,
     gpus: Vec<GpuInfo>,
+    tree: PciTree,
     off: Vec<WitnessName>,
 }
 
@@ -66,12 +76,16 @@ impl State {
         hub: Arc<Hub>,
         inputs: InputSender,
         stop: Arc<AtomicBool>,
+        hold: Arc<DriverHold>,
     ) -> std::io::Result<Self> {
         let nvml_off = config.off.contains(&WitnessName::Nvml);
         let nvml = match config.nvml_interval.filter(|_| !nvml_off) {
-            Some(_) => Some(NvmlClient::new(nvml_config(config))?),
+            Some(_) => Some(Arc::new(NvmlClient::new(nvml_config(config))?)),
             None => None,
         };
+        if let Some(nvml) = &nvml {
+            hold.set_nvml(Arc::clone(nvml));
+        }
         let sys = SysRoot(config.sysfs_root.clone());
         Ok(Self {
             hub,
@@ -79,33 +93,45 @@ impl State {
             stop,
             devices: Devices::new(sys, ProcRoot(config.proc_root.clone())),
             nvml,
+            hold,
             nvml_interval: config.nvml_interval.unwrap_or(Duration::MAX),
             pci_interval: config.pci_interval,
             nvml_state: NvmlState::Idle,
             gpus: Vec::new(),
+            tree: PciTree::default(),
             off: config.off.clone(),
         })
     }
 
-    fn run(mut self) {
+    fn run(mut self, mut looks: Looks) {
         let every = self
             .pci_interval
             .unwrap_or(self.nvml_interval)
             .min(self.nvml_interval);
         let mut next = Instant::now();
         while !self.stop.load(Ordering::Relaxed) {
+            // Before a poll that is due too: NVML can take its time when a GPU is in trouble.
+            if looks.is_due() {
+                looks.taken();
+                if self.pci_interval.is_some() {
+                    let report = self.devices.look_at_pci();
+                    self.tell(report);
+                }
+            }
             if Instant::now() >= next {
                 next = Instant::now() + every;
                 self.look();
             }
-            std::thread::sleep(ROUND.min(every));
+            let left = next.saturating_duration_since(Instant::now());
+            looks.wait(left.min(ROUND));
         }
     }
 
     fn look(&mut self) {
         let snapshot = match &self.nvml {
-            // Paused means that the driver is to be left alone: a reset or an upgrade.
-            Some(nvml) if self.hub.status().paused => {
+            // Paused means that the driver is to be left alone: a reset or an upgrade. The hold
+            // means the same, for as long as somebody may be unloading it.
+            Some(nvml) if self.hub.status().paused || self.hold.active() => {
                 nvml.close();
                 None
             }
@@ -119,7 +145,16 @@ impl State {
         };
         let report = self.devices.poll(snapshot);
         self.show_nvml();
+        self.tell(report);
+    }
+
+    fn tell(&mut self, report: DeviceReport) {
         self.show_others(&report);
+        if *self.devices.tree() != self.tree {
+            self.tree.clone_from(self.devices.tree());
+            // The core ends after this thread.
+            let _ = self.inputs.send(Input::PciTree(self.tree.clone()));
+        }
         let told: Vec<_> = report
             .events
             .into_iter()
@@ -212,4 +247,77 @@ fn source_lost(source: &str, reason: &str) -> Occurrence {
     occurrence.detail.source.source = Some(source.to_owned());
     occurrence.detail.source.reason = Some(reason.to_owned());
     occurrence
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use super::*;
+    use crate::config::Keys;
+    use crate::pipeline::made_up_sys::{GPU, MadeUpSys, PORT};
+    use crate::sources::look;
+    use gtrace_devices::Relation;
+
+    fn status() -> crate::hub::Status {
+        serde_json::from_value(serde_json::json!({
+            "version": "0", "pid": 1, "host": "h", "boot_id": "b",
+            "started": "2026-03-03T00:00:00Z", "paused": false, "last_seq": 0,
+            "events": {}, "sources": [], "probes": [],
+            "footprint": { "rss_anon_bytes": 0, "cpu_seconds": 0.0, "map_bytes": 0 },
+        }))
+        .unwrap()
+    }
+
+    fn next_tree(inputs: &Receiver<Input>) -> PciTree {
+        loop {
+            if let Input::PciTree(tree) = inputs.recv_timeout(Duration::from_secs(20)).unwrap() {
+                return tree;
+            }
+        }
+    }
+
+    fn next_told(inputs: &Receiver<Input>) -> Told {
+        loop {
+            if let Input::Told(told) = inputs.recv_timeout(Duration::from_secs(20)).unwrap() {
+                return *told;
+            }
+        }
+    }
+
+    #[test]
+    fn a_vanished_gpu_is_seen_at_once_when_somebody_asks_and_long_before_the_next_poll() {
+        let sys = MadeUpSys::with_gpu();
+        let keys = Keys {
+            sysfs_root: Some(sys.root().0),
+            proc_root: Some("/nonexistent".into()),
+            pci_interval_s: Some(3600),
+            nvml_interval_s: Some(0),
+            ..Keys::default()
+        };
+        let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+        let (hub, _commands) = Hub::new(status());
+        let (sender, inputs) = sync_channel(64);
+        let (look_soon, looks) = look::channel();
+        let hold = Arc::new(DriverHold::default());
+        let watcher = Watcher::start(&config, hub, sender, looks, hold).unwrap();
+        let port = PORT.parse().unwrap();
+        let gpu = GPU.parse().unwrap();
+        assert_eq!(next_tree(&inputs).relation(port), Relation::Above(gpu));
+
+        // Asked before there is anything to see: the look that follows a second later sees it.
+        look_soon.ask();
+        std::thread::sleep(Duration::from_millis(200));
+        sys.remove_gpu();
+        let began = Instant::now();
+        let told = next_told(&inputs);
+        assert_eq!(told.occurrence.kind, Kind::GpuLost);
+        assert_eq!(told.occurrence.gpu.unwrap().pci, Some(gpu));
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(5), "{took:?}, not an hour");
+        watcher.stop();
+        let rest: Vec<_> = inputs.try_iter().collect();
+        let lost = |input: &Input| matches!(input, Input::Told(_));
+        assert!(!rest.iter().any(lost), "once");
+    }
 }

@@ -4,11 +4,15 @@
 pub mod calls;
 pub mod console;
 pub mod devices;
-pub mod ioctl_names;
+pub mod driver;
 mod keeper;
 pub mod kmsg;
+pub mod layouts;
+pub mod look;
+pub mod operation;
 pub mod probes;
 pub mod process;
 pub mod records;
 pub mod table;
+mod users;
 pub mod watched;

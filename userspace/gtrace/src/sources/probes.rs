@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{JoinHandle, Thread};
 
+use gtrace_abi::{ModuleChange, ModuleRecord};
 use gtrace_decoder::DriverVersion;
 use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 
 use super::console::Console;
+use super::driver::{DriverHold, Follower};
 use super::keeper::{Devices, Keeper};
 use super::records;
+use super::watched::DeviceNames;
 use crate::bpf::{AttachState, LoadError, Probes, RingRecord, Tracefs, drain, map_bytes};
 use crate::clock::boottime_ns;
 use crate::config::Config;
@@ -29,12 +32,21 @@ pub struct Manager {
 #[derive(Debug)]
 pub(super) struct Shared {
     probes: Mutex<Probes>,
-    tracefs: Tracefs,
+    pub(super) tracefs: Tracefs,
     pub(super) hub: Arc<Hub>,
     pub(super) stop: AtomicBool,
     /// Asked for by `gtrace pause`.
     pause_asked: AtomicBool,
     kill_switch: PathBuf,
+    follower: Mutex<Follower>,
+    /// Somebody is about to unload a module.
+    unload: AtomicBool,
+    /// Whether the driver's own functions are probed.
+    driver_probed: AtomicBool,
+    device_names: Mutex<Arc<DeviceNames>>,
+    hold: Arc<DriverHold>,
+    /// The thread that keeps house, to be woken.
+    keeper: OnceLock<Thread>,
 }
 
 /// What the manager needs besides the probes.
@@ -48,6 +60,8 @@ pub struct ManagerOptions {
     pub config: Config,
     /// The driver that is loaded now, whose texts the kernel log carries.
     pub driver: Option<DriverVersion>,
+    /// Keeps gtrace off the driver while somebody unloads it.
+    pub hold: Arc<DriverHold>,
 }
 
 impl Manager {
@@ -62,14 +76,18 @@ impl Manager {
             inputs,
             config,
             driver,
+            hold,
         } = options;
         let mut devices = Devices::new(&config);
+        let mut follower = Follower::new(&config.sysfs_root, config.devices.is_none());
         let rings = probes.take_rings()?;
         if !config.kill_switch.exists() {
+            // The driver first: if its functions can be probed, the syscall's need not be.
+            follower.follow(&mut probes, &tracefs);
             probes.attach(&tracefs);
         }
         // After attaching: what is configured depends on which probes are there.
-        devices.refresh(&mut probes)?;
+        devices.refresh(&mut probes, &tracefs, follower.version())?;
         let log = probes.start_log();
         let shared = Arc::new(Shared {
             probes: Mutex::new(probes),
@@ -78,6 +96,12 @@ impl Manager {
             stop: AtomicBool::new(false),
             pause_asked: AtomicBool::new(false),
             kill_switch: config.kill_switch.clone(),
+            follower: Mutex::new(follower),
+            unload: AtomicBool::new(false),
+            driver_probed: AtomicBool::new(false),
+            device_names: Mutex::new(Arc::new(DeviceNames::read(&config.proc_root))),
+            hold,
+            keeper: OnceLock::new(),
         });
         shared.show_states();
         // The maps have their full size from the start.
@@ -99,10 +123,12 @@ impl Manager {
         let keeper = {
             let shared = Arc::clone(&shared);
             let cost_interval = config.probe_cost_interval;
+            let hung_call = config.hung_call;
             std::thread::Builder::new()
                 .name("gtrace-keep".to_owned())
                 .spawn(move || {
-                    let mut keeper = Keeper::new(&shared, inputs, devices, cost_interval);
+                    let mut keeper =
+                        Keeper::new(&shared, inputs, devices, cost_interval, hung_call);
                     keeper.log = log;
                     keeper.run();
                 })
@@ -110,9 +136,12 @@ impl Manager {
         let spawned = |t: std::io::Result<JoinHandle<()>>| {
             t.map_err(|e| LoadError::Object(format!("a thread cannot be started: {e}")))
         };
+        let (drainer, keeper) = (spawned(drainer)?, spawned(keeper)?);
+        // Set here and nowhere else.
+        let _ = shared.keeper.set(keeper.thread().clone());
         Ok(Self {
             shared,
-            threads: vec![spawned(drainer)?, spawned(keeper)?],
+            threads: vec![drainer, keeper],
         })
     }
 
@@ -154,19 +183,115 @@ impl Shared {
         if want_paused == self.hub.status().paused {
             return;
         }
+        let mut follower = self.follower();
+        let mut probes = self.lock();
         if want_paused {
-            self.lock().detach();
+            probes.detach();
+            follower.forget();
             tracing::warn!("paused: every probe is detached");
         } else {
-            self.lock().attach(&self.tracefs);
+            follower.follow(&mut probes, &self.tracefs);
+            probes.attach(&self.tracefs);
             tracing::info!("resumed: probes are attached again");
         }
+        drop(probes);
+        drop(follower);
         self.hub.update_status(|status| status.paused = want_paused);
         self.show_states();
     }
 
+    fn follower(&self) -> MutexGuard<'_, Follower> {
+        self.follower.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Attaches to the driver when it has come, lets go of it when it is gone or about to go.
+    pub(super) fn follow_driver(&self, devices: &mut Devices) {
+        if self.unload.swap(false, Ordering::Relaxed) {
+            self.lock().detach_dev_xid();
+            self.hold.begin();
+        }
+        if self.hub.status().paused {
+            return;
+        }
+        let mut follower = self.follower();
+        let mut probes = self.lock();
+        if follower.follow(&mut probes, &self.tracefs) {
+            if follower.version().is_some() {
+                self.hold.end();
+            }
+            if let Err(error) = devices.refresh(&mut probes, &self.tracefs, follower.version()) {
+                tracing::warn!("the probes cannot be configured: {error}");
+            }
+            drop(probes);
+            drop(follower);
+            self.show_states();
+        }
+    }
+
+    /// The loaded driver's version.
+    pub(super) fn driver_version(&self) -> Option<DriverVersion> {
+        self.follower().version()
+    }
+
+    /// Has the thread that keeps house look at once.
+    fn wake_keeper(&self) {
+        if let Some(keeper) = self.keeper.get() {
+            keeper.unpark();
+        }
+    }
+
+    fn module_changed(&self, record: &ModuleRecord) {
+        let name = records::text_of(&record.name);
+        let changes = [
+            ModuleChange::Loaded,
+            ModuleChange::Freed,
+            ModuleChange::Delete,
+        ];
+        let change = changes.into_iter().find(|c| *c as u32 == record.change);
+        match change {
+            // A program that loads or unloads modules was started: its name tells no module.
+            None => self.unload.store(true, Ordering::Relaxed),
+            Some(_) if !name.starts_with("nvidia") => return,
+            Some(ModuleChange::Delete) => self.unload.store(true, Ordering::Relaxed),
+            Some(change) => tracing::debug!("kernel module {name}: {change:?}"),
+        }
+        self.wake_keeper();
+    }
+
+    pub(super) fn device_names(&self) -> Arc<DeviceNames> {
+        let names = self
+            .device_names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&names)
+    }
+
+    /// Keeps the names of the device files for the thread that takes the records.
+    pub(super) fn set_device_names(&self, names: DeviceNames) -> Arc<DeviceNames> {
+        let names = Arc::new(names);
+        let mut kept = self
+            .device_names
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *kept = Arc::clone(&names);
+        names
+    }
+
+    /// Which of the two ways of seeing calls is in use.
+    pub(super) fn call_witness(&self) -> WitnessName {
+        if self.driver_probed.load(Ordering::Relaxed) {
+            WitnessName::DriverIoctl
+        } else {
+            WitnessName::SyscallIoctl
+        }
+    }
+
     fn show_states(&self) {
-        let states = self.lock().states().clone();
+        let probes = self.lock();
+        let probed = probes.has(WitnessName::DriverIoctl);
+        self.driver_probed.store(probed, Ordering::Relaxed);
+        let states = probes.states().clone();
+        drop(probes);
         for (witness, state) in &states {
             super::table::show_probe(&self.hub, *witness, state);
         }
@@ -227,23 +352,18 @@ impl<'a> Drainer<'a> {
             RingRecord::Aer(record) => (WitnessName::RasAer, records::aer(&record)),
             RingRecord::Oom(record) => (WitnessName::OomVictim, records::oom(&record)),
             RingRecord::Exit(record) => (WitnessName::ProcessExit, records::exit(&record)),
-            RingRecord::Call(record) => (
-                WitnessName::SyscallIoctl,
-                records::call(&record, self.slow_call_ns),
-            ),
+            RingRecord::Call(record) => {
+                let witness = self.shared.call_witness();
+                (
+                    witness,
+                    records::call(&record, self.slow_call_ns, &self.shared.device_names()),
+                )
+            }
             RingRecord::Module(record) => {
                 self.metrics.count_records(WitnessName::Module, 1);
-                let name = records::text_of(&record.name);
-                if name.starts_with("nvidia") {
-                    let what = if record.loaded == 1 {
-                        "loaded"
-                    } else {
-                        "unloaded"
-                    };
-                    tracing::info!("kernel module {name} is {what}");
-                }
-                return;
+                return self.shared.module_changed(&record);
             }
+            RingRecord::Xid(record) => records::xid(&record),
         };
         self.metrics.count_records(witness, 1);
         // The core ends after the drainer.
@@ -287,7 +407,10 @@ pub fn loss(source: &str, lost: u64, reason: &str) -> Occurrence {
 pub(super) fn reason_of(state: &AttachState) -> Option<&str> {
     match state {
         AttachState::Absent(reason) | AttachState::Failed(reason) => Some(reason),
-        AttachState::Attached | AttachState::Off | AttachState::Paused => None,
+        AttachState::Attached
+        | AttachState::Off
+        | AttachState::Paused
+        | AttachState::Replaced(_) => None,
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use gtrace_abi::{AerRecord, CallRecord, ExitRecord, OomRecord};
-use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity};
+use gtrace_abi::{AerRecord, CallRecord, CallStart, ExitRecord, NO_STATUS, OomRecord, XidRecord};
+use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity, WitnessName};
 
-use super::{ioctl_names, process};
+use super::operation::{Operation, status_text};
+use super::process;
+use super::watched::DeviceNames;
 use crate::pipeline::fold::SYNTHETIC;
 
 /// The text before the first NUL.
@@ -40,7 +42,7 @@ pub fn aer(record: &AerRecord) -> Occurrence {
         record.status
     );
     let mut occurrence = occurrence(Kind::Aer, message, record.header.boottime_ns);
-    occurrence.gpu = PciAddress::parse(&device).map(Gpu::at);
+    occurrence.detail.pcie.pci_device = PciAddress::parse(&device);
     let detail = &mut occurrence.detail.aer;
     detail.severity = Some(severity.to_owned());
     detail.status = Some(format!("{:#x}", record.status));
@@ -143,18 +145,28 @@ pub fn exit(record: &ExitRecord) -> Occurrence {
     occurrence
 }
 
-/// A slow call.
-pub fn call(record: &CallRecord, threshold_ns: u64) -> Occurrence {
-    let op = ioctl_names::name(record.cmd);
-    let ioctl = format!("{:#x}", record.cmd);
-    let device = chardev(record.rdev);
-    // Without the latency, so that the same slow call again is a repeat.
-    let message = format!(
-        "ioctl {} on device {device} took longer than {} ms",
-        op.unwrap_or(&ioctl),
-        threshold_ns / 1_000_000
-    );
-    let mut occurrence = occurrence(Kind::SlowCall, message, record.header.boottime_ns);
+/// A slow or failed call.
+pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Occurrence {
+    let operation = Operation::new(record.cmd, record.code);
+    let text = operation.text();
+    let device = devices.name(record.rdev);
+    let failed = record.status != 0 && record.status != NO_STATUS;
+    // Without the latency, so that the same call again is a repeat.
+    let (kind, message) = match status_text(record.status).filter(|_| failed) {
+        Some(status) => (
+            Kind::ApiError,
+            format!("{text} on {device} failed with {status}"),
+        ),
+        None => (
+            Kind::SlowCall,
+            format!(
+                "{text} on {device} took longer than {} ms",
+                threshold_ns / 1_000_000
+            ),
+        ),
+    };
+    let mut occurrence = occurrence(kind, message, record.header.boottime_ns);
+    occurrence.gpu = devices.gpu(record.rdev).map(Gpu::at);
     let mut who = Process {
         pid: Some(record.header.tgid),
         ..Process::default()
@@ -163,13 +175,79 @@ pub fn call(record: &CallRecord, threshold_ns: u64) -> Occurrence {
     who.comm = who.comm.or_else(|| Some(text_of(&record.comm)));
     occurrence.process = Some(who);
     let detail = &mut occurrence.detail.api;
-    detail.op = op.map(str::to_owned);
-    detail.ioctl = Some(ioctl);
-    detail.chardev = Some(device);
+    detail.op = operation.op;
+    detail.ioctl = Some(operation.ioctl);
+    detail.code = operation.code;
+    detail.code_name = operation.code_name;
+    detail.device = Some(device);
+    detail.chardev = Some(chardev(record.rdev));
     detail.latency_ns = Some(record.latency_ns);
-    detail.threshold_ns = Some(threshold_ns);
+    if failed {
+        detail.status = Some(format!("{:#x}", record.status));
+        detail.status_name = gtrace_nvrm::status_name(record.status).map(str::to_owned);
+    } else {
+        detail.threshold_ns = Some(threshold_ns);
+    }
     detail.errno = i32::try_from(-record.ret).ok().filter(|&errno| errno > 0);
     occurrence
+}
+
+/// A call that has not returned for longer than `threshold_ns`; `id` is `tgid << 32 | tid`.
+pub fn call_under_way(
+    id: u64,
+    start: &CallStart,
+    now_ns: u64,
+    threshold_ns: u64,
+    devices: &DeviceNames,
+) -> Occurrence {
+    let operation = Operation::new(start.cmd, start.code);
+    let device = devices.name(start.rdev);
+    let message = format!(
+        "{} on {device} has not returned for more than {} s",
+        operation.text(),
+        threshold_ns / 1_000_000_000
+    );
+    let mut occurrence = occurrence(Kind::SlowCall, message, now_ns);
+    occurrence.gpu = devices.gpu(start.rdev).map(Gpu::at);
+    let mut who = Process {
+        pid: u32::try_from(id >> 32).ok(),
+        ..Process::default()
+    };
+    process::enrich(&mut who);
+    occurrence.process = Some(who);
+    let detail = &mut occurrence.detail.api;
+    detail.op = operation.op;
+    detail.ioctl = Some(operation.ioctl);
+    detail.code = operation.code;
+    detail.code_name = operation.code_name;
+    detail.device = Some(device);
+    detail.chardev = Some(chardev(start.rdev));
+    detail.latency_ns = Some(now_ns.saturating_sub(start.boottime_ns));
+    detail.threshold_ns = Some(threshold_ns);
+    detail.returned = Some(false);
+    occurrence
+}
+
+/// The driver reported an Xid. The process that ran at that moment need not be the one at fault, so
+/// it is not named.
+pub fn xid(record: &XidRecord) -> (WitnessName, Occurrence) {
+    let device = text_of(&record.device);
+    let code = record.code;
+    let text = text_of(&record.text);
+    let message = match (device.as_str(), text.as_str()) {
+        ("", _) => format!("{SYNTHETIC}Xid {code}, device not named"),
+        (device, "") => format!("{SYNTHETIC}Xid {code} of {device}"),
+        (device, text) => format!("{SYNTHETIC}Xid {code} of {device}: {text}"),
+    };
+    let mut occurrence = occurrence(Kind::Xid, message, record.header.boottime_ns);
+    occurrence.gpu = PciAddress::parse(&device).map(Gpu::at);
+    occurrence.detail.xid.xid = Some(code);
+    let witness = if record.tracepoint == 1 {
+        WitnessName::DevXid
+    } else {
+        WitnessName::ReportError
+    };
+    (witness, occurrence)
 }
 
 #[cfg(test)]
@@ -214,7 +292,8 @@ mod tests {
         };
         record.dev_name[..12].copy_from_slice(b"0000:00:1c.0");
         let told = aer(&record);
-        assert_eq!(told.gpu.unwrap().pci.unwrap().to_string(), "0000:00:1c.0");
+        let device = told.detail.pcie.pci_device.unwrap();
+        assert_eq!(device.to_string(), "0000:00:1c.0");
         assert_eq!(told.detail.aer.errors, ["RxErr", "Timeout"]);
         assert_eq!(told.detail.aer.severity.as_deref(), Some("Correctable"));
     }
@@ -223,14 +302,79 @@ mod tests {
     fn a_slow_call_again_is_a_repeat() {
         let mut record = CallRecord {
             cmd: 0xc020_462a,
+            code: 0x2080_0102,
             rdev: 195 << 20,
+            status: NO_STATUS,
             ..CallRecord::default()
         };
         record.header.tgid = u32::MAX;
         record.latency_ns = 5;
-        let first = call(&record, 1_000_000);
+        let names = DeviceNames::default();
+        let first = call(&record, 1_000_000, &names);
         record.latency_ns = 6;
-        assert_eq!(first.fold_key(), call(&record, 1_000_000).fold_key());
+        assert_eq!(
+            first.fold_key(),
+            call(&record, 1_000_000, &names).fold_key()
+        );
+        assert_eq!(first.kind, Kind::SlowCall);
         assert_eq!(first.detail.api.op.as_deref(), Some("RM_CONTROL"));
+        assert_eq!(first.detail.api.device.as_deref(), Some("nvidia0"));
+    }
+
+    #[test]
+    fn a_failed_call_names_operation_and_status() {
+        let record = CallRecord {
+            cmd: 0xc030_462b,
+            code: 0x40,
+            rdev: 195 << 20 | 255,
+            status: 0x51,
+            ..CallRecord::default()
+        };
+        let told = call(&record, 1_000_000, &DeviceNames::default());
+        assert_eq!(told.kind, Kind::ApiError);
+        assert_eq!(
+            told.message,
+            "RM_ALLOC NV01_MEMORY_LOCAL_USER on nvidiactl failed with NV_ERR_NO_MEMORY"
+        );
+        assert_eq!(told.detail.api.status.as_deref(), Some("0x51"));
+    }
+
+    #[test]
+    fn a_call_under_way_is_told_as_such() {
+        let start = CallStart {
+            boottime_ns: 1_000_000_000,
+            cmd: 0xc020_462a,
+            code: 0x2080_0102,
+            rdev: 195 << 20,
+            ..CallStart::default()
+        };
+        let names = DeviceNames::default();
+        let told = call_under_way(u64::MAX, &start, 13_000_000_000, 10_000_000_000, &names);
+        assert_eq!(
+            told.message,
+            "RM_CONTROL NV2080_CTRL_CMD_GPU_GET_INFO_V2 on nvidia0 has not returned for more \
+             than 10 s"
+        );
+        assert_eq!(told.detail.api.latency_ns, Some(12_000_000_000));
+        assert_eq!(told.detail.api.returned, Some(false));
+    }
+
+    #[test]
+    fn an_xid_without_text_names_gpu_and_code() {
+        let mut record = XidRecord {
+            header: Header::default(),
+            code: 79,
+            tracepoint: 0,
+            device: [0; 32],
+            comm: [0; 16],
+            text: [0; 256],
+        };
+        record.device[..12].copy_from_slice(b"0000:3b:00.0");
+        let (witness, told) = xid(&record);
+        assert_eq!(witness, WitnessName::ReportError);
+        assert_eq!(told.gpu.unwrap().pci.unwrap().to_string(), "0000:3b:00.0");
+        assert_eq!(told.detail.xid.xid, Some(79));
+        record.tracepoint = 1;
+        assert_eq!(xid(&record).0, WitnessName::DevXid);
     }
 }

@@ -20,7 +20,7 @@ pub struct Source {
 }
 
 /// Every source, in the order of `gtrace doctor`.
-pub const SOURCES: [Source; 11] = [
+pub const SOURCES: [Source; 14] = [
     Source {
         witness: WitnessName::PrintkConsole,
         gives: "every kernel log record as it is logged, whatever the console level",
@@ -68,6 +68,24 @@ pub const SOURCES: [Source; 11] = [
         gives: "latency histograms of driver calls, slow calls",
         needs: "tracepoints syscalls:sys_enter_ioctl and sys_exit_ioctl (CONFIG_FTRACE_SYSCALLS), BTF",
         remedy: "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_DEBUG_INFO_BTF; run as root",
+    },
+    Source {
+        witness: WitnessName::DriverIoctl,
+        gives: "every driver call with its control command or class and NV_STATUS, who has a GPU open",
+        needs: "a loaded NVIDIA driver and kprobes (CONFIG_KPROBES), BTF",
+        remedy: "a kernel with CONFIG_KPROBES; until then syscalls:ioctl serves",
+    },
+    Source {
+        witness: WitnessName::ReportError,
+        gives: "every Xid with its GPU, at once, logged or not",
+        needs: "a loaded NVIDIA driver, kprobes (CONFIG_KPROBES) and BTF",
+        remedy: "a kernel with CONFIG_KPROBES; until then the kernel log serves",
+    },
+    Source {
+        witness: WitnessName::DevXid,
+        gives: "every Xid with its text, logged or not",
+        needs: "NVIDIA driver 575.51.02 or later, and dev_xid_tracepoint = true",
+        remedy: "a newer driver; nv_report_error and the kernel log serve as well",
     },
     Source {
         witness: WitnessName::Nvml,
@@ -140,12 +158,13 @@ pub fn show(hub: &Hub, witness: WitnessName, state: SourceState, reason: Option<
 pub fn state_of(state: &AttachState) -> (SourceState, Option<String>) {
     let shown = match state {
         AttachState::Attached => SourceState::Active,
-        AttachState::Off | AttachState::Paused => SourceState::Off,
+        AttachState::Off | AttachState::Paused | AttachState::Replaced(_) => SourceState::Off,
         AttachState::Absent(_) => SourceState::Absent,
         AttachState::Failed(_) => SourceState::Failed,
     };
     let reason = match state {
         AttachState::Paused => Some("paused".to_owned()),
+        AttachState::Replaced(by) => Some(format!("not needed: {} sees the calls", by.name())),
         _ => reason_of(state).map(str::to_owned),
     };
     (shown, reason)

@@ -105,6 +105,7 @@ pub fn status() -> Status {
             lost: 0,
         }],
         probes: Vec::new(),
+        gpu_processes: Vec::new(),
         footprint: Footprint::default(),
         store_problem: None,
     }

@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::host;
 use crate::hub::{Footprint, Hub, SourceState, Status};
 use crate::pipeline::{self, Input, InputSender, Told};
+use crate::sources::driver::{DriverHold, Follower};
 use crate::sources::kmsg;
 use crate::sources::probes::{Manager, ManagerOptions, loss};
 use crate::sources::table::{self, show};
@@ -65,6 +66,7 @@ pub(super) fn first_status() -> Status {
         events: std::collections::BTreeMap::new(),
         sources: table::initial(),
         probes: Vec::new(),
+        gpu_processes: Vec::new(),
         footprint: Footprint::default(),
         store_problem: None,
     }
@@ -81,6 +83,7 @@ pub(super) fn start_probes(
     hub: &Arc<Hub>,
     inputs: &InputSender,
     driver: Option<DriverVersion>,
+    hold: &Arc<DriverHold>,
 ) -> anyhow::Result<Manager> {
     let fail = |error: anyhow::Error| {
         for probe in &bpf::PROBES {
@@ -100,6 +103,7 @@ pub(super) fn start_probes(
             log: probe_log,
             off: config.off.clone(),
             ring_bytes: config.ring_bytes,
+            dev_xid: config.dev_xid_tracepoint,
         };
         let probes = Probes::load(layout, options).map_err(|error| explain_load(&error))?;
         let options = ManagerOptions {
@@ -107,6 +111,7 @@ pub(super) fn start_probes(
             inputs: inputs.clone(),
             config: config.clone(),
             driver,
+            hold: Arc::clone(hold),
         };
         Ok(Manager::start(probes, tracefs, options)?)
     };
@@ -216,6 +221,7 @@ pub(crate) fn try_probes() -> anyhow::Result<std::collections::BTreeMap<WitnessN
     let layout = bpf::read_layout(&tracefs);
     let mut probes =
         Probes::load(layout, ProbesOptions::default()).map_err(|error| explain_load(&error))?;
+    Follower::new(Path::new("/sys"), true).follow(&mut probes, &tracefs);
     probes.attach(&tracefs);
     let states = probes.states().clone();
     probes.detach();

@@ -312,11 +312,11 @@ pub(super) fn call_lines(calls: &[CallStats]) -> Vec<String> {
     )];
     lines.extend(sorted.into_iter().map(|call| {
         let process = fit(&format!("{} {}", call.pid, clean(&call.comm)), 14);
-        let op = fit(&clean(call.op.as_deref().unwrap_or(&call.ioctl)), 22);
+        let op = fit(&clean(&call.label()), 22);
         format!(
             "{process:<14} {op:<22} {:>8} {:>4} {:>6} {:>6} {:>6} {:>6}",
             call.count,
-            call.errors,
+            call.errors + call.failures,
             duration(call.p50_ns),
             duration(call.p90_ns),
             duration(call.p99_ns),

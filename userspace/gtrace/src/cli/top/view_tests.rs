@@ -59,6 +59,7 @@ fn readings() -> Readings {
             source("nvml", SourceState::Failed, Some("libnvidia-ml.so.1 hangs")),
         ],
         probes: Vec::new(),
+        gpu_processes: Vec::new(),
         footprint: Footprint::default(),
         store_problem: None,
     };
@@ -66,7 +67,8 @@ fn readings() -> Readings {
         pid: 42,
         comm: "python3".into(),
         ioctl: "0xc020462a".into(),
-        op: Some("NV_ESC_RM_CONTROL".into()),
+        op: Some("RM_CONTROL".into()),
+        code_name: Some("NV2080_CTRL_CMD_GPU_GET_INFO_V2".into()),
         count: 100,
         errors: 1,
         total_ns: 1,
@@ -75,6 +77,7 @@ fn readings() -> Readings {
         p99_ns: 30_100_000,
         p999_ns: 0,
         max_ns: 2_000_000_000,
+        ..CallStats::default()
     };
     let counters = Counters::parse("gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\"} 3\n");
     let gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());

@@ -1,0 +1,271 @@
+//! What the two ways of seeing a driver call share: decoding its parameters, timing it, counting
+//! it.
+//!
+//! The parameters are read from the caller's memory, before the driver copies them in and after it
+//! has copied them out: that takes one pair of probes a call, where reading them in `rm_ioctl`
+//! would take a second pair, and dearer ones, as that function has no ftrace entry.
+
+use aya_ebpf::bindings::{BPF_ANY, BPF_NOEXIST};
+use aya_ebpf::btf_maps::HashMap;
+use aya_ebpf::helpers::generated::bpf_ktime_get_boot_ns;
+use aya_ebpf::helpers::{bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_probe_read_user};
+use gtrace_abi::{
+    BUCKETS, CallHist, CallKey, CallRecord, CallStart, Config, Counter, FailureKey, NO_STATUS,
+    Place, RecordType, STATUS_BITS, UNKNOWN, bucket_of, uvm_slot,
+};
+
+use crate::atomic;
+use crate::maps::{CALLS, EMPTY_HIST, FAILURES, GPU_TASKS, HISTS, IN_FLIGHT, count};
+use crate::ring::{header, send_record};
+
+/// `_IOC_TYPE` of the driver's own ioctls (nv-ioctl-numbers.h).
+const MAGIC: u32 = b'F' as u32;
+/// NV_ESC_IOCTL_XFER_CMD (nv-ioctl-numbers.h): a call whose parameters are too long for `_IOC_SIZE`,
+/// wrapped as `{u32 nr, u32 size, u64 parameters}`.
+const NR_XFER: u32 = 211;
+/// Largest `_IOC_SIZE`.
+const MAX_SIZE: u32 = 0x3fff;
+
+/// NV_ERR_GENERIC (nvstatuscodes.h), the highest failure: above it are warnings.
+const LAST_FAILURE: u32 = 0xffff;
+
+/// A call as its parameters tell it.
+struct Decoded {
+    cmd: u32,
+    code: u32,
+    handles: [u32; 2],
+    /// Address of NV_STATUS in the caller's memory, or 0.
+    status_at: u64,
+}
+
+#[inline(always)]
+fn read_user<T>(address: u64) -> Option<T> {
+    // SAFETY: the helper checks the address and fails on a bad one.
+    let read = unsafe { bpf_probe_read_user(address as *const T) };
+    if read.is_err() {
+        count(Counter::ParametersUnreadable);
+    }
+    read.ok()
+}
+
+#[inline(always)]
+fn decode(config: &Config, cmd: u32, arg: u64) -> Decoded {
+    let mut decoded = Decoded {
+        cmd,
+        code: 0,
+        handles: [0; 2],
+        status_at: 0,
+    };
+    if cmd >> 30 == 0 || (cmd >> 8) & 0xff != MAGIC {
+        // UVM's calls are bare numbers.
+        if let Some(slot) = uvm_slot(cmd) {
+            let at = config.decode.uvm_status[slot & (gtrace_abi::UVM_CALLS - 1)];
+            if at != UNKNOWN {
+                decoded.status_at = arg + at as u64;
+            }
+        }
+        return decoded;
+    }
+    let mut nr = cmd & 0xff;
+    let mut size = (cmd >> 16) & MAX_SIZE;
+    let mut parameters = arg;
+    if nr == NR_XFER {
+        let Some([head, address]) = read_user::<[u64; 2]>(arg) else {
+            return decoded;
+        };
+        nr = head as u32 & 0xff;
+        size = (head >> 32) as u32;
+        parameters = address;
+        if size <= MAX_SIZE {
+            decoded.cmd = cmd & !(MAX_SIZE << 16 | 0xff) | size << 16 | nr;
+        }
+    }
+    if size < 16 {
+        return decoded;
+    }
+    let Some(words) = read_user::<[u32; 4]>(parameters) else {
+        return decoded;
+    };
+    decoded.handles = [words[0], words[1]];
+    decoded.code = match config.decode.code[nr as usize & 0xff] {
+        0 => words[0],
+        4 => words[1],
+        8 => words[2],
+        12 => words[3],
+        _ => 0,
+    };
+    for place in &config.decode.status[nr as usize & 0xff] {
+        let fits = place.size as u32 == size || place.size == Place::ANY_SIZE;
+        if fits && place.at as u32 + 4 <= size {
+            decoded.status_at = parameters + place.at as u64;
+        }
+    }
+    decoded
+}
+
+/// The calls under way that one way of seeing them knows.
+pub type Starts = HashMap<u64, CallStart, { IN_FLIGHT }>;
+
+/// A call begins.
+#[inline(always)]
+pub fn begin(starts: &Starts, config: &Config, rdev: u32, cmd: u32, arg: u64) {
+    let pid_tgid = bpf_get_current_pid_tgid();
+    // Who traces one process wants no other.
+    if config.trace_tgid != 0 && config.trace_tgid != (pid_tgid >> 32) as u32 {
+        return;
+    }
+    let decoded = decode(config, cmd, arg);
+    // SAFETY: takes no argument, cannot fail.
+    let boottime_ns = unsafe { bpf_ktime_get_boot_ns() };
+    let start = CallStart {
+        boottime_ns,
+        status_at: decoded.status_at,
+        cmd: decoded.cmd,
+        rdev,
+        code: decoded.code,
+        handles: decoded.handles,
+        reserved: 0,
+    };
+    if let Some(place) = starts.get_ptr_mut(pid_tgid) {
+        // SAFETY: only this thread and its own end use its key; the map is preallocated.
+        unsafe {
+            if (*place).boottime_ns != 0 {
+                count(Counter::ReturnMissed);
+            }
+            *place = start;
+        }
+        return;
+    }
+    // The first call of the thread.
+    let tgid = (pid_tgid >> 32) as u32;
+    if GPU_TASKS.insert(tgid, rdev, BPF_ANY as u64).is_err() {
+        count(Counter::GpuTasksFull);
+    }
+    if starts.insert(pid_tgid, start, BPF_ANY as u64).is_err() {
+        count(Counter::CallsInFlightFull);
+    }
+}
+
+/// The call under way has ended. `ret` is asked for what ioctl(2) returns.
+#[inline(always)]
+pub fn end(starts: &Starts, ret: impl FnOnce() -> Option<i64>) {
+    let pid_tgid = bpf_get_current_pid_tgid();
+    let Some(place) = starts.get_ptr_mut(pid_tgid) else {
+        return;
+    };
+    // SAFETY: only this thread and its own end use its key; the map is preallocated.
+    let start = unsafe { *place };
+    if start.boottime_ns == 0 {
+        return;
+    }
+    // SAFETY: takes no argument, cannot fail.
+    let now = unsafe { bpf_ktime_get_boot_ns() };
+    let Some(config) = crate::device::config() else {
+        return;
+    };
+    if config.exits_seen != 0 {
+        // SAFETY: as above.
+        unsafe { (*place).boottime_ns = 0 };
+    } else {
+        let _ = starts.remove(pid_tgid);
+    }
+    let Some(ret) = ret() else {
+        count(Counter::FieldReadFailed);
+        return;
+    };
+    let latency_ns = now.saturating_sub(start.boottime_ns);
+    // A call that ioctl(2) itself refused has written no status.
+    let status = if ret < 0 || start.status_at == 0 {
+        NO_STATUS
+    } else {
+        read_user(start.status_at).unwrap_or(NO_STATUS)
+    };
+    let failed = status != 0 && status <= LAST_FAILURE;
+    let tgid = (pid_tgid >> 32) as u32;
+    let key = CallKey {
+        tgid,
+        cmd: start.cmd,
+        rdev: start.rdev,
+        code: start.code,
+    };
+    if let Some(hist) = hist_of(key) {
+        add(hist, latency_ns, ret < 0, failed);
+    }
+    if failed {
+        count_failure(FailureKey { call: key, status });
+    }
+    let slow = config.slow_call_ns != 0 && latency_ns >= config.slow_call_ns;
+    if !(slow || failed && reported(config, status) || config.trace_tgid == tgid) {
+        return;
+    }
+    let record = CallRecord {
+        header: header(RecordType::Call),
+        latency_ns,
+        ret,
+        cmd: start.cmd,
+        rdev: start.rdev,
+        code: start.code,
+        status,
+        handles: start.handles,
+        comm: bpf_get_current_comm().unwrap_or_default(),
+    };
+    if !send_record(&CALLS, &record) {
+        count(Counter::CallRingFull);
+    }
+}
+
+/// Whether failures of this kind are reported one by one.
+#[inline(always)]
+fn reported(config: &Config, status: u32) -> bool {
+    const WORDS: usize = STATUS_BITS / 64;
+    if status as usize >= STATUS_BITS {
+        return false;
+    }
+    config.report_status[(status / 64) as usize & (WORDS - 1)] >> (status % 64) & 1 != 0
+}
+
+#[inline(always)]
+fn hist_of(key: CallKey) -> Option<*mut CallHist> {
+    if let Some(hist) = HISTS.get_ptr_mut(key) {
+        return Some(hist);
+    }
+    let empty = EMPTY_HIST.get(0)?;
+    // Two threads may race to insert; either way the key is there afterwards, or the map is full.
+    let _ = HISTS.insert(key, empty, BPF_NOEXIST as u64);
+    if let Some(hist) = HISTS.get_ptr_mut(key) {
+        return Some(hist);
+    }
+    count(Counter::HistKeysFull);
+    HISTS.get_ptr_mut(CallKey::OVERFLOW)
+}
+
+#[inline(always)]
+fn add(hist: *mut CallHist, latency_ns: u64, error: bool, failed: bool) {
+    // SAFETY: `hist` is a preallocated map value, which stays mapped; fields are only pointed at.
+    unsafe {
+        atomic::add(&raw mut (*hist).count, 1);
+        atomic::add(&raw mut (*hist).sum_ns, latency_ns);
+        if error {
+            atomic::add(&raw mut (*hist).errors, 1);
+        }
+        if failed {
+            atomic::add(&raw mut (*hist).failures, 1);
+        }
+        let bucket = bucket_of(latency_ns);
+        if bucket < BUCKETS {
+            atomic::add((&raw mut (*hist).buckets).cast::<u64>().add(bucket), 1);
+        }
+        atomic::max(&raw mut (*hist).max_ns, latency_ns);
+    }
+}
+
+#[inline(always)]
+fn count_failure(key: FailureKey) {
+    if FAILURES.get_ptr_mut(key).is_none() {
+        let _ = FAILURES.insert(key, 0, BPF_NOEXIST as u64);
+    }
+    match FAILURES.get_ptr_mut(key) {
+        Some(failures) => atomic::add(failures, 1),
+        None => count(Counter::FailureKeysFull),
+    }
+}

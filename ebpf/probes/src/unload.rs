@@ -1,0 +1,80 @@
+//! syscalls:sys_enter_delete_module and sched:sched_process_exec: somebody is about to unload a
+//! module. Whatever of gtrace holds the driver then lets go of it.
+//!
+//! rmmod reads how often a module is in use before it asks the kernel to unload it, so its start is
+//! looked for too: at the system call it would be too late for the first attempt.
+
+use aya_ebpf::helpers::bpf_get_current_comm;
+use aya_ebpf::helpers::generated::bpf_probe_read_user_str;
+use aya_ebpf::macros::tracepoint;
+use aya_ebpf::programs::TracePointContext;
+use gtrace_abi::{Counter, ModuleChange, ModuleRecord, RecordType};
+
+use crate::maps::{EVENTS, OFFSETS, count};
+use crate::ring::{header, send_record};
+
+/// Programs that load and unload modules, by the first eight bytes of their names.
+const TOOLS: [u64; 5] = [
+    u64::from_le_bytes(*b"rmmod\0\0\0"),
+    u64::from_le_bytes(*b"modprobe"),
+    u64::from_le_bytes(*b"kmod\0\0\0\0"),
+    // nvidia-installer, nvidia-uninstall.
+    u64::from_le_bytes(*b"nvidia-i"),
+    u64::from_le_bytes(*b"nvidia-u"),
+];
+
+#[tracepoint]
+pub fn module_tool(_ctx: TracePointContext) -> u32 {
+    let Ok(comm) = bpf_get_current_comm() else {
+        return 0;
+    };
+    let [a, b, c, d, e, f, g, h, ..] = comm;
+    let name = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    if !TOOLS.contains(&name) {
+        return 0;
+    }
+    let mut record = record(ModuleChange::Tool);
+    record.name[..16].copy_from_slice(&comm);
+    send(&record);
+    0
+}
+
+#[tracepoint]
+pub fn module_delete(ctx: TracePointContext) -> u32 {
+    let mut record = record(ModuleChange::Delete);
+    // SAFETY: reads the system call's first argument, at its offset from the format file, and the
+    // caller's string there into `name`.
+    let ret = unsafe {
+        match ctx.read_at::<u64>(OFFSETS.load().delete_module_name as usize) {
+            Ok(name) => bpf_probe_read_user_str(
+                record.name.as_mut_ptr().cast(),
+                record.name.len() as u32,
+                name as *const _,
+            ),
+            Err(_) => -1,
+        }
+    };
+    if ret < 0 {
+        count(Counter::FieldReadFailed);
+        return 0;
+    }
+    send(&record);
+    0
+}
+
+#[inline(always)]
+fn record(change: ModuleChange) -> ModuleRecord {
+    ModuleRecord {
+        header: header(RecordType::Module),
+        change: change as u32,
+        reserved: 0,
+        name: [0; 64],
+    }
+}
+
+#[inline(always)]
+fn send(record: &ModuleRecord) {
+    if !send_record(&EVENTS, record) {
+        count(Counter::EventRingFull);
+    }
+}

@@ -1,0 +1,348 @@
+//! The probes on the NVIDIA driver's own functions: kprobes, which the kernel lets go of by itself
+//! when the module is unloaded.
+//!
+//! kprobe.multi is cheaper and is not used: since 6.3 its links hold the module, so that `rmmod`
+//! would be refused while gtrace runs.
+
+use std::collections::BTreeMap;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+
+use aya::Ebpf;
+use aya::maps::MapData;
+use aya::programs::kprobe::KProbeLinkId;
+use aya::programs::trace_point::TracePointLinkId;
+use aya::programs::{KProbe, ProgramError, TracePoint};
+use gtrace_event::WitnessName;
+use libbpf_rs::{Object, ObjectBuilder};
+
+use super::objects::core_object;
+use super::probes::{AttachState, Probes, RunStats, error_chain, load_error, run_stats_of};
+use super::tracefs::Tracefs;
+
+/// The sources that the driver's modules feed.
+pub(super) const WITNESSES: [WitnessName; 3] = [
+    WitnessName::DriverIoctl,
+    WitnessName::ReportError,
+    WitnessName::DevXid,
+];
+
+/// Their programs in the object of the probes.
+pub(super) const PROGRAMS: [&str; 6] = [
+    "driver_ioctl",
+    "driver_ioctl_return",
+    "driver_open",
+    "driver_open_return",
+    "driver_close",
+    "dev_xid",
+];
+
+/// There where the kernel can probe its functions.
+const KPROBES: &str = "/sys/bus/event_source/devices/kprobe";
+
+/// The program in C.
+const REPORT_ERROR: &str = "report_error";
+
+/// A module of the driver that is probed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DriverModule {
+    /// `nvidia`.
+    Nvidia,
+    /// `nvidia_uvm`.
+    NvidiaUvm,
+}
+
+/// Every module that is probed.
+pub const DRIVER_MODULES: [DriverModule; 2] = [DriverModule::Nvidia, DriverModule::NvidiaUvm];
+
+impl DriverModule {
+    /// Its name, as in /proc/modules.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nvidia => "nvidia",
+            Self::NvidiaUvm => "nvidia_uvm",
+        }
+    }
+
+    /// Its functions, by driver generation, the newest first.
+    const fn functions(self) -> &'static [Functions] {
+        match self {
+            Self::Nvidia => &[
+                // 545 and later.
+                Functions {
+                    ioctl: "nvidia_unlocked_ioctl",
+                    open: "nvidia_open",
+                    close: "nvidia_close",
+                },
+                // 515 to 535.
+                Functions {
+                    ioctl: "nvidia_frontend_unlocked_ioctl",
+                    open: "nvidia_frontend_open",
+                    close: "nvidia_frontend_close",
+                },
+            ],
+            Self::NvidiaUvm => &[Functions {
+                ioctl: "uvm_unlocked_ioctl_entry",
+                open: "uvm_open_entry",
+                close: "uvm_release_entry",
+            }],
+        }
+    }
+}
+
+/// The functions behind a module's `struct file_operations`.
+struct Functions {
+    ioctl: &'static str,
+    open: &'static str,
+    close: &'static str,
+}
+
+/// What is attached to the driver.
+#[derive(Debug)]
+pub(super) struct DriverLinks {
+    kprobes: BTreeMap<DriverModule, Vec<(&'static str, KProbeLinkId)>>,
+    /// The loaded object in C, or why it is not.
+    core: Result<Object, String>,
+    report_error: Option<libbpf_rs::Link>,
+    dev_xid: Option<TracePointLinkId>,
+    /// Whether the syscall's tracepoints are not needed.
+    pub(super) replaces_syscalls: bool,
+}
+
+impl DriverLinks {
+    /// Loads the programs in C, which write to the rings and counters of the others.
+    pub(super) fn load(ebpf: &Ebpf) -> Self {
+        let core = load_core(ebpf);
+        if let Err(reason) = &core {
+            tracing::warn!("the probe on nv_report_error cannot be loaded: {reason}");
+        }
+        Self {
+            kprobes: BTreeMap::new(),
+            core,
+            report_error: None,
+            dev_xid: None,
+            replaces_syscalls: false,
+        }
+    }
+
+    pub(super) fn core_run_stats(&self) -> Option<(&'static str, RunStats)> {
+        let core = self.core.as_ref().ok()?;
+        let program = core.progs().find(|p| p.name() == REPORT_ERROR)?;
+        Some((REPORT_ERROR, run_stats_of(program.as_fd())?))
+    }
+}
+
+fn load_core(ebpf: &Ebpf) -> Result<Object, String> {
+    libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Debug, |_, line| {
+        tracing::debug!("libbpf: {}", line.trim_end());
+    })));
+    let mut open = ObjectBuilder::default()
+        .open_memory(core_object())
+        .map_err(|e| format!("{e:#}"))?;
+    for mut map in open.maps_mut() {
+        let name = map.name().to_string_lossy().into_owned();
+        if let Some(shared) = ebpf.map(&name) {
+            let shared: &MapData = match shared {
+                aya::maps::Map::RingBuf(data) | aya::maps::Map::PerCpuArray(data) => data,
+                _ => return Err(format!("map {name} is of another type")),
+            };
+            map.reuse_fd(shared.fd().as_fd())
+                .map_err(|e| format!("map {name} cannot be shared: {e:#}"))?;
+        }
+    }
+    open.load().map_err(|e| format!("{e:#}"))
+}
+
+impl Probes {
+    /// Attaches to a module that has been loaded.
+    pub fn attach_driver(&mut self, module: DriverModule, tracefs: &Tracefs) {
+        if !Path::new(KPROBES).exists() {
+            let reason = "this kernel has no kprobes (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)";
+            for witness in [WitnessName::DriverIoctl, WitnessName::ReportError] {
+                self.set_driver_state(witness, AttachState::Absent(reason.to_owned()));
+            }
+            return;
+        }
+        if !self.options.off.contains(&WitnessName::DriverIoctl) {
+            let state = match self.attach_functions(module) {
+                Ok(()) => AttachState::Attached,
+                Err(reason) => {
+                    self.detach_module(module);
+                    AttachState::Failed(reason)
+                }
+            };
+            // UVM's calls are a part; without the main module's there is nothing.
+            if module == DriverModule::Nvidia || state != AttachState::Attached {
+                self.set_driver_state(WitnessName::DriverIoctl, state);
+            }
+        }
+        if module != DriverModule::Nvidia {
+            return;
+        }
+        if !self.options.off.contains(&WitnessName::ReportError) {
+            let state = match self.attach_report_error() {
+                Ok(()) => AttachState::Attached,
+                Err(reason) => AttachState::Failed(reason),
+            };
+            self.set_driver_state(WitnessName::ReportError, state);
+        }
+        if self.options.dev_xid {
+            let state = if tracefs.has("nvidia", "nvidia_dev_xid") {
+                match self.attach_dev_xid() {
+                    Ok(()) => AttachState::Attached,
+                    Err(reason) => AttachState::Failed(reason),
+                }
+            } else {
+                AttachState::Absent("this driver has no such tracepoint (575.51.02 has)".to_owned())
+            };
+            self.set_driver_state(WitnessName::DevXid, state);
+        }
+    }
+
+    fn set_driver_state(&mut self, witness: WitnessName, state: AttachState) {
+        if let AttachState::Failed(reason) = &state {
+            tracing::warn!(probe = witness.name(), "not attached: {reason}");
+        }
+        self.states.insert(witness, state);
+    }
+
+    fn attach_functions(&mut self, module: DriverModule) -> Result<(), String> {
+        if self.driver.kprobes.contains_key(&module) {
+            return Ok(());
+        }
+        let mut first_error = None;
+        for functions in module.functions() {
+            // The return comes first, so that no start is ever without its end.
+            let ended = match self.attach_kprobe("driver_ioctl_return", functions.ioctl) {
+                Ok(link) => link,
+                Err(reason) => {
+                    first_error.get_or_insert(reason);
+                    continue;
+                }
+            };
+            let mut links = vec![("driver_ioctl_return", ended)];
+            let others = [
+                ("driver_ioctl", functions.ioctl, true),
+                ("driver_open_return", functions.open, false),
+                ("driver_open", functions.open, false),
+                ("driver_close", functions.close, false),
+            ];
+            let mut failure = None;
+            for (program, function, needed) in others {
+                match self.attach_kprobe(program, function) {
+                    Ok(link) => links.push((program, link)),
+                    Err(reason) if needed => failure = Some(reason),
+                    Err(reason) => tracing::warn!("{program} is not attached: {reason}"),
+                }
+            }
+            self.driver.kprobes.insert(module, links);
+            return failure.map_or(Ok(()), Err);
+        }
+        Err(first_error.unwrap_or_default())
+    }
+
+    fn attach_kprobe(
+        &mut self,
+        name: &'static str,
+        function: &str,
+    ) -> Result<KProbeLinkId, String> {
+        let program: &mut KProbe = self
+            .ebpf
+            .program_mut(name)
+            .ok_or_else(|| format!("the BPF object has no program {name}"))?
+            .try_into()
+            .map_err(|e: ProgramError| error_chain(&e))?;
+        match program.load() {
+            Ok(()) | Err(ProgramError::AlreadyLoaded) => {}
+            Err(error) => return Err(load_error(name, &error)),
+        }
+        program
+            .attach(function, 0)
+            .map_err(|e| format!("{function}: {}", error_chain(&e)))
+    }
+
+    fn attach_report_error(&mut self) -> Result<(), String> {
+        if self.driver.report_error.is_some() {
+            return Ok(());
+        }
+        let core = self.driver.core.as_mut().map_err(|reason| reason.clone())?;
+        let program = core
+            .progs_mut()
+            .find(|p| p.name() == REPORT_ERROR)
+            .ok_or_else(|| format!("the BPF object has no program {REPORT_ERROR}"))?;
+        let link = program
+            .attach_kprobe(false, "nv_report_error")
+            .map_err(|e| format!("nv_report_error: {e:#}"))?;
+        self.driver.report_error = Some(link);
+        Ok(())
+    }
+
+    fn attach_dev_xid(&mut self) -> Result<(), String> {
+        if self.driver.dev_xid.is_some() {
+            return Ok(());
+        }
+        let program: &mut TracePoint = self
+            .ebpf
+            .program_mut("dev_xid")
+            .ok_or("the BPF object has no program dev_xid")?
+            .try_into()
+            .map_err(|e: ProgramError| error_chain(&e))?;
+        match program.load() {
+            Ok(()) | Err(ProgramError::AlreadyLoaded) => {}
+            Err(error) => return Err(load_error("dev_xid", &error)),
+        }
+        let link = program
+            .attach("nvidia", "nvidia_dev_xid")
+            .map_err(|e| error_chain(&e))?;
+        self.driver.dev_xid = Some(link);
+        Ok(())
+    }
+
+    /// Lets go of a module, which may be gone already: the kernel has then taken the probes out.
+    pub fn detach_module(&mut self, module: DriverModule) {
+        for (name, link) in self.driver.kprobes.remove(&module).unwrap_or_default() {
+            let program = self.ebpf.program_mut(name);
+            let detached = program.map(|p| <&mut KProbe>::try_from(p)?.detach(link));
+            if let Some(Err(error)) = detached {
+                tracing::warn!(probe = name, "detach failed: {}", error_chain(&error));
+            }
+        }
+        if module == DriverModule::Nvidia {
+            self.driver.report_error = None;
+            self.detach_dev_xid();
+        }
+    }
+
+    /// Lets go of nvidia:nvidia_dev_xid, which would keep the module from being unloaded.
+    pub fn detach_dev_xid(&mut self) {
+        let Some(link) = self.driver.dev_xid.take() else {
+            return;
+        };
+        let program = self.ebpf.program_mut("dev_xid");
+        let detached = program.map(|p| <&mut TracePoint>::try_from(p)?.detach(link));
+        if let Some(Err(error)) = detached {
+            tracing::warn!("dev_xid: detach failed: {}", error_chain(&error));
+        }
+    }
+
+    /// Lets go of every module.
+    pub(super) fn detach_driver(&mut self) {
+        for module in DRIVER_MODULES {
+            self.detach_module(module);
+        }
+    }
+
+    /// Shows that the driver is not there.
+    pub fn driver_absent(&mut self) {
+        for witness in WITNESSES {
+            let off = self.options.off.contains(&witness)
+                || witness == WitnessName::DevXid && !self.options.dev_xid;
+            let state = if off {
+                AttachState::Off
+            } else {
+                AttachState::Absent("the NVIDIA driver is not loaded".to_owned())
+            };
+            self.states.insert(witness, state);
+        }
+    }
+}

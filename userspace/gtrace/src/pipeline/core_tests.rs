@@ -1,0 +1,345 @@
+use super::super::made_up_sys::{GPU, MadeUpSys, PORT};
+use super::*;
+use crate::hub::Status;
+use crate::sources::look::{self, Looks};
+use crate::sources::records;
+use gtrace_abi::AerRecord;
+use gtrace_decoder::{Decoder, LogRecord};
+use gtrace_devices::{GpuInfo, PciTree, PciWatch};
+use gtrace_event::{Kind, PciAddress};
+use gtrace_store::{Filter, GpuFilter, Store};
+use tokio::sync::broadcast;
+
+const RAS: WitnessName = WitnessName::RasAer;
+const CONSOLE: WitnessName = WitnessName::PrintkConsole;
+const KMSG: WitnessName = WitnessName::Kmsg;
+const SYSFS: WitnessName = WitnessName::SysfsAer;
+
+fn pci(text: &str) -> PciAddress {
+    text.parse().unwrap()
+}
+
+fn status() -> Status {
+    serde_json::from_value(serde_json::json!({
+        "version": "0", "pid": 1, "host": "h", "boot_id": "b",
+        "started": "2026-03-03T00:00:00Z", "paused": false, "last_seq": 0,
+        "events": {}, "sources": [], "probes": [],
+        "footprint": { "rss_anon_bytes": 0, "cpu_seconds": 0.0, "map_bytes": 0 },
+    }))
+    .unwrap()
+}
+
+/// A core with a store of its own.
+struct World {
+    dir: tempfile::TempDir,
+    core: Core,
+    stream: broadcast::Receiver<Arc<Published>>,
+    looks: Looks,
+}
+
+impl World {
+    fn new(tree: PciTree) -> Self {
+        Self::start(tempfile::tempdir().unwrap(), tree)
+    }
+
+    fn start(dir: tempfile::TempDir, tree: PciTree) -> Self {
+        let store_path = dir.path().join("store.db");
+        let (hub, _) = Hub::new(status());
+        let stream = hub.subscribe();
+        let (look_soon, looks) = look::channel();
+        let core = spawn(CoreOptions {
+            hub,
+            catalogue: Catalogue::builtin(),
+            store: Store::open(&store_path, gtrace_store::Options::default()).unwrap(),
+            store_path,
+            fold_window: Duration::from_secs(60),
+            host: "h".to_owned(),
+            boot_id: "b".to_owned(),
+            tree,
+            look_soon,
+        })
+        .unwrap();
+        Self {
+            dir,
+            core,
+            stream,
+            looks,
+        }
+    }
+
+    fn send(&self, input: Input) {
+        self.core.inputs.send(input).unwrap();
+    }
+
+    fn tell(&self, witness: WitnessName, occurrence: Occurrence) {
+        self.send(Told::once(witness, occurrence));
+    }
+
+    /// Waits until everything sent is in the store.
+    fn flush(&self) {
+        let (answer, done) = oneshot::channel();
+        self.send(Input::Command(Command::Flush(answer)));
+        done.blocking_recv().unwrap().unwrap();
+    }
+
+    fn stored(&self, gpu: Option<&str>) -> Vec<Event> {
+        self.flush();
+        let reader = Reader::open(&self.dir.path().join("store.db")).unwrap();
+        let gpu = gpu.map(|gpu| GpuFilter::Pci(pci(gpu)));
+        let filter = Filter {
+            gpu,
+            ..Filter::default()
+        };
+        reader.query(&filter).unwrap()
+    }
+
+    fn look_is_asked_for(&mut self) -> bool {
+        self.flush();
+        self.looks.wait(Duration::from_millis(1));
+        let asked = self.looks.is_due();
+        if asked {
+            // A new pair of ears: the second look that follows is not what is asked here.
+            self.looks.taken();
+        }
+        asked
+    }
+
+    fn restart(self, tree: PciTree) -> Self {
+        let Self { dir, core, .. } = self;
+        core.finish();
+        Self::start(dir, tree)
+    }
+}
+
+fn count(event: &Event, source: WitnessName) -> u64 {
+    let witness = event.witnesses.iter().find(|w| w.source == source);
+    witness.map_or(0, |w| w.count)
+}
+
+/// What the tracepoint says; `severity` 0 non-fatal, 1 fatal, 2 corrected.
+fn ras(device: &str, severity: u32, at_ns: u64) -> Occurrence {
+    let mut record = AerRecord {
+        status: 1,
+        severity,
+        ..AerRecord::default()
+    };
+    record.dev_name[..device.len()].copy_from_slice(device.as_bytes());
+    record.header.boottime_ns = at_ns;
+    records::aer(&record)
+}
+
+/// What the kernel log says of `text`; `facility` as /dev/kmsg gives it.
+fn logged(text: &str, facility: Option<u8>, at_ns: u64) -> Vec<Occurrence> {
+    let mut decoder = Decoder::new(gtrace_decoder::Options::default());
+    let mut out = Vec::new();
+    for (number, text) in text.lines().enumerate() {
+        let record = LogRecord {
+            text,
+            facility,
+            timestamp_us: Some(at_ns / 1000),
+            number: number as u64,
+            ..LogRecord::default()
+        };
+        decoder.feed(&record, &mut out);
+    }
+    decoder.flush(&mut out);
+    for occurrence in &mut out {
+        occurrence.boottime_ns = Some(at_ns);
+        occurrence.lines = None;
+    }
+    out
+}
+
+fn corrected(device: &str) -> String {
+    format!(
+        "pcieport {PORT}: AER: Correctable error message received from {device}\n\
+         nvidia {device}: PCIe Bus Error: severity=Correctable, type=Physical Layer, (Receiver ID)\n\
+         nvidia {device}:   device [10de:2330] error status/mask=00000001/0000a000\n\
+         nvidia {device}:    [ 0] RxErr                  (First)"
+    )
+}
+
+#[test]
+fn a_storm_of_corrected_errors_is_one_event_with_the_right_count() {
+    const ERRORS: u64 = 10_000;
+    const LOGGED_EVERY: u64 = 100;
+    const CHUNK: u64 = 100;
+    let sys = MadeUpSys::with_gpu();
+    sys.corrected(GPU, 0);
+    let mut watch = PciWatch::new(sys.root());
+    watch.poll(|_| false).unwrap();
+
+    let mut world = World::new(watch.tree().clone());
+    let begun = Instant::now();
+    // The errors lie behind us: no time of theirs is in the future.
+    let first_ns = clock::boottime_ns() - 2_000_000_000;
+    for i in 0..ERRORS {
+        let at_ns = first_ns + i * 100_000;
+        world.tell(RAS, ras(GPU, 2, at_ns));
+        if i % LOGGED_EVERY == 0 {
+            for told in logged(&corrected(GPU), None, at_ns) {
+                world.tell(CONSOLE, told);
+            }
+            for told in logged(&corrected(GPU), Some(0), at_ns) {
+                world.tell(KMSG, told);
+            }
+        }
+        if i % CHUNK == CHUNK - 1 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    sys.corrected(GPU, ERRORS);
+    for found in watch.poll(|_| false).unwrap().events {
+        world.send(Input::Told(Box::new(Told {
+            witness: found.witness,
+            occurrence: found.occurrence,
+            count: found.count,
+        })));
+    }
+    let events = world.stored(None);
+    let took = begun.elapsed();
+
+    assert_eq!(events.len(), 1, "{events:#?}");
+    let event = &events[0];
+    assert_eq!((event.kind, event.repeats), (Kind::Aer, ERRORS - 1));
+    assert_eq!(event.gpu.as_ref().unwrap().pci, Some(pci(GPU)));
+    let counts = [RAS, CONSOLE, KMSG, SYSFS].map(|source| count(event, source));
+    let lines = ERRORS / LOGGED_EVERY;
+    assert_eq!(counts, [ERRORS, lines, lines, ERRORS]);
+    assert!(
+        event.message.contains("PCIe Bus Error"),
+        "{}",
+        event.message
+    );
+
+    let mut amendments = 0;
+    while let Ok(published) = world.stream.try_recv() {
+        amendments += u128::from(matches!(published.record, Record::Amendment(_)));
+    }
+    // One with the event itself, one for each period, one for the flush.
+    let most = took.as_millis() / 100 + 2;
+    assert!(amendments <= most, "{amendments} amendments in {took:?}");
+    assert!(amendments >= 2, "somebody who follows sees it grow");
+}
+
+#[test]
+fn an_error_of_the_port_is_found_by_its_gpu_whoever_saw_it() {
+    let sys = MadeUpSys::with_gpu();
+    sys.corrected(PORT, 0);
+    let mut watch = PciWatch::new(sys.root());
+    watch.poll(|_| false).unwrap();
+    sys.corrected(PORT, 1);
+    let polled = watch.poll(|_| false).unwrap().events;
+    assert_eq!(polled.len(), 1);
+
+    let at_ns = clock::boottime_ns();
+    let text = format!(
+        "pcieport {PORT}: AER: Correctable error message received from {PORT}\n\
+         pcieport {PORT}: PCIe Bus Error: severity=Correctable, type=Physical Layer, (Receiver ID)"
+    );
+    let tellings = [
+        (RAS, ras(PORT, 2, at_ns)),
+        (CONSOLE, logged(&text, None, at_ns).remove(0)),
+        (KMSG, logged(&text, Some(0), at_ns).remove(0)),
+        (SYSFS, polled[0].occurrence.clone()),
+    ];
+    // Whichever comes first.
+    for first in 0..tellings.len() {
+        let world = World::new(watch.tree().clone());
+        let mut gpu = GpuInfo::at(pci(GPU));
+        gpu.uuid = Some("GPU-1".to_owned());
+        gpu.index = Some(3);
+        world.send(Input::Gpus(vec![gpu]));
+        for i in 0..tellings.len() {
+            let (witness, told) = tellings[(first + i) % tellings.len()].clone();
+            world.tell(witness, told);
+        }
+        let found = world.stored(Some(GPU));
+        assert_eq!(world.stored(None).len(), 1);
+        assert_eq!((found.len(), found[0].witnesses.len()), (1, 4));
+        let event = &found[0];
+        assert_eq!(event.repeats, 0);
+        assert_eq!(event.detail.pcie.pci_device, Some(pci(PORT)));
+        let gpu = event.gpu.as_ref().unwrap();
+        assert_eq!((gpu.uuid.as_deref(), gpu.index), (Some("GPU-1"), Some(3)));
+    }
+}
+
+#[test]
+fn after_a_restart_the_logs_history_finds_the_event_though_the_tree_has_changed() {
+    let sys = MadeUpSys::with_gpu();
+    let at_ns = clock::boottime_ns();
+    let text = format!("pcieport {PORT}: pciehp: Slot(4): Link Down");
+    let fatal = format!(
+        "pcieport {PORT}: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Transaction Layer, (Receiver ID)"
+    );
+    let world = World::new(PciTree::read(&sys.root()));
+    for text in [&text, &fatal] {
+        world.tell(CONSOLE, logged(text, None, at_ns).remove(0));
+    }
+    assert_eq!(world.stored(Some(GPU)).len(), 2);
+    // The GPU is gone, so the new run has no way to know what was below the port.
+    let world = world.restart(PciTree::default());
+    for text in [&text, &fatal] {
+        world.tell(KMSG, logged(text, Some(0), at_ns).remove(0));
+    }
+    let events = world.stored(Some(GPU));
+    assert_eq!((events.len(), world.stored(None).len()), (2, 2));
+    for event in events {
+        assert_eq!((event.repeats, event.witnesses.len()), (0, 2));
+    }
+}
+
+#[test]
+fn an_error_of_an_adapter_is_nobodys() {
+    let world = World::new(PciTree::read(&MadeUpSys::with_gpu().root()));
+    world.tell(RAS, ras("0000:5d:00.0", 2, clock::boottime_ns()));
+    let events = world.stored(None);
+    assert_eq!(events[0].gpu, None);
+    assert_eq!(events[0].detail.pcie.pci_device, Some(pci("0000:5d:00.0")));
+    assert!(world.stored(Some(GPU)).is_empty());
+}
+
+#[test]
+fn uncorrected_errors_and_lost_links_make_somebody_look_and_corrected_ones_do_not() {
+    let tree = PciTree::read(&MadeUpSys::with_gpu().root());
+    let link_down = format!("pcieport {PORT}: pciehp: Slot(4): Link Down");
+    let off_the_bus = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.";
+    let now = clock::boottime_ns();
+    for (told, want) in [
+        (ras(GPU, 2, now), false),
+        (ras(GPU, 0, now), true),
+        (ras(PORT, 1, now), true),
+        (logged(&link_down, None, now).remove(0), true),
+        (logged(off_the_bus, None, now).remove(0), true),
+    ] {
+        let mut world = World::new(tree.clone());
+        world.tell(CONSOLE, told.clone());
+        assert_eq!(world.look_is_asked_for(), want, "{told:?}");
+    }
+}
+
+#[test]
+fn a_lost_link_is_critical_where_a_gpu_is_below_and_a_new_card_gets_its_gpu() {
+    let sys = MadeUpSys::with_gpu();
+    let now = clock::boottime_ns();
+    let told = |text: &str| {
+        let text = format!("pcieport {PORT}: pciehp: Slot(4): {text}");
+        logged(&text, None, now).remove(0)
+    };
+    let world = World::new(PciTree::read(&sys.root()));
+    world.tell(CONSOLE, told("Link Down"));
+    let events = world.stored(Some(GPU));
+    assert_eq!(events[0].severity, gtrace_event::Severity::Critical);
+
+    let empty = MadeUpSys::port();
+    let world = World::new(PciTree::read(&empty.root()));
+    world.tell(CONSOLE, told("Link Down"));
+    world.tell(CONSOLE, told("Card present"));
+    assert!(world.stored(Some(GPU)).is_empty());
+    empty.add_gpu();
+    world.send(Input::PciTree(PciTree::read(&empty.root())));
+    let found = world.stored(Some(GPU));
+    assert_eq!(found.len(), 1, "what went away was not this GPU");
+    assert_eq!(found[0].message, told("Card present").message);
+}

@@ -1,0 +1,158 @@
+//! Follows the NVIDIA driver's modules: attaches to them when they are loaded, lets go when they are
+//! gone, and in between stands in nobody's way who wants to unload them.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_decoder::DriverVersion;
+use gtrace_devices::NvmlClient;
+use gtrace_event::WitnessName;
+
+use crate::bpf::{DRIVER_MODULES, DriverModule, Probes, Tracefs};
+
+/// How long the driver is left alone after somebody began to unload it: time for a tool to ask for
+/// one module after the other, and for a person to try again.
+const HOLD: Duration = Duration::from_secs(10);
+
+/// Which of the driver's modules are loaded, and what the probes are attached to.
+#[derive(Debug)]
+pub struct Follower {
+    /// /sys/module.
+    modules: PathBuf,
+    /// By module, the inode of its directory, which is another at each load.
+    attached: BTreeMap<DriverModule, u64>,
+    /// Whether the syscall's tracepoints are not needed while the driver's own functions are probed:
+    /// not so where devices were named that are not the driver's.
+    replaces_syscalls: bool,
+}
+
+impl Follower {
+    /// A follower that has attached nothing yet. `replaces_syscalls`: whether the driver's own
+    /// functions see all that the syscall's tracepoints are wanted for.
+    pub fn new(sysfs_root: &std::path::Path, replaces_syscalls: bool) -> Self {
+        Self {
+            modules: sysfs_root.join("module"),
+            attached: BTreeMap::new(),
+            replaces_syscalls,
+        }
+    }
+
+    /// Attaches to what was loaded since the last look and lets go of what is gone; says whether
+    /// anything has changed.
+    pub fn follow(&mut self, probes: &mut Probes, tracefs: &Tracefs) -> bool {
+        let mut changed = false;
+        for module in DRIVER_MODULES {
+            let loaded = self.inode(module);
+            let attached = self.attached.get(&module).copied();
+            if loaded == attached {
+                continue;
+            }
+            changed = true;
+            if attached.is_some() {
+                probes.detach_module(module);
+                self.attached.remove(&module);
+                tracing::info!("kernel module {} is gone", module.name());
+            }
+            if let Some(inode) = loaded {
+                probes.attach_driver(module, tracefs);
+                self.attached.insert(module, inode);
+                tracing::info!("kernel module {} is loaded", module.name());
+            }
+        }
+        if !self.attached.contains_key(&DriverModule::Nvidia) {
+            probes.driver_absent();
+        }
+        let replaced = self.replaces_syscalls && probes.has(WitnessName::DriverIoctl);
+        probes.replace_syscalls(replaced, tracefs);
+        changed
+    }
+
+    /// The probes were detached by somebody else: the next look attaches them anew.
+    pub(super) fn forget(&mut self) {
+        self.attached.clear();
+    }
+
+    fn inode(&self, module: DriverModule) -> Option<u64> {
+        let directory = self.modules.join(module.name());
+        Some(std::fs::metadata(directory).ok()?.ino())
+    }
+
+    /// The version that the loaded module says it is.
+    pub fn version(&self) -> Option<DriverVersion> {
+        let text = std::fs::read_to_string(self.modules.join("nvidia/version")).ok()?;
+        DriverVersion::parse(text.trim())
+    }
+}
+
+/// Keeps gtrace's hands off the driver for a while.
+#[derive(Debug, Default)]
+pub struct DriverHold {
+    until: Mutex<Option<Instant>>,
+    nvml: OnceLock<Arc<NvmlClient>>,
+}
+
+impl DriverHold {
+    /// Says who holds the driver's device files open.
+    pub fn set_nvml(&self, nvml: Arc<NvmlClient>) {
+        // There is one for the daemon's life.
+        let _ = self.nvml.set(nvml);
+    }
+
+    /// Somebody wants to unload the driver: closes NVML at once and keeps it closed for a while.
+    /// Blocks until the process that has it open is gone, a second at the most.
+    pub fn begin(&self) {
+        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = until.is_none_or(|at| at <= Instant::now());
+        *until = Some(Instant::now() + HOLD);
+        drop(until);
+        if let Some(nvml) = self.nvml.get() {
+            if fresh {
+                tracing::info!("the NVIDIA driver may be unloaded: NVML is closed for {HOLD:?}");
+            }
+            if !nvml.close() {
+                tracing::warn!("NVML is stuck in the kernel, so the driver cannot be unloaded");
+            }
+        }
+    }
+
+    /// Whether the driver is to be left alone now.
+    pub fn active(&self) -> bool {
+        let until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|at| at > Instant::now())
+    }
+
+    /// The driver was loaded: the hold is over.
+    pub fn end(&self) {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_lasts_until_the_driver_is_loaded_again() {
+        let hold = DriverHold::default();
+        assert!(!hold.active());
+        hold.begin();
+        assert!(hold.active());
+        hold.end();
+        assert!(!hold.active());
+    }
+
+    #[test]
+    fn the_loaded_modules_version_is_read() {
+        let root = tempfile::tempdir().unwrap();
+        let follower = Follower::new(root.path(), true);
+        assert_eq!(follower.version(), None);
+        std::fs::create_dir_all(root.path().join("module/nvidia")).unwrap();
+        std::fs::write(root.path().join("module/nvidia/version"), "535.183.01\n").unwrap();
+        assert_eq!(follower.version(), DriverVersion::parse("535.183.01"));
+        assert!(follower.inode(DriverModule::Nvidia).is_some());
+        assert_eq!(follower.inode(DriverModule::NvidiaUvm), None);
+    }
+}

@@ -1,0 +1,243 @@
+//! Looks at the PCI devices out of turn: an error on the link of a GPU, or its loss, is seen in
+//! sysfs within a second and not at the next poll.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use gtrace_catalogue::failure_mode;
+use gtrace_event::{Kind, Occurrence, Provenance, WitnessName};
+
+/// Two looks are at least this far apart.
+const MIN_GAP: Duration = Duration::from_secs(1);
+/// After a look that was asked for, further ones come by themselves, each so long after the one
+/// before: a device can take a second to leave the bus after the first sign of trouble, and a slot
+/// that is to be switched off keeps its card for 5 s (drivers/pci/hotplug/pciehp_ctrl.c).
+const FOLLOW_UPS: [Duration; 2] = [MIN_GAP, Duration::from_secs(6)];
+
+/// Asks for a look. Asking again before it was taken changes nothing.
+#[derive(Clone, Debug)]
+pub struct LookSoon(SyncSender<()>);
+
+impl LookSoon {
+    /// Asks; never waits.
+    pub fn ask(&self) {
+        // Full: somebody has asked already. Closed: nobody looks any more.
+        let _ = self.0.try_send(());
+    }
+
+    /// Asks if what `witness` tells gives reason to.
+    pub fn ask_if_trouble(&self, witness: WitnessName, occurrence: &Occurrence) {
+        if gives_reason(witness, occurrence) {
+            self.ask();
+        }
+    }
+}
+
+/// Where the looks that are asked for arrive.
+#[derive(Debug)]
+pub struct Looks {
+    asked: Receiver<()>,
+    schedule: Schedule,
+}
+
+/// The two ends.
+pub fn channel() -> (LookSoon, Looks) {
+    let (sender, asked) = sync_channel(1);
+    let schedule = Schedule::default();
+    (LookSoon(sender), Looks { asked, schedule })
+}
+
+impl Looks {
+    /// Waits until a look is due or was asked for, at most for `time`.
+    pub fn wait(&mut self, time: Duration) {
+        let now = Instant::now();
+        let due = self
+            .schedule
+            .due
+            .map(|at| at.saturating_duration_since(now));
+        let time = due.map_or(time, |due| due.min(time));
+        match self.asked.recv_timeout(time) {
+            Ok(()) => self.schedule.ask(Instant::now()),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => std::thread::sleep(time),
+        }
+    }
+
+    /// Whether to look now.
+    pub fn is_due(&self) -> bool {
+        self.schedule.is_due(Instant::now())
+    }
+
+    /// A look was just taken.
+    pub fn taken(&mut self) {
+        self.schedule.taken(Instant::now());
+    }
+}
+
+/// When to look: at once, and then the [`FOLLOW_UPS`].
+#[derive(Debug, Default)]
+struct Schedule {
+    last: Option<Instant>,
+    due: Option<Instant>,
+    /// How many of the follow-ups have been taken or planned.
+    followed: usize,
+}
+
+impl Schedule {
+    fn ask(&mut self, now: Instant) {
+        let at = self.last.map_or(now, |last| now.max(last + MIN_GAP));
+        self.due = Some(self.due.map_or(at, |due| due.min(at)));
+        self.followed = 0;
+    }
+
+    fn is_due(&self, now: Instant) -> bool {
+        self.due.is_some_and(|at| at <= now)
+    }
+
+    fn taken(&mut self, now: Instant) {
+        self.last = Some(now);
+        self.due = FOLLOW_UPS.get(self.followed).map(|after| now + *after);
+        self.followed = (self.followed + 1).min(FOLLOW_UPS.len());
+    }
+}
+
+/// Errors that the hardware did not correct, losses of GPUs and changes of slots give reason to
+/// look, unless a look has found them, or no fault happened.
+fn gives_reason(witness: WitnessName, occurrence: &Occurrence) -> bool {
+    let found_by_look = matches!(
+        witness,
+        WitnessName::SysfsPci | WitnessName::SysfsAer | WitnessName::File
+    );
+    let no_fault = matches!(
+        occurrence.provenance,
+        Provenance::Injected | Provenance::Userspace
+    );
+    if found_by_look || no_fault || failure_mode(occurrence) != Some("F4") {
+        return false;
+    }
+    match occurrence.kind {
+        Kind::Aer => !occurrence.detail.aer.is_corrected(),
+        // Its lines are logged when a device is found.
+        Kind::PcieLink => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gtrace_event::Severity;
+    use proptest::prelude::*;
+
+    fn told(kind: Kind) -> Occurrence {
+        Occurrence::new(kind, Severity::Critical, "")
+    }
+
+    fn xid(code: u32) -> Occurrence {
+        let mut xid = told(Kind::Xid);
+        xid.detail.xid.xid = Some(code);
+        xid
+    }
+
+    fn aer(severity: &str) -> Occurrence {
+        let mut aer = told(Kind::Aer);
+        aer.detail.aer.severity = Some(severity.to_owned());
+        aer
+    }
+
+    #[test]
+    fn trouble_on_the_bus_gives_reason_and_nothing_else_does() {
+        let kmsg = WitnessName::Kmsg;
+        for occurrence in [
+            xid(79),
+            told(Kind::GpuLost),
+            told(Kind::PcieHotplug),
+            aer("Uncorrected (Non-Fatal)"),
+            aer("Uncorrectable (Fatal)"),
+        ] {
+            assert!(gives_reason(kmsg, &occurrence), "{occurrence:?}");
+            assert!(!gives_reason(WitnessName::SysfsPci, &occurrence));
+            let mut drill = occurrence;
+            drill.provenance = Provenance::Injected;
+            assert!(!gives_reason(kmsg, &drill), "a drill");
+        }
+        assert!(gives_reason(
+            WitnessName::RasAer,
+            &aer("Uncorrectable (Fatal)")
+        ));
+        assert!(gives_reason(WitnessName::Nvml, &told(Kind::GpuLost)));
+        for occurrence in [
+            xid(13),
+            aer("Corrected"),
+            aer("Correctable"),
+            told(Kind::PcieLink),
+            told(Kind::OomKill),
+        ] {
+            assert!(!gives_reason(kmsg, &occurrence), "{occurrence:?}");
+        }
+    }
+
+    #[test]
+    fn a_look_comes_at_once_and_twice_more() {
+        let mut schedule = Schedule::default();
+        let mut now = Instant::now();
+        assert!(!schedule.is_due(now));
+        schedule.ask(now);
+        schedule.ask(now);
+        assert!(schedule.is_due(now));
+        schedule.taken(now);
+        for after in FOLLOW_UPS {
+            assert!(!schedule.is_due(now + after - Duration::from_millis(1)));
+            now += after;
+            assert!(schedule.is_due(now));
+            schedule.taken(now);
+        }
+        assert!(!schedule.is_due(now + 100 * MIN_GAP), "nobody asked again");
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_and_whoever_asks_never_waits() {
+        let (soon, mut looks) = channel();
+        assert!(!looks.is_due());
+        for _ in 0..10_000 {
+            soon.ask();
+        }
+        let start = Instant::now();
+        looks.wait(Duration::from_secs(60));
+        assert!(looks.is_due() && start.elapsed() < Duration::from_secs(30));
+        looks.taken();
+        drop(soon);
+        looks.wait(Duration::from_millis(1));
+        assert!(!looks.is_due(), "the ten thousand were one");
+    }
+
+    proptest! {
+        /// However often somebody asks: two looks are never closer than the gap, and each request
+        /// is followed by a look within the gap.
+        #[test]
+        fn looks_keep_their_distance_and_miss_nothing(
+            asks in prop::collection::vec(0..5_000u64, 1..200)
+        ) {
+            let start = Instant::now();
+            let mut asks = asks;
+            asks.sort_unstable();
+            let mut schedule = Schedule::default();
+            let mut looks: Vec<u64> = Vec::new();
+            let mut next = asks.iter().copied().peekable();
+            for ms in 0..15_000 {
+                let now = start + Duration::from_millis(ms);
+                while next.next_if(|at| *at <= ms).is_some() {
+                    schedule.ask(now);
+                }
+                if schedule.is_due(now) {
+                    schedule.taken(now);
+                    looks.push(ms);
+                }
+            }
+            prop_assert!(looks.windows(2).all(|pair| pair[1] - pair[0] >= 1000));
+            for at in asks {
+                prop_assert!(looks.iter().any(|look| (at..=at + 1000).contains(look)), "{at} {looks:?}");
+            }
+        }
+    }
+}

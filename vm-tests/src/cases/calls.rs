@@ -1,0 +1,526 @@
+//! Driver calls: counted exactly, named, with the status that ioctl(2) does not tell.
+
+use std::process::{Command, Stdio};
+use std::sync::Barrier;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::GTRACE;
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use crate::guest::daemon::Daemon;
+use crate::guest::nvrm::{
+    AllocForm, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm, memory_params,
+};
+use crate::guest::process::Helper;
+use crate::guest::stub::{Counter, Generation};
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("calls_are_counted_exactly", Scenario::Driver, exactly).patience(180),
+    Case::new("calls_of_an_older_driver", Scenario::Driver, older),
+    Case::new(
+        "calls_without_probes_on_the_driver",
+        Scenario::Driver,
+        tracepoints,
+    ),
+    Case::new("calls_status_at_exit", Scenario::Driver, status_at_exit),
+    Case::new("calls_alloc_of_driver_515", Scenario::Driver, alloc_515),
+    Case::new("calls_alloc_of_driver_525", Scenario::Driver, alloc_525),
+    Case::new("calls_that_fail_are_events", Scenario::Driver, failing),
+    Case::new("calls_that_are_slow_are_events", Scenario::Driver, slow),
+    Case::new("calls_of_uvm", Scenario::Driver, uvm),
+    Case::new("calls_in_profile_and_metrics", Scenario::Driver, profile),
+    Case::new("calls_traced_live", Scenario::Driver, traced),
+    Case::new("calls_whose_return_is_missed", Scenario::Driver, missed),
+    Case::new("calls_show_who_has_a_gpu_open", Scenario::Driver, users),
+];
+
+pub(super) const HELPERS: &[super::Helper] = &[
+    ("controls", controls),
+    ("hold", hold),
+    ("sleepers", sleepers),
+];
+
+const GPUS: &str = "gpus=0000:01:00.0";
+/// NV2080_CTRL_CMD_GPU_GET_INFO_V2.
+const GET_INFO: u32 = 0x2080_0102;
+/// A control command that no header names.
+const UNNAMED: u32 = 0x2080_fff0;
+const THREADS: usize = 4;
+
+/// Makes `COUNT` control calls of `CMD` on `DEVICE` in each of four threads, once told to by a line
+/// on standard input being closed: helpers have none, so at once.
+fn controls(args: &[String]) -> Result<()> {
+    let [device, cmd, count] = args else {
+        anyhow::bail!("usage: controls DEVICE CMD COUNT");
+    };
+    let (cmd, count): (u32, u64) = (cmd.parse()?, count.parse()?);
+    let start = Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| {
+                scope.spawn(|| -> Result<()> {
+                    let device = NvDevice::open(device)?;
+                    start.wait();
+                    for _ in 0..count {
+                        device.control(cmd)?;
+                    }
+                    Ok(())
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread
+                .join()
+                .map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+        }
+        anyhow::Ok(())
+    })?;
+    println!("done");
+    // Lives on, so that its row is not one of the ended.
+    std::thread::park();
+    Ok(())
+}
+
+/// Opens the devices named and keeps them open.
+fn hold(args: &[String]) -> Result<()> {
+    let open: Result<Vec<_>> = args.iter().map(NvDevice::open).collect();
+    let open = open?;
+    println!("open");
+    std::thread::park();
+    drop(open);
+    Ok(())
+}
+
+/// Makes one call in each of `COUNT` threads at the same time, twice.
+fn sleepers(args: &[String]) -> Result<()> {
+    let [device, count] = args else {
+        anyhow::bail!("usage: sleepers DEVICE COUNT");
+    };
+    let count: usize = count.parse()?;
+    let start = Barrier::new(count);
+    std::thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                let device = NvDevice::open(device);
+                for _ in 0..2 {
+                    start.wait();
+                    if let Ok(device) = &device {
+                        let _ = device.control(GET_INFO);
+                    }
+                }
+            });
+        }
+    });
+    println!("done");
+    std::thread::park();
+    Ok(())
+}
+
+/// The rows of the daemon's statistics, as `gtrace profile` shows them.
+pub(super) fn rows(daemon: &Daemon) -> Result<Vec<Value>> {
+    let output = daemon.gtrace(&["profile", "--driver", "--json"])?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(
+        output.status.success(),
+        "profile: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_str(&text).with_context(|| format!("no JSON: {text}"))
+}
+
+/// Waits until the statistics have `count` calls of `code` by process `pid`; the row.
+pub(super) fn row(daemon: &Daemon, pid: u32, code: u32, count: u64) -> Result<Value> {
+    let mut last = Vec::new();
+    within(PATIENCE, "the statistics have the calls", || {
+        last = rows(daemon)?;
+        let code = format!("{code:#x}");
+        let ours = last
+            .iter()
+            .find(|r| r["pid"] == pid && r["code"] == code.as_str());
+        Ok(ours.filter(|r| r["count"] == count).cloned())
+    })
+    .with_context(|| format!("{count} calls of {code:#x} by {pid} in {last:#?}"))
+}
+
+fn exactly(guest: &mut Guest) -> Result<()> {
+    const EACH: u64 = 25_000;
+    guest.load_stub(Generation::Current, GPUS)?;
+    guest.stub(&format!("status {UNNAMED:#x} 0x56"))?;
+    let daemon = guest.daemon(&[])?;
+    guest.stub("reset")?;
+    let each = EACH.to_string();
+    let mut good = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), &each])?;
+    good.line()?;
+    let mut bad = Helper::start(
+        "controls",
+        &["/dev/nvidiactl", &UNNAMED.to_string(), "2500"],
+    )?;
+    bad.line()?;
+    let counted = |device: &str, code, status| -> Result<u64> {
+        let ours = |c: &&Counter| c.device == device && c.code == code && c.status == status;
+        Ok(guest
+            .stub_counters()?
+            .iter()
+            .filter(ours)
+            .map(|c| c.count)
+            .sum())
+    };
+    let total = EACH * THREADS as u64;
+    let answered = counted("nvidia0", GET_INFO, NV_OK)?;
+    ensure!(
+        answered == total,
+        "the stub answered {answered} of {total} calls"
+    );
+    ensure!(
+        counted("nvidiactl", UNNAMED, 0x56)? == 10_000,
+        "the stub counted otherwise"
+    );
+    let fine = row(&daemon, good.pid(), GET_INFO, total)?;
+    ensure!(
+        fine["device"] == "nvidia0" && fine["gpu"] == "0000:01:00.0",
+        "{fine:#}"
+    );
+    ensure!(
+        fine["code_name"] == "NV2080_CTRL_CMD_GPU_GET_INFO_V2",
+        "{fine:#}"
+    );
+    ensure!(fine["failures"] == 0 && fine["errors"] == 0, "{fine:#}");
+    let failed = row(&daemon, bad.pid(), UNNAMED, 10_000)?;
+    ensure!(
+        failed["device"] == "nvidiactl" && failed["gpu"].is_null(),
+        "{failed:#}"
+    );
+    ensure!(
+        failed["failures"] == 10_000 && failed["errors"] == 0,
+        "{failed:#}"
+    );
+    let statuses = &failed["statuses"];
+    ensure!(
+        statuses[0]["name"] == "NV_ERR_NOT_SUPPORTED" && statuses[0]["count"] == 10_000,
+        "{failed:#}"
+    );
+    let lost = daemon.get_text("/metrics")?;
+    let lost = lost
+        .lines()
+        .filter(|l| l.starts_with("gtrace_lost_total{source=\"driver calls\""));
+    ensure!(lost.clone().count() == 0, "{:?}", lost.collect::<Vec<_>>());
+    Ok(())
+}
+
+fn older(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Frontend, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "100"])?;
+    helper.line()?;
+    row(&daemon, helper.pid(), GET_INFO, 400)?;
+    source_is(&daemon, "driver:ioctl", "active")?;
+    source_is(&daemon, "syscalls:ioctl", "off")
+}
+
+/// Waits until a source is in a state.
+pub(super) fn source_is(daemon: &Daemon, name: &str, state: &str) -> Result<()> {
+    let mut last = Value::Null;
+    within(PATIENCE, "the source is in the state", || {
+        let sources = daemon.get("/api/v1/sources")?;
+        let list = sources.as_array().context("no list of sources")?;
+        last = list
+            .iter()
+            .find(|s| s["name"] == name)
+            .cloned()
+            .unwrap_or_default();
+        Ok((last["state"] == state).then_some(()))
+    })
+    .with_context(|| format!("{name} is not {state}: {last:#}"))
+}
+
+fn tracepoints(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    guest.stub(&format!("status {GET_INFO:#x} 0x51"))?;
+    let daemon = guest.daemon(&["--off", "driver:ioctl"])?;
+    source_is(&daemon, "syscalls:ioctl", "active")?;
+    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "100"])?;
+    helper.line()?;
+    let row = row(&daemon, helper.pid(), GET_INFO, 400)?;
+    ensure!(row["failures"] == 400, "{row:#}");
+    Ok(())
+}
+
+/// Every form of RM_ALLOC, RM_FREE and the wrapped call.
+fn forms(
+    guest: &mut Guest,
+    version: &str,
+    generation: Generation,
+    forms: [AllocForm; 2],
+) -> Result<()> {
+    const CLASS: u32 = 0xdead;
+    guest.load_stub(generation, &format!("{GPUS} version={version}"))?;
+    guest.stub(&format!("status {CLASS:#x} 0x1a"))?;
+    let daemon = guest.daemon(&["--call-failures", "none"])?;
+    let own = std::process::id();
+    for wrapped in [false, true] {
+        let mut device = NvDevice::open("/dev/nvidiactl")?;
+        if wrapped {
+            device = device.wrapped();
+        }
+        for form in forms {
+            let status = device.alloc(form, CLASS, 0x5c00_0001, None)?;
+            ensure!(status == 0x1a, "{form:?} answered {status:#x}");
+            let status = device.alloc(form, 0x80, 0x5c00_0002, None)?;
+            ensure!(status == NV_OK, "{form:?} answered {status:#x}");
+        }
+    }
+    let seen = within(PATIENCE, "the statistics have every form", || {
+        let rows = rows(&daemon)?;
+        let of = |code: &str| -> Vec<Value> {
+            let ours = |r: &&Value| r["pid"] == own && r["op"] == "RM_ALLOC" && r["code"] == code;
+            rows.iter().filter(ours).cloned().collect()
+        };
+        let sum = |rows: &[Value], field: &str| -> u64 {
+            rows.iter().filter_map(|r| r[field].as_u64()).sum()
+        };
+        let (bad, good) = (of("0xdead"), of("0x80"));
+        let all = sum(&bad, "count") == 4 && sum(&good, "count") == 4;
+        Ok(all.then_some((bad, good)))
+    })?;
+    for row in &seen.0 {
+        ensure!(
+            row["failures"] == row["count"] && row["errors"] == 0,
+            "{row:#}"
+        );
+        ensure!(
+            row["statuses"][0]["name"] == "NV_ERR_INSUFFICIENT_RESOURCES",
+            "{row:#}"
+        );
+    }
+    for row in &seen.1 {
+        ensure!(row["failures"] == 0, "{row:#}");
+        ensure!(row["code_name"] == "NV01_DEVICE_0", "{row:#}");
+    }
+    Ok(())
+}
+
+fn status_at_exit(guest: &mut Guest) -> Result<()> {
+    let new = [AllocForm::Short535, AllocForm::Long535];
+    forms(guest, "580.95.05", Generation::Current, new)
+}
+
+fn alloc_515(guest: &mut Guest) -> Result<()> {
+    let old = [AllocForm::Short515, AllocForm::Long515];
+    forms(guest, "515.43.04", Generation::Frontend, old)
+}
+
+fn alloc_525(guest: &mut Guest) -> Result<()> {
+    let old = [AllocForm::Short515, AllocForm::Long525];
+    forms(guest, "525.60.11", Generation::Frontend, old)
+}
+
+/// A GPU that is full: NV_ERR_NO_MEMORY in the structure, 0 from ioctl(2), an event.
+fn failing(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, &format!("{GPUS} vram_mb=100"))?;
+    let daemon = guest.daemon(&[])?;
+    let device = NvDevice::open("/dev/nvidia0")?;
+    let alloc = |object, mib: u64| {
+        let mut params = memory_params(mib << 20);
+        device.alloc(
+            AllocForm::Long535,
+            NV01_MEMORY_LOCAL_USER,
+            object,
+            Some(&mut params),
+        )
+    };
+    ensure!(alloc(1, 60)? == NV_OK, "60 of 100 MiB");
+    for object in 2..5 {
+        ensure!(alloc(object, 60)? == NV_ERR_NO_MEMORY, "120 of 100 MiB");
+    }
+    ensure!(device.free(1)? == NV_OK, "free");
+    ensure!(alloc(9, 60)? == NV_OK, "60 of 100 MiB again");
+    let event = daemon.wait_for(PATIENCE, "an event of the failed allocation", |events| {
+        let ours = |e: &&Value| e["kind"] == "api_error" && e["repeats"] == 2;
+        events.iter().find(ours).cloned()
+    })?;
+    let detail = &event["detail"];
+    ensure!(detail["status_name"] == "NV_ERR_NO_MEMORY", "{event:#}");
+    ensure!(detail["code_name"] == "NV01_MEMORY_LOCAL_USER", "{event:#}");
+    ensure!(event["gpu"]["pci"] == "0000:01:00.0", "{event:#}");
+    ensure!(event["process"]["pid"] == std::process::id(), "{event:#}");
+    ensure!(
+        event["witnesses"][0]["source"] == "driver:ioctl",
+        "{event:#}"
+    );
+    ensure!(event["severity"] == "warning", "{event:#}");
+    Ok(())
+}
+
+fn slow(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--slow-call-ms", "100"])?;
+    guest.stub("delay 0x2a 300000 1")?;
+    let device = NvDevice::open("/dev/nvidia0")?;
+    device.control(GET_INFO)?;
+    device.control(GET_INFO)?;
+    let event = daemon.wait_for(PATIENCE, "an event of the slow call", |events| {
+        events.iter().find(|e| e["kind"] == "slow_call").cloned()
+    })?;
+    ensure!(event["repeats"] == 0, "{event:#}");
+    let took = event["detail"]["latency_ns"]
+        .as_u64()
+        .context("no latency")?;
+    ensure!(took >= 300_000_000, "{event:#}");
+    ensure!(event["detail"]["op"] == "RM_CONTROL", "{event:#}");
+    Ok(())
+}
+
+fn uvm(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    guest.stub("status 51 0x51")?;
+    let daemon = guest.daemon(&[])?;
+    let device = NvDevice::open("/dev/nvidia-uvm")?;
+    ensure!(device.uvm(Uvm::Initialize)? == NV_OK, "initialise");
+    ensure!(device.uvm(Uvm::Migrate)? == NV_ERR_NO_MEMORY, "migrate");
+    let row = within(PATIENCE, "the statistics have UVM_MIGRATE", || {
+        let rows = rows(&daemon)?;
+        Ok(rows.iter().find(|r| r["op"] == "UVM_MIGRATE").cloned())
+    })?;
+    ensure!(
+        row["device"] == "nvidia-uvm" && row["failures"] == 1,
+        "{row:#}"
+    );
+    ensure!(row["statuses"][0]["name"] == "NV_ERR_NO_MEMORY", "{row:#}");
+    Ok(())
+}
+
+fn profile(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    guest.stub(&format!("status {GET_INFO:#x} 0x51 7"))?;
+    let daemon = guest.daemon(&[])?;
+    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "50"])?;
+    helper.line()?;
+    row(&daemon, helper.pid(), GET_INFO, 200)?;
+    let output = daemon.gtrace(&["profile", "--driver", "--pid", &helper.pid().to_string()])?;
+    let table = String::from_utf8_lossy(&output.stdout).into_owned();
+    for text in ["GPU_GET_INFO_V2", "nvidia0", "NV_ERR_NO_MEMORY x 7"] {
+        ensure!(table.contains(text), "{text} is not in\n{table}");
+    }
+    let metrics = daemon.get_text("/metrics")?;
+    let code = "op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\"";
+    for line in [
+        format!("gtrace_driver_calls_total{{{code}}} 200"),
+        format!("gtrace_driver_call_failures_total{{{code},status=\"NV_ERR_NO_MEMORY\"}} 7"),
+    ] {
+        ensure!(metrics.contains(&line), "{line} is not in\n{metrics}");
+    }
+    Ok(())
+}
+
+fn traced(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    guest.stub(&format!("status {GET_INFO:#x} 0x51"))?;
+    let own = std::process::id().to_string();
+    let mut trace = Command::new(GTRACE)
+        .args(["trace", "--driver", "--json", "--pid", &own])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut said = String::new();
+    let mut errors = std::io::BufReader::new(trace.stderr.take().context("no stderr")?);
+    std::io::BufRead::read_line(&mut errors, &mut said)?;
+    ensure!(said.contains("probes on the driver"), "{said}");
+    let device = NvDevice::open("/dev/nvidiactl")?;
+    ensure!(device.control(GET_INFO)? == 0x51, "no failure");
+    ensure!(device.control(UNNAMED)? == NV_OK, "a failure");
+    // Another process's calls are not shown.
+    Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "5"])?.line()?;
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let pid = rustix::process::Pid::from_child(&trace);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+    let output = trace.wait_with_output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let calls: Vec<Value> = text
+        .lines()
+        .map(serde_json::from_str)
+        .collect::<Result<_, _>>()?;
+    ensure!(calls.len() == 2, "{text}");
+    ensure!(
+        calls[0]["status_name"] == "NV_ERR_NO_MEMORY" && calls[0]["ret"] == 0,
+        "{text}"
+    );
+    ensure!(calls[0]["device"] == "nvidiactl", "{text}");
+    ensure!(
+        calls[1]["status"] == "0x0" && calls[1]["code"] == "0x2080fff0",
+        "{text}"
+    );
+    Ok(())
+}
+
+/// The kernel shows only so many returns of sleeping calls at a time; what it does not show is
+/// counted.
+fn missed(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    source_is(&daemon, "driver:ioctl", "active")?;
+    guest.stub("delay 0x2a 400000")?;
+    let mut helper = Helper::start("sleepers", &["/dev/nvidia0", "40"])?;
+    helper.line()?;
+    let metric = "gtrace_lost_total{source=\"driver calls\",what=\"return_missed\"}";
+    let missed = within(PATIENCE, "missed returns are shown", || {
+        let metrics = daemon.get_text("/metrics")?;
+        let line = metrics.lines().find_map(|l| l.strip_prefix(metric));
+        Ok(line.and_then(|l| l.trim().parse::<f64>().ok()))
+    })?;
+    let rows = rows(&daemon)?;
+    let seen = rows
+        .iter()
+        .find(|r| r["pid"] == helper.pid())
+        .and_then(|r| r["count"].as_u64());
+    guest.note(format!(
+        "80 calls, 40 at a time: {seen:?} timed, {missed} first ones missed"
+    ))?;
+    ensure!(missed >= 1.0 && missed <= 40.0, "{missed} missed of 40");
+    Ok(())
+}
+
+fn users(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let mut before = Helper::start("hold", &["/dev/nvidia0"])?;
+    before.line()?;
+    let daemon = guest.daemon(&[])?;
+    let mut after = Helper::start(
+        "hold",
+        &["/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"],
+    )?;
+    after.line()?;
+    let devices = |pid: u32| -> Result<Option<Value>> {
+        let status = daemon.get("/api/v1/status")?;
+        let list = status["gpu_processes"]
+            .as_array()
+            .context("no list")?
+            .clone();
+        Ok(list
+            .into_iter()
+            .find(|p| p["pid"] == pid)
+            .map(|p| p["devices"].clone()))
+    };
+    let shown = |pid: u32, what: &str, wanted: Option<Value>| {
+        within(PATIENCE, what, || {
+            Ok((devices(pid)? == wanted).then_some(()))
+        })
+    };
+    shown(
+        before.pid(),
+        "the earlier user is shown",
+        Some(serde_json::json!(["nvidia0"])),
+    )?;
+    let all = serde_json::json!(["nvidia0", "nvidiactl", "nvidia-uvm"]);
+    shown(after.pid(), "the later user is shown", Some(all))?;
+    let (first, second) = (before.pid(), after.pid());
+    for helper in [before, after] {
+        helper.signal(rustix::process::Signal::KILL)?;
+        helper.wait()?;
+    }
+    shown(first, "the earlier user is gone", None)?;
+    shown(second, "the later user is gone", None)
+}

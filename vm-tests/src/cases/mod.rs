@@ -1,0 +1,107 @@
+//! Every case, one file a topic.
+//!
+//! A case states what a user relies on. It gets a machine of its scenario that was just booted or
+//! that an earlier case left in order: no processes but PID 1, no stub loaded, an empty directory,
+//! nothing of theirs in the kernel's log.
+
+mod bench;
+mod calls;
+mod pcie;
+mod process;
+mod reload;
+mod smoke;
+mod stub;
+mod xid;
+
+use std::time::Duration;
+
+use anyhow::Result;
+use gtrace_vm_tests::scenario::Scenario;
+
+use crate::guest::Guest;
+
+/// Something to be shown about gtrace on a real kernel.
+pub(crate) struct Case {
+    /// Unique; begins with its topic.
+    pub(crate) name: &'static str,
+    /// The machine that it wants.
+    pub(crate) scenario: Scenario,
+    /// What it does.
+    pub(crate) run: fn(&mut Guest) -> Result<()>,
+    /// After so long without a word it is taken to hang, and its machine is ended.
+    pub(crate) patience: Duration,
+}
+
+impl Case {
+    /// A case with the usual patience of 120 seconds.
+    pub(crate) const fn new(
+        name: &'static str,
+        scenario: Scenario,
+        run: fn(&mut Guest) -> Result<()>,
+    ) -> Self {
+        Self {
+            name,
+            scenario,
+            run,
+            patience: Duration::from_secs(120),
+        }
+    }
+
+    /// The same with another patience.
+    pub(crate) const fn patience(mut self, seconds: u64) -> Self {
+        self.patience = Duration::from_secs(seconds);
+        self
+    }
+}
+
+/// The cases of each topic, in the order in which they run.
+const TOPICS: &[&[Case]] = &[
+    smoke::CASES,
+    stub::CASES,
+    xid::CASES,
+    calls::CASES,
+    reload::CASES,
+    process::CASES,
+    pcie::CASES,
+    bench::CASES,
+];
+
+/// What further processes of a case can do, by name: see
+/// [`Helper`](crate::guest::process::Helper).
+const HELPERS: &[&[Helper]] = &[
+    &[("caller", stub::caller)],
+    calls::HELPERS,
+    reload::HELPERS,
+    process::HELPERS,
+];
+
+/// A helper's name and what it does with its arguments.
+pub(crate) type Helper = (&'static str, fn(&[String]) -> Result<()>);
+
+/// The helper of that name.
+pub(crate) fn helper(name: &str) -> Option<&'static Helper> {
+    let all = HELPERS.iter().copied().flatten();
+    all.into_iter().find(|(known, _)| *known == name)
+}
+
+/// All cases.
+pub(crate) fn all() -> impl Iterator<Item = &'static Case> {
+    TOPICS.iter().copied().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_words() {
+        let mut seen = HashSet::new();
+        for case in all() {
+            let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            assert!(case.name.chars().all(word), "{}", case.name);
+            assert!(seen.insert(case.name), "{} is there twice", case.name);
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! PCIe errors and cards that come and go: injected into the kernel's AER code, and by QEMU's monitor
+//! into the emulated hardware.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::xid::witnesses;
+use crate::guest::daemon::Daemon;
+use crate::guest::stub::Generation;
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("pcie_corrected_error", Scenario::PcieInject, corrected),
+    Case::new("pcie_nonfatal_error", Scenario::PcieInject, nonfatal),
+    Case::new("pcie_error_of_the_port_above", Scenario::PcieInject, port),
+    Case::new("pcie_storm_is_one_event", Scenario::PcieInject, storm).patience(240),
+    Case::new("pcie_fatal_error", Scenario::PcieMonitor, fatal),
+    Case::new("pcie_surprise_down", Scenario::PcieMonitor, surprise_down),
+    Case::new("pcie_card_pulled_and_put_back", Scenario::Hotplug, hotplug).patience(120),
+    Case::new("pcie_card_vanishes", Scenario::Hotplug, vanishes),
+    Case::new("pcie_narrow_link", Scenario::Driver, narrow),
+];
+
+const GPU: &str = "0000:01:00.0";
+const GPUS: &str = "gpus=0000:01:00.0";
+/// Correctable error status: bad TLP.
+const BAD_TLP: u32 = 1 << 6;
+/// Uncorrectable error status: completion timeout, by default not fatal.
+const COMPLETION_TIMEOUT: u32 = 1 << 14;
+
+/// `struct aer_error_inj` of drivers/pci/pcie/aer_inject.c.
+fn inject(device: &str, uncorrectable: u32, correctable: u32) -> Result<()> {
+    let number = |text: &str| u8::from_str_radix(text, 16);
+    let (bus, device, function) = (
+        number(&device[5..7])?,
+        number(&device[8..10])?,
+        number(&device[11..])?,
+    );
+    let mut record = [0u8; 32];
+    record[..3].copy_from_slice(&[bus, device, function]);
+    record[4..8].copy_from_slice(&uncorrectable.to_ne_bytes());
+    record[8..12].copy_from_slice(&correctable.to_ne_bytes());
+    let mut file = File::options().write(true).open("/dev/aer_inject")?;
+    file.write_all(&record).context("the kernel takes no error")
+}
+
+/// The root port above the card.
+fn port_above() -> Result<String> {
+    let path = fs::canonicalize(Path::new("/sys/bus/pci/devices").join(GPU))?;
+    let port = path.parent().and_then(Path::file_name);
+    Ok(port
+        .context("no port above")?
+        .to_string_lossy()
+        .into_owned())
+}
+
+/// A daemon on a machine whose card plays a GPU. It looks at PCI every two seconds.
+fn watched(guest: &mut Guest) -> Result<Daemon> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--pci-interval-s", "2"])?;
+    within(PATIENCE, "the card is a GPU", || {
+        let gpus = daemon.get("/api/v1/gpus")?;
+        Ok(gpus.to_string().contains(GPU).then_some(()))
+    })?;
+    Ok(daemon)
+}
+
+/// Waits for an AER event of a severity that `seen` have witnessed.
+fn aer(daemon: &Daemon, severity: &str, seen: &[&str]) -> Result<Value> {
+    let what = format!("an AER event, {severity}, seen by {seen:?}");
+    daemon.wait_for(PATIENCE, &what, |events| {
+        let fits = |e: &&Value| {
+            let told = e["detail"]["severity"]
+                .as_str()
+                .unwrap_or("")
+                .to_lowercase();
+            let saw = witnesses(e);
+            e["kind"] == "aer" && told.contains(severity) && seen.iter().all(|s| saw.contains(s))
+        };
+        events.iter().find(fits).cloned()
+    })
+}
+
+const LOG_AND_TRACEPOINT: [&str; 3] = ["/dev/kmsg", "printk:console", "ras:aer_event"];
+const ALL: [&str; 4] = ["/dev/kmsg", "printk:console", "ras:aer_event", "sysfs:aer"];
+
+/// The sum of a counter in an `aer_dev_*` file: `BadTLP 3`.
+fn sysfs_count(device: &str, file: &str, error: &str) -> Result<u64> {
+    let path = Path::new("/sys/bus/pci/devices").join(device).join(file);
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    let line = text
+        .lines()
+        .find_map(|l| l.strip_prefix(error)?.strip_prefix(' '));
+    Ok(line
+        .with_context(|| format!("{error} is not in {text}"))?
+        .trim()
+        .parse()?)
+}
+
+fn corrected(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    let before = sysfs_count(GPU, "aer_dev_correctable", "BadTLP")?;
+    inject(GPU, 0, BAD_TLP)?;
+    let event = aer(&daemon, "correct", &ALL)?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(
+        event["detail"]["errors"] == serde_json::json!(["BadTLP"]),
+        "{event:#}"
+    );
+    ensure!(event["repeats"] == 0, "{event:#}");
+    let after = sysfs_count(GPU, "aer_dev_correctable", "BadTLP")?;
+    ensure!(after == before + 1, "sysfs counts {before}, then {after}");
+    let line = format!(
+        "gtrace_pci_aer_errors_total{{device=\"{GPU}\",severity=\"correctable\",error=\"BadTLP\"}} {after}"
+    );
+    within(PATIENCE, "the metric agrees with sysfs", || {
+        Ok(daemon.get_text("/metrics")?.contains(&line).then_some(()))
+    })
+    .with_context(|| line.clone())?;
+    only(&daemon, 1)
+}
+
+/// That there are so many AER events and no more.
+fn only(daemon: &Daemon, count: usize) -> Result<()> {
+    // The next look at sysfs would make a second event.
+    std::thread::sleep(Duration::from_secs(3));
+    let events = daemon.events(&["--kind", "aer"])?;
+    ensure!(events.len() == count, "{count} events wanted: {events:#?}");
+    Ok(())
+}
+
+fn nonfatal(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    inject(GPU, COMPLETION_TIMEOUT, 0)?;
+    let event = aer(&daemon, "non-fatal", &LOG_AND_TRACEPOINT)?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(
+        event["detail"]["errors"].to_string().contains("CmpltTO"),
+        "{event:#}"
+    );
+    Ok(())
+}
+
+/// An error of the port is told with the GPU below it.
+fn port(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    let port = port_above()?;
+    inject(&port, 0, BAD_TLP)?;
+    let event = aer(&daemon, "correct", &LOG_AND_TRACEPOINT)?;
+    ensure!(event["detail"]["pci_device"] == port.as_str(), "{event:#}");
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    let found = daemon.events(&["--kind", "aer", "--gpu", GPU])?;
+    ensure!(found.len() == 1, "--gpu finds {found:#?}");
+    Ok(())
+}
+
+fn storm(guest: &mut Guest) -> Result<()> {
+    const ERRORS: u64 = 10_000;
+    let daemon = watched(guest)?;
+    let before = sysfs_count(GPU, "aer_dev_correctable", "BadTLP")?;
+    let last_seq = |daemon: &Daemon| -> Result<u64> {
+        let status = daemon.get("/api/v1/status")?;
+        status["last_seq"].as_u64().context("no last_seq")
+    };
+    let first_seq = last_seq(&daemon)?;
+    for n in 0..ERRORS {
+        inject(GPU, 0, BAD_TLP)?;
+        if n % 1000 == 999 {
+            guest.note(format!("{} errors", n + 1))?;
+        }
+    }
+    let counted = within(PATIENCE, "sysfs counts the errors", || {
+        let now = sysfs_count(GPU, "aer_dev_correctable", "BadTLP")? - before;
+        Ok((now >= ERRORS).then_some(now))
+    })?;
+    let event = daemon.wait_for(PATIENCE, "one event with all repeats", |events| {
+        let all: Vec<_> = events.iter().filter(|e| e["kind"] == "aer").collect();
+        match all[..] {
+            [event] if event["repeats"] == counted - 1 => Some(event.clone()),
+            _ => None,
+        }
+    })?;
+    let tracepoint = event["witnesses"].as_array().context("no witnesses")?;
+    let tracepoint = tracepoint.iter().find(|w| w["source"] == "ras:aer_event");
+    ensure!(
+        tracepoint.is_some_and(|w| w["count"] == counted),
+        "sysfs counts {counted}: {event:#}"
+    );
+    only(&daemon, 1)?;
+    let records = last_seq(&daemon)? - first_seq;
+    guest.note(format!("{counted} errors, {records} records in the store"))?;
+    ensure!(records < ERRORS / 10, "{records} records for one event");
+    Ok(())
+}
+
+/// The machine's own error messages: the card cannot be read any more when the kernel looks.
+fn fatal(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    guest.monitor("pcie_aer_inject_error gpu0 DLP")?;
+    let event = daemon.wait_for(PATIENCE, "a fatal AER event", |events| {
+        let fits = |e: &&Value| {
+            let told = e["detail"]["severity"].as_str().unwrap_or("");
+            e["kind"] == "aer" && told.contains("Fatal") && !told.contains("Non-Fatal")
+        };
+        events.iter().find(fits).cloned()
+    })?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(witnesses(&event).contains(&"ras:aer_event"), "{event:#}");
+    ensure!(
+        event["severity"] == "critical" || event["severity"] == "fatal",
+        "{event:#}"
+    );
+    Ok(())
+}
+
+/// The port lost its link: what a GPU that falls off the bus looks like.
+fn surprise_down(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    let port = port_above()?;
+    guest.monitor("pcie_aer_inject_error rp0 SDN")?;
+    let event = daemon.wait_for(PATIENCE, "Surprise Down of the port", |events| {
+        let fits = |e: &&Value| e["kind"] == "aer" && e["detail"]["pci_device"] == port.as_str();
+        events.iter().find(fits).cloned()
+    })?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(
+        event["detail"]["errors"].to_string().contains("SDES"),
+        "{event:#}"
+    );
+    Ok(())
+}
+
+fn hotplug(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    guest.monitor("device_del gpu0")?;
+    let gone = daemon.wait_for(PATIENCE, "the slot and the lost GPU", |events| {
+        let slot = |e: &&Value| e["kind"] == "pcie_hotplug" && e["gpu"]["pci"] == GPU;
+        let lost = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
+        let found = (events.iter().find(slot), events.iter().find(lost));
+        Some((found.0?.clone(), found.1?.clone()))
+    })?;
+    ensure!(gone.0["detail"]["slot"].is_string(), "{:#}", gone.0);
+    // QEMU lets the name go a moment after the guest let the device go.
+    within(PATIENCE, "the card is put back", || {
+        let added = guest.monitor("device_add e1000e,bus=rp0,netdev=n0,id=gpu0");
+        Ok(added.ok())
+    })?;
+    daemon.wait_for(PATIENCE, "a card in the slot", |events| {
+        let came = |e: &&Value| {
+            e["kind"] == "pcie_hotplug"
+                && ["card_present", "link_up", "button_pressed"]
+                    .contains(&e["detail"]["hotplug"].as_str().unwrap_or(""))
+                && e["time"].as_str() > gone.1["time"].as_str()
+        };
+        events.iter().find(came).cloned()
+    })?;
+    Ok(())
+}
+
+/// Removed from the tree without a word, as drivers do with a card that answers no more.
+fn vanishes(guest: &mut Guest) -> Result<()> {
+    let daemon = watched(guest)?;
+    let device = Path::new("/sys/bus/pci/devices").join(GPU);
+    fs::write(device.join("remove"), "1")?;
+    let event = daemon.wait_for(PATIENCE, "the lost GPU", |events| {
+        let lost = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
+        events.iter().find(lost).cloned()
+    })?;
+    ensure!(witnesses(&event).contains(&"sysfs:pci"), "{event:#}");
+    fs::write("/sys/bus/pci/rescan", "1")?;
+    within(PATIENCE, "the card is found again", || {
+        Ok(device.exists().then_some(()))
+    })
+}
+
+/// A link that could be wider. No card that QEMU has could do more than one lane; its root port can,
+/// so that one plays the GPU.
+fn narrow(guest: &mut Guest) -> Result<()> {
+    let port = port_above()?;
+    let device = Path::new("/sys/bus/pci/devices").join(&port);
+    let read = |name: &str| fs::read_to_string(device.join(name)).unwrap_or_default();
+    let (now, most) = (read("current_link_width"), read("max_link_width"));
+    guest.note(format!("width {} of {}", now.trim(), most.trim()))?;
+    ensure!(now != most, "the link is not narrow: {now} of {most}");
+    guest.load_stub(Generation::Current, &format!("gpus={port}"))?;
+    let daemon = guest.daemon(&["--pci-interval-s", "2"])?;
+    let event = daemon.wait_for(PATIENCE, "an event of the narrow link", |events| {
+        let ours = |e: &&Value| e["kind"] == "pcie_link" && e["gpu"]["pci"] == port.as_str();
+        events.iter().find(ours).cloned()
+    })?;
+    let text = event["detail"].to_string();
+    for number in [now.trim(), most.trim()] {
+        ensure!(text.contains(number), "{number} is not in {event:#}");
+    }
+    ensure!(witnesses(&event) == ["sysfs:pci"], "{event:#}");
+    Ok(())
+}

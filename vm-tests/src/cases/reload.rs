@@ -1,0 +1,305 @@
+//! The driver comes, goes and comes in another version while gtrace runs, and gtrace is never the
+//! reason why it cannot go.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::calls::{row, rows, source_is};
+use crate::guest::daemon::Daemon;
+use crate::guest::modules::remove_within;
+use crate::guest::nvrm::NvDevice;
+use crate::guest::process::Helper;
+use crate::guest::stub::Generation;
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new(
+        "reload_is_followed_within_a_second",
+        Scenario::Driver,
+        followed,
+    ),
+    Case::new("reload_leaks_nothing", Scenario::Driver, leaks_nothing).patience(120),
+    Case::new("reload_under_traffic", Scenario::Driver, under_traffic).patience(120),
+    Case::new("reload_while_paused", Scenario::Driver, paused),
+    Case::new("unload_with_nvml_open", Scenario::Driver, nvml),
+    Case::new("unload_with_the_tracepoint", Scenario::Driver, tracepoint),
+];
+
+pub(super) const HELPERS: &[super::Helper] = &[("reopen", reopen)];
+
+const GPUS: &str = "gpus=0000:01:00.0";
+const GET_INFO: u32 = 0x2080_0102;
+/// What is said to be done within a second, on an emulated machine.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Opens the device anew for every few calls, whether or not it is there; never ends.
+fn reopen(args: &[String]) -> Result<()> {
+    let [path] = args else {
+        anyhow::bail!("usage: reopen DEVICE");
+    };
+    println!("begun");
+    loop {
+        if let Ok(device) = NvDevice::open(path) {
+            for _ in 0..10 {
+                let _ = device.control(GET_INFO);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn generation(round: u32) -> (Generation, &'static str) {
+    if round.is_multiple_of(2) {
+        (Generation::Current, "580.95.05")
+    } else {
+        (Generation::Frontend, "535.183.01")
+    }
+}
+
+fn load(guest: &Guest, round: u32) -> Result<()> {
+    let (generation, version) = generation(round);
+    guest.load_stub(generation, &format!("{GPUS} version={version}"))
+}
+
+/// How long it takes until a source is in a state.
+fn time_until(daemon: &Daemon, name: &str, state: &str) -> Result<Duration> {
+    let begin = Instant::now();
+    source_is(daemon, name, state)?;
+    Ok(begin.elapsed())
+}
+
+fn followed(guest: &mut Guest) -> Result<()> {
+    let daemon = guest.daemon(&[])?;
+    source_is(&daemon, "driver:ioctl", "absent")?;
+    source_is(&daemon, "syscalls:ioctl", "active")?;
+    let mut slowest = Duration::ZERO;
+    for round in 0..4 {
+        load(guest, round)?;
+        for source in ["driver:ioctl", "nv_report_error"] {
+            slowest = slowest.max(time_until(&daemon, source, "active")?);
+        }
+        source_is(&daemon, "syscalls:ioctl", "off")?;
+        guest
+            .unload_stub()
+            .context("refused, though nothing but gtrace runs")?;
+        slowest = slowest.max(time_until(&daemon, "driver:ioctl", "absent")?);
+    }
+    guest.note(format!("slowest to follow: {slowest:.1?}"))?;
+    ensure!(slowest <= SECOND, "followed after {slowest:?}");
+    Ok(())
+}
+
+/// Descriptors and anonymous memory of a process.
+fn held(pid: u32) -> Result<(usize, u64)> {
+    let descriptors = fs::read_dir(format!("/proc/{pid}/fd"))?.count();
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let rss = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let kib = rss.and_then(|r| r.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    Ok((descriptors, kib.context("no RssAnon")? * 1024))
+}
+
+fn leaks_nothing(guest: &mut Guest) -> Result<()> {
+    /// What the machine's free memory may differ by: per-CPU page lists and slab caches.
+    const SLACK: u64 = 12 << 20;
+    const WARM_UP: u32 = 4;
+    let rounds = if guest.long() { 100 } else { 20 };
+    let daemon = guest.daemon(&[])?;
+    let own = std::process::id();
+    let mut before = None;
+    let mut made = BTreeMap::new();
+    for round in 0..WARM_UP + rounds {
+        if round == WARM_UP {
+            before = Some((settled(guest)?, held(daemon.pid())?));
+        }
+        load(guest, round)?;
+        source_is(&daemon, "driver:ioctl", "active")?;
+        let device = NvDevice::open("/dev/nvidia0")?;
+        let code = 0x2080_f000 + round;
+        for _ in 0..100 {
+            device.control(code)?;
+        }
+        made.insert(code, 100);
+        drop(device);
+        guest
+            .unload_stub()
+            .with_context(|| format!("refused in round {round}"))?;
+        source_is(&daemon, "driver:ioctl", "absent")?;
+        guest.note(format!("round {round}"))?;
+    }
+    let (memory, (descriptors, rss)) = before.context("no round")?;
+    for (code, count) in made {
+        row(&daemon, own, code, count)?;
+    }
+    let (descriptors_now, rss_now) = held(daemon.pid())?;
+    let memory_now = settled(guest)?;
+    guest.note(format!(
+        "{rounds} reloads: free memory {} KiB less, daemon {} KiB more, {descriptors_now} descriptors",
+        (memory.saturating_sub(memory_now)) / 1024,
+        rss_now.saturating_sub(rss) / 1024
+    ))?;
+    ensure!(
+        descriptors_now == descriptors,
+        "{descriptors} descriptors before, {descriptors_now} after"
+    );
+    ensure!(
+        rss_now <= rss + (4 << 20),
+        "{rss} bytes before, {rss_now} after"
+    );
+    ensure!(
+        memory_now + SLACK >= memory,
+        "{memory} bytes of memory before, {memory_now} after"
+    );
+    let log = daemon.log();
+    ensure!(!log.contains("not attached"), "{log}");
+    Ok(())
+}
+
+/// Free memory, once what the kernel frees late is free.
+fn settled(guest: &Guest) -> Result<u64> {
+    fs::write("/proc/sys/vm/drop_caches", "3\n")?;
+    std::thread::sleep(Duration::from_millis(500));
+    guest.mem_available()
+}
+
+fn under_traffic(guest: &mut Guest) -> Result<()> {
+    let rounds = if guest.long() { 100 } else { 10 };
+    let daemon = guest.daemon(&[])?;
+    let mut traffic = Helper::start("reopen", &["/dev/nvidia0"])?;
+    traffic.line()?;
+    for round in 0..rounds {
+        load(guest, round)?;
+        source_is(&daemon, "driver:ioctl", "active")?;
+        guest.stub("reset")?;
+        within(PATIENCE, "there is traffic", || {
+            Ok((guest.stub_count("RM_CONTROL", GET_INFO)? > 50).then_some(()))
+        })?;
+        remove_within("nvidia_uvm", PATIENCE)?;
+        // The helper holds the device half of the time.
+        remove_within("nvidia", PATIENCE)?;
+        guest.note(format!("round {round}"))?;
+    }
+    source_is(&daemon, "driver:ioctl", "absent")?;
+    let rows = rows(&daemon)?;
+    let seen = rows.iter().filter(|r| r["pid"] == traffic.pid());
+    let calls: u64 = seen.filter_map(|r| r["count"].as_u64()).sum();
+    ensure!(
+        calls > 50 * u64::from(rounds),
+        "{calls} calls seen: {rows:#?}"
+    );
+    ensure!(traffic.ended()?.is_none(), "the traffic ended");
+    Ok(())
+}
+
+fn paused(guest: &mut Guest) -> Result<()> {
+    let daemon = guest.daemon(&[])?;
+    load(guest, 0)?;
+    source_is(&daemon, "driver:ioctl", "active")?;
+    ensure!(daemon.gtrace(&["pause"])?.status.success(), "pause");
+    source_is(&daemon, "driver:ioctl", "off")?;
+    guest.unload_stub()?;
+    load(guest, 1)?;
+    std::thread::sleep(2 * SECOND);
+    source_is(&daemon, "driver:ioctl", "off")?;
+    ensure!(daemon.gtrace(&["resume"])?.status.success(), "resume");
+    source_is(&daemon, "driver:ioctl", "active")?;
+    let device = NvDevice::open("/dev/nvidia0")?;
+    for _ in 0..7 {
+        device.control(GET_INFO)?;
+    }
+    row(&daemon, std::process::id(), GET_INFO, 7)?;
+    Ok(())
+}
+
+/// The fake of NVML keeps /dev/nvidiactl open, as NVML does.
+fn nvml(guest: &mut Guest) -> Result<()> {
+    load(guest, 0)?;
+    let daemon = guest.daemon_with(
+        &["--nvml-library", FAKE_NVML, "--nvml-interval-s", "1"],
+        &[("FAKE_NVML_HOLD", "/dev/nvidiactl")],
+    )?;
+    let opened = |daemon: &Daemon| {
+        within(PATIENCE, "NVML has the device open", || {
+            Ok((use_count("nvidia")? > 1).then_some(()))
+        })
+        .with_context(|| daemon.log_end())
+    };
+    opened(&daemon)?;
+    // As people do it: a program is started, which looks at the use count first.
+    let tool = guest.scratch().join("rmmod");
+    std::os::unix::fs::symlink(BUSYBOX, &tool)?;
+    for module in ["nvidia_uvm", "nvidia"] {
+        let output = Command::new(&tool).arg(module).output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let took = format!("{}: {said}", output.status);
+        ensure!(
+            output.status.success(),
+            "rmmod {module} {took}\n{}",
+            daemon.log_end()
+        );
+    }
+    // The system call alone gives no warning: the first one may be refused, one soon after not.
+    load(guest, 0)?;
+    opened(&daemon)?;
+    guest.rmmod("nvidia_uvm")?;
+    let first = guest.rmmod("nvidia");
+    let begin = Instant::now();
+    if first.is_err() {
+        remove_within("nvidia", PATIENCE)?;
+    }
+    let took = begin.elapsed();
+    guest.note(format!(
+        "by system call alone: first {first:?}, unloaded after {took:.1?}"
+    ))?;
+    ensure!(
+        took <= 2 * SECOND,
+        "unloaded after {took:?}\n{}",
+        daemon.log_end()
+    );
+    // It comes back with the driver.
+    load(guest, 0)?;
+    opened(&daemon)
+}
+
+fn use_count(module: &str) -> Result<u32> {
+    let path = Path::new("/sys/module").join(module).join("refcnt");
+    Ok(fs::read_to_string(path)
+        .unwrap_or_default()
+        .trim()
+        .parse()
+        .unwrap_or(0))
+}
+
+/// A program on the module's own tracepoint keeps the module: gtrace lets go when asked to.
+fn tracepoint(guest: &mut Guest) -> Result<()> {
+    load(guest, 0)?;
+    let daemon = guest.daemon(&["--dev-xid-tracepoint", "true"])?;
+    source_is(&daemon, "nvidia:nvidia_dev_xid", "active")?;
+    guest.rmmod("nvidia_uvm")?;
+    let first = guest.rmmod("nvidia");
+    if first.is_err() {
+        remove_within("nvidia", PATIENCE)?;
+    }
+    guest.note(format!(
+        "with the tracepoint attached: first attempt {first:?}"
+    ))?;
+    source_is(&daemon, "nvidia:nvidia_dev_xid", "absent")?;
+    load(guest, 0)?;
+    source_is(&daemon, "nvidia:nvidia_dev_xid", "active")?;
+    guest.stub("xid 0 79 gone")?;
+    daemon.wait_for(PATIENCE, "the tracepoint sees again", |events| {
+        let ours = |e: &&Value| e.to_string().contains("nvidia:nvidia_dev_xid");
+        events.iter().find(ours).cloned()
+    })?;
+    Ok(())
+}

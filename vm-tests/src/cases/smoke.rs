@@ -1,0 +1,188 @@
+//! That machine, kernel and gtrace are what all other cases build upon.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::GTRACE;
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use crate::guest::nvrm::{NV_OK, NvDevice};
+use crate::guest::stub::Generation;
+use crate::guest::{Guest, PATIENCE, kmsg};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("smoke_kernel", Scenario::Driver, kernel),
+    Case::new("smoke_doctor", Scenario::Driver, doctor),
+    Case::new("smoke_events", Scenario::Driver, events),
+    Case::new("smoke_log_is_empty", Scenario::Driver, log_is_empty),
+    Case::new("smoke_restart", Scenario::Driver, restart),
+    Case::new("smoke_stub_current", Scenario::Driver, stub_current),
+    Case::new("smoke_stub_frontend", Scenario::Driver, stub_frontend),
+    Case::new("smoke_pcie_inject", Scenario::PcieInject, pcie_inject),
+    Case::new("smoke_pcie_monitor", Scenario::PcieMonitor, pcie_monitor),
+    Case::new("smoke_hotplug", Scenario::Hotplug, hotplug),
+];
+
+/// The device behind the root port in every scenario that has one.
+const DEVICE: &str = "/sys/bus/pci/devices/0000:01:00.0";
+
+fn kernel(guest: &mut Guest) -> Result<()> {
+    ensure!(Path::new("/sys/kernel/btf/vmlinux").exists(), "no BTF");
+    let kprobes = "/sys/kernel/tracing/kprobe_events";
+    fs::write(kprobes, "p:smoke do_exit\n").context("no kprobes")?;
+    // Opened to be overwritten, it forgets all of them.
+    fs::write(kprobes, "").context("the kprobe stays")?;
+    for category in ["printk/console", "ras/aer_event", "module/module_load"] {
+        let tracepoint = Path::new("/sys/kernel/tracing/events").join(category);
+        ensure!(tracepoint.is_dir(), "no tracepoint {category}");
+    }
+    ensure!(guest.kernel() >= (6, 1), "kernel {:?}", guest.kernel());
+    ensure!(guest.mem_available()? > 512 << 20, "little memory");
+    guest.modprobe("overlay")?;
+    let known = fs::read_to_string("/proc/filesystems")?;
+    ensure!(known.contains("\toverlay\n"), "modules cannot be loaded");
+    kmsg::write("a line of smoke_kernel")?;
+    let dmesg = guest.dmesg()?;
+    ensure!(
+        dmesg.iter().any(|line| line == "a line of smoke_kernel"),
+        "the kernel's log does not have what was written to it: {:?}",
+        dmesg.last()
+    );
+    Ok(())
+}
+
+fn doctor(_: &mut Guest) -> Result<()> {
+    let output = Command::new(GTRACE).args(["doctor", "--json"]).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let report: Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("no JSON, {}: {stderr}", output.status))?;
+    let sources = report["sources"].as_array().context("no sources")?;
+    let state = |witness: &str| {
+        let ours = sources.iter().find(|s| s["witness"] == witness);
+        ours.map_or(Value::Null, |s| s["state"].clone())
+    };
+    for witness in ["printk:console", "/dev/kmsg", "ras:aer_event", "module"] {
+        let state = state(witness);
+        ensure!(state == "active", "{witness} is {state}: {sources:#?}");
+    }
+    ensure!(
+        output.status.success(),
+        "doctor ended with {}",
+        output.status
+    );
+    Ok(())
+}
+
+fn events(guest: &mut Guest) -> Result<()> {
+    let daemon = guest.daemon(&[])?;
+    kmsg::write("NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU lost")?;
+    let event = daemon.wait_for(PATIENCE, "an event of Xid 79", |events| {
+        let ours = |event: &&Value| event.to_string().contains("0000:01:00");
+        events.iter().find(ours).cloned()
+    })?;
+    let code = &event["detail"]["xid"];
+    ensure!(code == 79, "the event's Xid is {code}: {event:#}");
+    let status = daemon.stop()?;
+    ensure!(status.success(), "the daemon ended with {status}");
+    Ok(())
+}
+
+/// What earlier cases logged is gone: a daemon reads the log from its beginning.
+fn log_is_empty(guest: &mut Guest) -> Result<()> {
+    let dmesg = guest.dmesg()?;
+    ensure!(!dmesg.is_empty(), "there is no log");
+    let foreign = dmesg.iter().find(|line| line.contains("NVRM: Xid"));
+    ensure!(foreign.is_none(), "{foreign:?} is of another case");
+    Ok(())
+}
+
+/// After SIGKILL the next daemon has what the first one told, and tells it once.
+fn restart(guest: &mut Guest) -> Result<()> {
+    let xid = |events: &[Value]| events.iter().filter(|e| e["kind"] == "xid").count();
+    let daemon = guest.daemon(&[])?;
+    kmsg::write("NVRM: Xid (PCI:0000:01:00): 48, pid=1, name=init, DBE")?;
+    daemon.wait_for(PATIENCE, "an event of Xid 48", |events| {
+        (xid(events) == 1).then_some(())
+    })?;
+    let dir = daemon.dir().to_owned();
+    daemon.kill()?;
+    let daemon = guest.daemon_in(&dir, &[])?;
+    kmsg::write("NVRM: Xid (PCI:0000:01:00): 79, pid=1, name=init, GPU lost")?;
+    let events = daemon.wait_for(PATIENCE, "an event of Xid 79", |events| {
+        let lost = events.iter().any(|e| e["detail"]["xid"] == 79);
+        lost.then(|| events.to_vec())
+    })?;
+    ensure!(xid(&events) == 2, "not two Xids: {events:#?}");
+    Ok(())
+}
+
+fn stub_current(guest: &mut Guest) -> Result<()> {
+    stub(guest, Generation::Current, "nvidia_unlocked_ioctl")
+}
+
+fn stub_frontend(guest: &mut Guest) -> Result<()> {
+    stub(
+        guest,
+        Generation::Frontend,
+        "nvidia_frontend_unlocked_ioctl",
+    )
+}
+
+fn stub(guest: &mut Guest, generation: Generation, symbol: &str) -> Result<()> {
+    const CMD: u32 = 0x2080_0a01;
+    guest.load_stub(generation, "gpus=0000:01:00.0")?;
+    let symbols = fs::read_to_string("/proc/kallsyms")?;
+    let here = |line: &str| line.contains(&format!(" {symbol}\t"));
+    ensure!(symbols.lines().any(here), "{symbol} is not in kallsyms");
+    let vendor = fs::read_to_string(Path::new(DEVICE).join("vendor"))?;
+    ensure!(vendor.trim() == "0x10de", "vendor {vendor}");
+    let device = NvDevice::open("/dev/nvidia0")?;
+    for _ in 0..5 {
+        let status = device.control(CMD)?;
+        ensure!(status == NV_OK, "status {status:#x}");
+    }
+    let count = guest.stub_count("RM_CONTROL", CMD)?;
+    ensure!(count == 5, "the stub counted {count} of 5 calls");
+    ensure!(
+        guest.rmmod("nvidia").is_err(),
+        "the stub was unloaded although its device is open"
+    );
+    drop(device);
+    guest.unload_stub().context("cannot unload the stub")?;
+    ensure!(!Path::new("/dev/nvidia0").exists(), "/dev/nvidia0 stays");
+    Ok(())
+}
+
+fn pcie_inject(_: &mut Guest) -> Result<()> {
+    ensure!(Path::new("/dev/aer_inject").exists(), "no /dev/aer_inject");
+    let driver = fs::read_link(Path::new(DEVICE).join("driver"))?;
+    ensure!(driver.ends_with("e1000e"), "driver {}", driver.display());
+    Ok(())
+}
+
+fn pcie_monitor(guest: &mut Guest) -> Result<()> {
+    let counters = Path::new(DEVICE).join("aer_dev_fatal");
+    ensure!(counters.exists(), "the card has no AER counters");
+    let printed = guest.monitor("info pci")?;
+    ensure!(printed.contains("gpu0"), "the monitor prints {printed:?}");
+    let refused = guest.monitor("device_del nothing_of_this_name");
+    ensure!(refused.is_err(), "the monitor refused nothing: {refused:?}");
+    Ok(())
+}
+
+fn hotplug(guest: &mut Guest) -> Result<()> {
+    let present = |wanted: bool| move || Ok((Path::new(DEVICE).exists() == wanted).then_some(()));
+    ensure!(Path::new(DEVICE).exists(), "no device in the slot");
+    guest.monitor("device_del gpu0")?;
+    crate::guest::within(PATIENCE, "the card goes", present(false))?;
+    // QEMU lets the name go a moment after the guest let the device go.
+    crate::guest::within(PATIENCE, "the name is free", || {
+        let added = guest.monitor("device_add e1000e,bus=rp0,netdev=n0,id=gpu0");
+        Ok(added.ok())
+    })?;
+    crate::guest::within(PATIENCE, "the card comes", present(true))
+}

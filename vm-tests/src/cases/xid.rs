@@ -1,0 +1,185 @@
+//! Xids of the stub of the driver: one event each, whoever saw it. A daemon reads what the kernel's
+//! log has of earlier cases, so each case has a code of its own.
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use crate::guest::daemon::Daemon;
+use crate::guest::stub::Generation;
+use crate::guest::{Guest, PATIENCE};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("xid_three_witnesses", Scenario::Driver, three_witnesses),
+    Case::new("xid_in_pieces", Scenario::Driver, in_pieces),
+    Case::new("xid_of_an_older_driver", Scenario::Driver, older_driver),
+    Case::new("xid_without_probes", Scenario::Driver, without_probes),
+    Case::new("xid_that_is_not_logged", Scenario::Driver, not_logged),
+    Case::new("xid_by_the_tracepoint", Scenario::Driver, tracepoint),
+    Case::new("xid_twice", Scenario::Driver, twice),
+    Case::new("xid_of_a_switch", Scenario::Driver, switch),
+];
+
+const GPU: &str = "0000:01:00.0";
+const GPUS: &str = "gpus=0000:01:00.0";
+
+/// The events of the Xid `code`.
+fn of_code(events: &[Value], code: u32) -> Vec<&Value> {
+    events
+        .iter()
+        .filter(|e| e["kind"] == "xid" && e["detail"]["xid"] == code)
+        .collect()
+}
+
+/// Names of the sources that saw an event, sorted.
+pub(super) fn witnesses(event: &Value) -> Vec<&str> {
+    let list = event["witnesses"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut names: Vec<_> = list.iter().filter_map(|w| w["source"].as_str()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Waits for one event of the Xid `code` that `seen` have witnessed; that there is no other.
+fn one(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
+    let what = format!("one event of Xid {code} seen by {seen:?}");
+    let event = daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
+        [event] if witnesses(event) == seen => Some(event.clone()),
+        _ => None,
+    })?;
+    // What comes late would make a second event.
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let events = daemon.events(&[])?;
+    let all = of_code(&events, code);
+    ensure!(
+        all.len() == 1 && witnesses(all[0]) == seen,
+        "Xid {code} made {all:#?}"
+    );
+    Ok(event)
+}
+
+const ALL_THREE: [&str; 3] = ["/dev/kmsg", "nv_report_error", "printk:console"];
+
+fn three_witnesses(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    guest.stub("xid 0 31 pid=4711 name=python gi=3 ci=1 Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_3 faulted @ 0x7f_abcd1000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ")?;
+    let event = one(&daemon, 31, &ALL_THREE)?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(event["gpu"]["mig_gi"] == 3, "{event:#}");
+    ensure!(event["gpu"]["mig_ci"] == 1, "{event:#}");
+    ensure!(event["process"]["pid"] == 4711, "{event:#}");
+    ensure!(event["process"]["comm"] == "python", "{event:#}");
+    ensure!(event["provenance"] == "kernel", "{event:#}");
+    ensure!(event["repeats"] == 0, "{event:#}");
+    ensure!(
+        event["message"]
+            .as_str()
+            .is_some_and(|m| m.contains("MMU Fault")),
+        "{event:#}"
+    );
+    Ok(())
+}
+
+fn in_pieces(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    guest.stub("xid 0 13 pid=17 name=train pieces Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): Out Of Range Address")?;
+    let event = one(&daemon, 13, &ALL_THREE)?;
+    ensure!(event["process"]["pid"] == 17, "{event:#}");
+    ensure!(
+        event["message"]
+            .as_str()
+            .is_some_and(|m| m.ends_with("Out Of Range Address")),
+        "{event:#}"
+    );
+    Ok(())
+}
+
+fn older_driver(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Frontend, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    guest.stub("xid 0 79 GPU has fallen off the bus.")?;
+    let event = one(&daemon, 79, &ALL_THREE)?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(
+        event["process"].is_null(),
+        "no process was named: {event:#}"
+    );
+    ensure!(event["severity"] == "fatal", "{event:#}");
+    Ok(())
+}
+
+fn without_probes(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--off", "nv_report_error,driver:ioctl,printk:console"])?;
+    guest.stub("xid 0 61 Internal micro-controller breakpoint")?;
+    one(&daemon, 61, &["/dev/kmsg"])?;
+    let daemon = {
+        drop(daemon);
+        guest.daemon(&["--off", "nv_report_error,driver:ioctl"])?
+    };
+    guest.stub("xid 0 48 DBE (double bit error) ECC error")?;
+    one(&daemon, 48, &["/dev/kmsg", "printk:console"])?;
+    Ok(())
+}
+
+/// What the kernel log does not have is told without its text.
+fn not_logged(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--off", "/dev/kmsg,printk:console"])?;
+    guest.stub("xid 0 63 Row remapping event")?;
+    let event = one(&daemon, 63, &["nv_report_error"])?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    ensure!(event["provenance"] == "kernel", "{event:#}");
+    Ok(())
+}
+
+fn tracepoint(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--dev-xid-tracepoint", "true"])?;
+    guest.stub("xid 0 94 Contained memory error")?;
+    let mut seen = ALL_THREE.to_vec();
+    seen.push("nvidia:nvidia_dev_xid");
+    seen.sort_unstable();
+    one(&daemon, 94, &seen)?;
+    Ok(())
+}
+
+/// The same Xid again is a repeat; one of the same code with another text is another event.
+fn twice(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    for _ in 0..5 {
+        guest.stub("xid 0 43 pid=5 name=a Ch 00000001, first")?;
+    }
+    guest.stub("xid 0 43 pid=6 name=b Ch 00000002, second")?;
+    let pair = daemon.wait_for(PATIENCE, "two events, complete", |events| {
+        let ours = of_code(events, 43);
+        let told = |event: &Value| -> u64 {
+            let list = event["witnesses"].as_array().map_or(&[][..], Vec::as_slice);
+            list.iter().filter_map(|w| w["count"].as_u64()).sum()
+        };
+        let all: u64 = ours.iter().map(|e| told(e)).sum();
+        (all >= 18).then(|| ours.into_iter().cloned().collect::<Vec<_>>())
+    })?;
+    let of = |pid: u64| pair.iter().find(|e| e["process"]["pid"] == pid);
+    let (first, second) = (of(5).context("no first")?, of(6).context("no second")?);
+    ensure!(pair.len() == 2, "{pair:#?}");
+    ensure!(first["repeats"] == 4 && second["repeats"] == 0, "{pair:#?}");
+    ensure!(witnesses(first) == ALL_THREE, "{first:#}");
+    ensure!(witnesses(second) == ALL_THREE, "{second:#}");
+    Ok(())
+}
+
+fn switch(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    guest.stub("sxid 0000:05:00.0 12028 Non-fatal Link 32 egress non-posted PRIV error (First)")?;
+    let event = daemon.wait_for(PATIENCE, "an event of SXid 12028", |events| {
+        let ours = |e: &&Value| e["kind"] == "sxid" && e["detail"]["sxid"] == 12028;
+        events.iter().find(ours).cloned()
+    })?;
+    ensure!(event["gpu"]["pci"] == "0000:05:00.0", "{event:#}");
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Where things lie in the guest, and what the kernel's command line tells PID 1.
+
+/// The gtrace that users install.
+pub const GTRACE: &str = "/usr/bin/gtrace";
+
+/// busybox, which stands in for a shell and small tools.
+pub const BUSYBOX: &str = "/bin/busybox";
+
+/// Modules of the distribution's kernel, decompressed: `NAME.ko`.
+pub const MODULES: &str = "/lib/gtrace-modules";
+
+/// One line a module of [`MODULES`]: its name, then the names of all modules to load before it,
+/// in order.
+pub const MODULE_INDEX: &str = "/lib/gtrace-modules/index";
+
+/// The stub of the NVIDIA driver, in the form of driver 545 and later.
+pub const STUB_CURRENT: &str = "/stub/current";
+
+/// The stub of the NVIDIA driver, in the form of drivers 515 to 535.
+pub const STUB_FRONTEND: &str = "/stub/frontend";
+
+/// The fake of NVML.
+pub const FAKE_NVML: &str = "/stub/libnvidia-ml.so.1";
+
+/// On the kernel's command line: the [`Scenario`](crate::scenario::Scenario)'s name follows.
+pub const SCENARIO_ARG: &str = "gtrace.scenario=";
+
+/// On the kernel's command line: repeat a hundred times what is else repeated a few times.
+pub const LONG_ARG: &str = "gtrace.long=1";
+
+/// Size of the ring that holds the kernel's log, for `log_buf_len=`. It is set so that PID 1 knows
+/// how much pushes the records of a case out before the next one.
+pub const LOG_BYTES: usize = 1 << 18;
+
+/// A module's name as the kernel shows it: `virtio-rng.ko` is `virtio_rng`.
+pub fn module_name(text: &str) -> String {
+    text.replace('-', "_")
+}

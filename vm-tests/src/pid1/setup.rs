@@ -1,0 +1,115 @@
+//! What a system needs before a case can run on it: file systems, loopback, modules.
+
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+use gtrace_vm_tests::layout::BUSYBOX;
+use gtrace_vm_tests::scenario::{SHARE_DIR, SHARE_TAG, Scenario};
+use rustix::mount::{MountFlags, mount};
+
+use crate::guest::{self, modules};
+
+/// Kind and place of each file system, in order.
+const MOUNTS: [(&str, &str); 11] = [
+    ("proc", "/proc"),
+    ("sysfs", "/sys"),
+    ("devtmpfs", "/dev"),
+    ("devpts", "/dev/pts"),
+    ("tracefs", "/sys/kernel/tracing"),
+    ("debugfs", "/sys/kernel/debug"),
+    ("bpf", "/sys/fs/bpf"),
+    ("cgroup2", "/sys/fs/cgroup"),
+    ("tmpfs", "/run"),
+    ("tmpfs", "/tmp"),
+    ("tmpfs", "/var"),
+];
+
+/// The host does not change the directory meanwhile, so it may be cached; messages larger than
+/// the default of 8 KiB save most of the time.
+const SHARE_OPTIONS: &CStr = c"trans=virtio,version=9p2000.L,cache=loose,msize=262144";
+
+/// Events carry it.
+const HOST_NAME: &[u8] = b"gtrace-vm";
+
+/// Sets everything up.
+pub(crate) fn system() -> Result<()> {
+    for (kind, at) in MOUNTS {
+        match fs::create_dir(at) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(error).with_context(|| format!("cannot create {at}"));
+            }
+            _ => {}
+        }
+        mount(kind, at, kind, MountFlags::empty(), None)
+            .with_context(|| format!("cannot mount {kind} at {at}"))?;
+    }
+    console()?;
+    scratch()?;
+    rustix::system::sethostname(HOST_NAME).context("cannot set the host's name")?;
+    let loopback = Command::new(BUSYBOX)
+        .args(["ifconfig", "lo", "127.0.0.1", "up"])
+        .status()
+        .with_context(|| format!("cannot start {BUSYBOX}"))?;
+    if !loopback.success() {
+        eprintln!("gtrace-vm-init: loopback stays down: ifconfig ended with {loopback}");
+    }
+    let scenario = guest::scenario()?;
+    for name in scenario.modules() {
+        modules::load(name)?;
+    }
+    if scenario == Scenario::Bench {
+        mount_share()?;
+    }
+    Ok(())
+}
+
+/// The host's directory, read-only on the host's side as well.
+fn mount_share() -> Result<()> {
+    let flags = MountFlags::RDONLY;
+    mount(SHARE_TAG, SHARE_DIR, "9p", flags, SHARE_OPTIONS)
+        .with_context(|| format!("cannot mount the host's directory at {SHARE_DIR}"))
+}
+
+/// The console as standard input, output and error: without an init that devtmpfs was mounted
+/// for, the kernel may not have opened it.
+fn console() -> Result<()> {
+    let console = fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/console")
+        .context("cannot open /dev/console")?;
+    rustix::stdio::dup2_stdin(&console)?;
+    rustix::stdio::dup2_stdout(&console)?;
+    rustix::stdio::dup2_stderr(&console)?;
+    Ok(())
+}
+
+/// An empty directory for the next case.
+pub(crate) fn scratch() -> Result<()> {
+    let dir = Path::new(guest::SCRATCH);
+    if dir.exists() {
+        fs::remove_dir_all(dir).with_context(|| format!("cannot clear {}", dir.display()))?;
+    }
+    fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))
+}
+
+/// Names and states of the processes that are no kernel threads, for a message.
+pub(crate) fn processes() -> String {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let dir = entry.path();
+        let program = fs::read(dir.join("cmdline")).unwrap_or_default();
+        let is_process = entry.file_name().to_string_lossy().parse::<u32>().is_ok();
+        if !is_process || program.is_empty() || entry.file_name() == "1" {
+            continue;
+        }
+        let program = String::from_utf8_lossy(&program).replace('\0', " ");
+        let stack = fs::read_to_string(dir.join("wchan")).unwrap_or_default();
+        found.push(format!("{} ({})", program.trim(), stack.trim()));
+    }
+    found.join(", ")
+}

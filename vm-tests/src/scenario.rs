@@ -1,0 +1,133 @@
+//! Scenarios: which virtual machine a case runs in.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A kind of virtual machine: its devices, its kernel command line and what is loaded at boot.
+///
+/// One boot runs all cases of one scenario on one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scenario {
+    /// A network card behind a root port, `0000:01:00.0`, without a driver: the stub of the
+    /// NVIDIA driver can adopt it as a GPU.
+    Driver,
+    /// The same card with its driver, and `/dev/aer_inject`: errors that are written to the
+    /// kernel's own AER code.
+    PcieInject,
+    /// A virtio card that has AER, behind a root port that has AER: errors come from the QEMU
+    /// monitor (`pcie_aer_inject_error`). Never mixed with [`Self::PcieInject`] in one boot: the
+    /// kernel would take status registers that were made up for those of the device.
+    PcieMonitor,
+    /// A card behind a slot with native PCIe hotplug, to be taken out and put in by the monitor
+    /// (`device_del gpu0`, `device_add e1000e,bus=rp0,id=gpu0`).
+    Hotplug,
+    /// No devices but a read-only share of the host (9p, tag [`SHARE_TAG`]); for measurements
+    /// that compare two things inside one machine. `cargo xtask vm-test` does not boot it.
+    Bench,
+}
+
+/// The 9p tag of the host's directory in [`Scenario::Bench`].
+pub const SHARE_TAG: &str = "host";
+
+/// Where the guest mounts the host's directory.
+pub const SHARE_DIR: &str = "/host";
+
+/// The root port that everything is put behind; the first bus below it is 01.
+const ROOT_PORT: [&str; 2] = [
+    "-device",
+    "pcie-root-port,id=rp0,bus=pcie.0,chassis=1,slot=1",
+];
+
+/// A user network that reaches nothing outside of the machine.
+const NETWORK: [&str; 2] = ["-netdev", "user,id=n0,restrict=on"];
+
+impl Scenario {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Driver,
+        Self::PcieInject,
+        Self::PcieMonitor,
+        Self::Hotplug,
+        Self::Bench,
+    ];
+
+    /// As it is written on command lines, in logs and in file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Driver => "driver",
+            Self::PcieInject => "pcie-inject",
+            Self::PcieMonitor => "pcie-monitor",
+            Self::Hotplug => "hotplug",
+            Self::Bench => "bench",
+        }
+    }
+
+    /// QEMU's arguments beside those that every machine has.
+    pub fn qemu_args(self) -> Vec<&'static str> {
+        let card: &[&str] = match self {
+            Self::Driver | Self::PcieInject => &["-device", "e1000e,bus=rp0,netdev=n0,id=gpu0"],
+            Self::PcieMonitor => &[
+                "-device",
+                "virtio-net-pci,bus=rp0,netdev=n0,id=gpu0,aer=on,disable-legacy=on",
+            ],
+            Self::Hotplug => &[
+                // Else ACPI moves the devices, and the pciehp driver never sees it.
+                "-global",
+                "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+                "-device",
+                "e1000e,bus=rp0,netdev=n0,id=gpu0",
+            ],
+            Self::Bench => return Vec::new(),
+        };
+        [&ROOT_PORT, &NETWORK, card].concat()
+    }
+
+    /// What is added to the kernel's command line.
+    pub fn kernel_args(self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Kernel modules that the guest loads before the first case, dependencies aside.
+    pub fn modules(self) -> &'static [&'static str] {
+        match self {
+            Self::Driver => &[],
+            Self::PcieInject => &["e1000e", "aer_inject"],
+            Self::PcieMonitor => &["virtio_pci", "virtio_net"],
+            Self::Hotplug => &["e1000e"],
+            Self::Bench => &["virtio_pci", "9pnet_virtio", "9p", "overlay"],
+        }
+    }
+}
+
+impl fmt::Display for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Scenario {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|scenario| scenario.name() == text)
+            .ok_or_else(|| {
+                let known = Self::ALL.map(Self::name).join(", ");
+                format!("there is no scenario {text:?}; there are {known}")
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for scenario in Scenario::ALL {
+            assert_eq!(scenario.name().parse(), Ok(scenario));
+        }
+        assert!("drive".parse::<Scenario>().is_err());
+    }
+}

@@ -1,0 +1,246 @@
+//! Debian's packages, without installing them: from the system's own apt, or through one that
+//! lives in a directory of ours and changes nothing of the system.
+//!
+//! Either way the checksums and signatures are apt's business.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::packages;
+use crate::shell::{self, step};
+
+/// Names the mirror that the private apt uses.
+const MIRROR_VARIABLE: &str = "GTRACE_DEBIAN_MIRROR";
+
+/// The mirror without it.
+const MIRROR: &str = "http://deb.debian.org/debian";
+
+/// What the private apt trusts; of the package `debian-archive-keyring`.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// After so long the private apt's lists are fetched again.
+const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// An apt with its sources.
+#[derive(Clone, Debug)]
+pub(super) struct Apt {
+    /// The private one's directory.
+    root: Option<PathBuf>,
+}
+
+/// A package that can be had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Package {
+    /// Its name.
+    pub(super) name: String,
+    /// The version that apt would choose.
+    pub(super) version: String,
+}
+
+impl Apt {
+    /// The one that this system has, with its sources; none where there is no apt.
+    pub(super) fn system() -> Option<Self> {
+        shell::in_path("apt-cache").then_some(Self { root: None })
+    }
+
+    /// One of our own in `root`, with Debian 12's packages, security updates and backports.
+    /// Lists that are older than a day are fetched again; that this fails is said, and what is
+    /// there serves.
+    pub(super) fn private(root: &Path) -> Result<Self> {
+        if !shell::in_path("apt-get") {
+            bail!("apt-get is missing, which fetches Debian's kernels and checks their signatures");
+        }
+        packages::ensure(
+            &["debian-archive-keyring"],
+            "its keys say whether a kernel is Debian's",
+        )?;
+        let apt = Self {
+            root: Some(root.to_owned()),
+        };
+        for dir in ["lists/partial", "cache/archives/partial"] {
+            let dir = root.join(dir);
+            fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+        }
+        let mirror = std::env::var(MIRROR_VARIABLE).unwrap_or_else(|_| MIRROR.to_owned());
+        let sources = sources(&mirror);
+        let list = root.join("sources.list");
+        let changed = fs::read_to_string(&list).is_ok_and(|old| old != sources);
+        fs::write(&list, sources).with_context(|| format!("cannot write {}", list.display()))?;
+        // An empty list of what is installed: what this host has is of no concern here.
+        fs::write(root.join("status"), "").context("cannot write the private apt's status")?;
+        let stamp = root.join("updated");
+        if changed || age(&stamp).is_none_or(|age| age > FRESH) {
+            apt.update(&stamp, &mirror)?;
+        }
+        Ok(apt)
+    }
+
+    fn update(&self, stamp: &Path, mirror: &str) -> Result<()> {
+        step(format!(
+            "asking {mirror} which kernels there are ({MIRROR_VARIABLE} names another mirror)"
+        ));
+        // apt-get ends well where it could fetch nothing but has old lists, unless told so.
+        let updated = shell::read(
+            self.command("apt-get")
+                .args(["-o", "APT::Update::Error-Mode=any"])
+                .args(["update", "--quiet"]),
+        );
+        match updated {
+            Ok(_) => fs::write(stamp, "").context("cannot write the private apt's time stamp")?,
+            Err(error) => step(format!("going on with what is known: {error:#}")),
+        }
+        Ok(())
+    }
+
+    /// Names of the packages that `pattern`, a regular expression, matches.
+    pub(super) fn search(&self, pattern: &str) -> Result<Vec<String>> {
+        let found =
+            shell::read(
+                self.command("apt-cache")
+                    .args(["search", "--names-only", pattern]),
+            )?;
+        let name = |line: &str| line.split(' ').next().map(str::to_owned);
+        Ok(found.lines().filter_map(name).collect())
+    }
+
+    /// The package of this name in the version that apt would choose.
+    pub(super) fn package(&self, name: &str) -> Result<Package> {
+        let policy = shell::read(
+            self.command("apt-cache")
+                .args(["policy", name])
+                .env("LC_ALL", "C"),
+        )?;
+        let version = packages::parse_policy(&policy).remove(name);
+        Ok(Package {
+            name: name.to_owned(),
+            version: version.with_context(|| format!("{} has no {name}", self.describe()))?,
+        })
+    }
+
+    /// Names of the packages that `package` depends on, alternatives included.
+    pub(super) fn depends(&self, package: &Package) -> Result<Vec<String>> {
+        let record = shell::read(self.command("apt-cache").args([
+            "show",
+            "--no-all-versions",
+            &exact(package),
+        ]))?;
+        Ok(depends(&record))
+    }
+
+    /// Fetches packages into `dir`.
+    pub(super) fn download(&self, packages: &[Package], dir: &Path) -> Result<()> {
+        shell::read(
+            self.command("apt-get")
+                .args(["download", "--quiet"])
+                .args(packages.iter().map(exact))
+                .current_dir(dir),
+        )?;
+        Ok(())
+    }
+
+    /// For messages.
+    pub(super) fn describe(&self) -> &'static str {
+        match self.root {
+            Some(_) => "Debian's mirror",
+            None => "this system's package sources",
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        // Whoever runs this may read what it downloads, and _apt may not write there.
+        let mut options = vec!["APT::Sandbox::User=root".to_owned()];
+        options.extend([
+            "Acquire::Retries=3".into(),
+            "Acquire::http::Timeout=30".into(),
+        ]);
+        if let Some(root) = &self.root {
+            for (key, file) in [
+                ("Etc::SourceList", "sources.list"),
+                ("State::Lists", "lists"),
+                ("State::status", "status"),
+                ("Cache", "cache"),
+            ] {
+                options.push(format!("Dir::{key}={}", root.join(file).display()));
+            }
+            for unwanted in ["SourceParts", "Preferences", "PreferencesParts"] {
+                options.push(format!("Dir::Etc::{unwanted}=/dev/null"));
+            }
+            options.push("APT::Architecture=amd64".into());
+            options.push("APT::Default-Release=".into());
+            options.push("Acquire::Languages=none".into());
+        }
+        for option in options {
+            command.args(["-o", &option]);
+        }
+        command
+    }
+}
+
+fn exact(package: &Package) -> String {
+    format!("{}={}", package.name, package.version)
+}
+
+fn age(file: &Path) -> Option<Duration> {
+    let written = file.metadata().ok()?.modified().ok()?;
+    SystemTime::now().duration_since(written).ok()
+}
+
+/// Debian 12 has kernel 6.1, its backports newer ones. The security archive lies beside the main
+/// one on every full mirror.
+fn sources(mirror: &str) -> String {
+    let mirror = mirror.trim_end_matches('/');
+    let options = format!("[arch=amd64 signed-by={KEYRING}]");
+    format!(
+        "deb {options} {mirror} bookworm main\n\
+         deb {options} {mirror} bookworm-backports main\n\
+         deb {options} {mirror}-security bookworm-security main\n"
+    )
+}
+
+/// The names in the `Depends:` field of what `apt-cache show` prints.
+fn depends(record: &str) -> Vec<String> {
+    record
+        .lines()
+        .find_map(|line| line.strip_prefix("Depends: "))
+        .unwrap_or_default()
+        .split([',', '|'])
+        .filter_map(|part| part.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_names_without_versions() {
+        let record = "Package: linux-headers-6.12.95+deb12-amd64\nPre-Depends: other\n\
+                      Depends: linux-base (>= 4.12~), linux-image-a (= 1) | linux-image-b (= 1), \
+                      linux-kbuild-6.12.95+deb12, gcc-12\nDescription: x\n";
+        assert_eq!(
+            depends(record),
+            [
+                "linux-base",
+                "linux-image-a",
+                "linux-image-b",
+                "linux-kbuild-6.12.95+deb12",
+                "gcc-12"
+            ]
+        );
+        assert!(depends("Package: x\n").is_empty());
+    }
+
+    #[test]
+    fn every_source_is_checked_against_debians_keys() {
+        let sources = sources("http://mirror.example/debian/");
+        assert!(sources.lines().all(|line| line.contains("signed-by=")));
+        assert!(sources.contains(" http://mirror.example/debian-security bookworm-security"));
+        assert!(sources.contains(" http://mirror.example/debian bookworm-backports"));
+    }
+}

@@ -1,0 +1,270 @@
+//! One QEMU process: started, spoken with, ended.
+
+use std::fs::{self, DirBuilder};
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use gtrace_vm_tests::layout::{LOG_BYTES, LONG_ARG, SCENARIO_ARG};
+use gtrace_vm_tests::protocol::{EXIT_PORT, FromGuest, ToGuest};
+use gtrace_vm_tests::scenario::{SHARE_TAG, Scenario};
+
+use super::kernel::Kernel;
+use super::qmp::Monitor;
+
+/// The emulator.
+pub(super) const QEMU: &str = "qemu-system-x86_64";
+
+/// Chooses another accelerator: `kvm` on a host that can.
+const ACCEL_VARIABLE: &str = "GTRACE_VM_ACCEL";
+
+/// Software emulation works everywhere, also inside of virtual machines.
+const ACCEL: &str = "tcg,thread=multi";
+
+/// Every machine has these. No default devices, no network that was not asked for.
+const COMMON: [&str; 19] = [
+    "-M",
+    "q35",
+    "-cpu",
+    "max",
+    "-smp",
+    "2",
+    "-m",
+    "1536",
+    "-nodefaults",
+    "-no-user-config",
+    "-display",
+    "none",
+    "-no-reboot",
+    "-chardev",
+    "stdio,id=control,signal=off",
+    "-serial",
+    "chardev:control",
+    "-device",
+    "isa-debug-exit,iosize=1,iobase=",
+];
+
+/// `panic=-1` reboots at once, which `-no-reboot` makes an end; an oops is no lesser failure.
+/// Cases write to the kernel's log as fast as they like.
+const KERNEL_ARGS: &str =
+    "console=ttyS0 quiet loglevel=4 panic=-1 oops=panic printk.devkmsg=on rdinit=/init";
+
+/// How much of a console is shown: a panic with its backtrace.
+const CONSOLE_LINES: usize = 60;
+
+/// What to boot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Boot<'a> {
+    /// The kernel.
+    pub(crate) kernel: &'a Kernel,
+    /// The guest's file system.
+    pub(crate) image: &'a Path,
+    /// The machine's devices.
+    pub(crate) scenario: Scenario,
+    /// Where the console's output goes.
+    pub(crate) console: &'a Path,
+    /// Whether cases are to repeat what they repeat a hundred times.
+    pub(crate) long: bool,
+    /// A directory of the host's that the guest may read ([`Scenario::Bench`]).
+    pub(crate) share: Option<&'a Path>,
+}
+
+impl Boot<'_> {
+    fn command(&self, monitor: &Path) -> Result<Command> {
+        let accel = std::env::var(ACCEL_VARIABLE).unwrap_or_else(|_| ACCEL.to_owned());
+        let mut append = format!(
+            "{KERNEL_ARGS} log_buf_len={LOG_BYTES} {SCENARIO_ARG}{}",
+            self.scenario
+        );
+        let long = self.long.then_some(LONG_ARG);
+        for arg in self.scenario.kernel_args().iter().copied().chain(long) {
+            append.push(' ');
+            append.push_str(arg);
+        }
+        let mut command = Command::new(QEMU);
+        command.args(["-accel", &accel]);
+        // The console is the first serial port.
+        command.arg("-serial");
+        command.arg(format!("file:{}", self.console.display()));
+        let (exit, common) = COMMON.split_last().context("QEMU needs arguments")?;
+        command.args(common).arg(format!("{exit}{EXIT_PORT:#x}"));
+        command.arg("-qmp");
+        command.arg(format!("unix:{},server=on,wait=off", monitor.display()));
+        command.arg("-kernel").arg(self.kernel.image()?);
+        command.arg("-initrd").arg(self.image);
+        command.args(["-append", &append]);
+        command.args(self.scenario.qemu_args());
+        if let Some(share) = self.share {
+            let share = share.display().to_string().replace(',', ",,");
+            command.arg("-virtfs");
+            command.arg(format!(
+                "local,path={share},mount_tag={SHARE_TAG},security_model=none,readonly=on"
+            ));
+        }
+        Ok(command)
+    }
+}
+
+/// A running machine; ended when dropped.
+pub(super) struct Machine {
+    child: Child,
+    input: ChildStdin,
+    lines: Receiver<String>,
+    monitor: Option<Monitor>,
+    /// Holds the monitor's socket: short, as the paths of sockets must be.
+    dir: PathBuf,
+    console: PathBuf,
+}
+
+/// What came from the guest.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// A message.
+    Message(FromGuest),
+    /// Nothing for too long.
+    Silence,
+    /// The machine has ended.
+    End,
+}
+
+impl Machine {
+    /// Starts QEMU.
+    pub(super) fn start(boot: &Boot<'_>) -> Result<Self> {
+        let dir = socket_dir()?;
+        // What an earlier boot wrote there must not be taken for this one's.
+        fs::write(boot.console, "")
+            .with_context(|| format!("cannot write {}", boot.console.display()))?;
+        let mut child = boot
+            .command(&dir.join("monitor"))?
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {QEMU}: install qemu-system-x86"))?;
+        let input = child.stdin.take().context("a pipe was asked for")?;
+        let output = child.stdout.take().context("a pipe was asked for")?;
+        let errors = child.stderr.take().context("a pipe was asked for")?;
+        let console = boot.console.to_owned();
+        {
+            // What QEMU objects to stands beside what the kernel says.
+            let console = console.clone();
+            thread::spawn(move || {
+                for line in BufReader::new(errors).lines().map_while(Result::ok) {
+                    let _ = append(&console, &format!("qemu: {line}"));
+                }
+            });
+        }
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || {
+            for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
+                let line = String::from_utf8_lossy(&line);
+                if sender.send(line.trim_end_matches('\r').to_owned()).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Self {
+            child,
+            input,
+            lines,
+            monitor: None,
+            dir,
+            console,
+        })
+    }
+
+    /// The next message. A line that is none is put beside the console's.
+    pub(super) fn hear(&self, patience: Duration) -> Heard {
+        loop {
+            match self.lines.recv_timeout(patience) {
+                Ok(line) => match line.parse() {
+                    Ok(message) => return Heard::Message(message),
+                    Err(error) => {
+                        let _ = append(&self.console, &format!("control: {error}"));
+                    }
+                },
+                Err(RecvTimeoutError::Timeout) => return Heard::Silence,
+                Err(RecvTimeoutError::Disconnected) => return Heard::End,
+            }
+        }
+    }
+
+    /// Says something to the guest. That it cannot hear is found out by listening.
+    pub(super) fn say(&mut self, message: &ToGuest) {
+        let _ = self.input.write_all(format!("{message}\n").as_bytes());
+        let _ = self.input.flush();
+    }
+
+    /// Runs a command of the human monitor.
+    pub(super) fn monitor(&mut self, command: &str) -> ToGuest {
+        let answer = || -> Result<Result<String, String>> {
+            let monitor = match &mut self.monitor {
+                Some(monitor) => monitor,
+                none => none.insert(Monitor::connect(&self.dir.join("monitor"))?),
+            };
+            monitor.human(command)
+        }();
+        match answer {
+            Ok(Ok(text)) => ToGuest::Ok { text },
+            Ok(Err(text)) => ToGuest::Error { text },
+            Err(error) => ToGuest::Error {
+                text: format!("{error:#}"),
+            },
+        }
+    }
+
+    /// Waits for QEMU to end by itself.
+    pub(super) fn wait(&mut self, limit: Duration) -> Result<Option<ExitStatus>> {
+        let deadline = Instant::now() + limit;
+        loop {
+            let status = self.child.try_wait().context("lost QEMU")?;
+            if status.is_some() || Instant::now() > deadline {
+                return Ok(status);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The last lines of the console, for a message.
+    pub(super) fn console_end(&self) -> String {
+        let text = fs::read(&self.console).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().collect();
+        let end = &lines[lines.len().saturating_sub(CONSOLE_LINES)..];
+        format!(
+            "--- the console ends ({} has all of it):\n{}",
+            self.console.display(),
+            end.join("\n")
+        )
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn append(file: &Path, line: &str) -> io::Result<()> {
+    let mut file = fs::File::options().append(true).open(file)?;
+    writeln!(file, "{line}")
+}
+
+fn socket_dir() -> Result<PathBuf> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let dir = std::env::temp_dir().join(format!("gtrace-vm-{}-{n}", std::process::id()));
+    DirBuilder::new()
+        .mode(0o700)
+        .create(&dir)
+        .with_context(|| format!("cannot create {}", dir.display()))?;
+    Ok(dir)
+}
