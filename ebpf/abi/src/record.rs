@@ -98,6 +98,8 @@ pub struct ExitRecord {
     pub exit_code: u32,
     /// Device number of one device that it had open (major << 20 | minor).
     pub rdev: u32,
+    /// Its control group in the v2 hierarchy: the inode number of the group's directory.
+    pub cgroup_id: u64,
     /// Name of the thread that ended last, NUL-terminated.
     pub comm: [u8; 16],
 }
@@ -180,7 +182,7 @@ const _: () = assert!(size_of::<Header>() == 24);
 const _: () = assert!(size_of::<LogRecord>() == 24 + 8 + LOG_TEXT_MAX);
 const _: () = assert!(size_of::<AerRecord>() == 24 + 32 + 32);
 const _: () = assert!(size_of::<OomRecord>() == 32);
-const _: () = assert!(size_of::<ExitRecord>() == 48);
+const _: () = assert!(size_of::<ExitRecord>() == 56);
 const _: () = assert!(size_of::<ModuleRecord>() == 96);
 const _: () = assert!(size_of::<CallRecord>() == 80);
 const _: () = assert!(size_of::<XidRecord>() == 24 + 8 + 32 + 16 + 256);

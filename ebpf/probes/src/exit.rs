@@ -1,6 +1,7 @@
 //! sched:sched_process_exit: how processes that had a GPU device open ended.
 
 use aya_ebpf::helpers::bpf_get_current_comm;
+use aya_ebpf::helpers::generated::bpf_get_current_cgroup_id;
 use aya_ebpf::helpers::bpf_get_current_pid_tgid;
 use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
@@ -65,6 +66,8 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
             own_code
         },
         rdev,
+        // SAFETY: takes no argument, cannot fail.
+        cgroup_id: unsafe { bpf_get_current_cgroup_id() },
         comm: bpf_get_current_comm().unwrap_or_default(),
     };
     if !send_record(&EVENTS, &record) {

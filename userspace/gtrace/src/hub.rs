@@ -239,6 +239,7 @@ pub struct Hub {
     status: Mutex<Status>,
     gpus: Mutex<Vec<GpuInfo>>,
     calls: Mutex<Vec<CallStats>>,
+    pci_metrics: Mutex<Vec<gtrace_devices::Metric>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -257,6 +258,7 @@ impl Hub {
             status: Mutex::new(status),
             gpus: Mutex::default(),
             calls: Mutex::default(),
+            pci_metrics: Mutex::default(),
         });
         (hub, receiver)
     }
@@ -305,6 +307,16 @@ impl Hub {
     /// Driver-call statistics, as last read from the kernel.
     pub fn calls(&self) -> Vec<CallStats> {
         lock(&self.calls).clone()
+    }
+
+    /// Counters of the PCI devices, newest.
+    pub fn pci_metrics(&self) -> Vec<gtrace_devices::Metric> {
+        lock(&self.pci_metrics).clone()
+    }
+
+    /// Sets the counters of the PCI devices.
+    pub fn set_pci_metrics(&self, metrics: Vec<gtrace_devices::Metric>) {
+        *lock(&self.pci_metrics) = metrics;
     }
 
     /// Replaces the driver-call statistics.

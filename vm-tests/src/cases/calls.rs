@@ -471,15 +471,20 @@ fn missed(guest: &mut Guest) -> Result<()> {
         let line = metrics.lines().find_map(|l| l.strip_prefix(metric));
         Ok(line.and_then(|l| l.trim().parse::<f64>().ok()))
     })?;
-    let rows = rows(&daemon)?;
-    let seen = rows
-        .iter()
-        .find(|r| r["pid"] == helper.pid())
-        .and_then(|r| r["count"].as_u64());
+    let timed = within(PATIENCE, "the statistics have the calls", || {
+        let rows = rows(&daemon)?;
+        let row = rows.iter().find(|r| r["pid"] == helper.pid());
+        Ok(row.and_then(|r| r["count"].as_u64()))
+    })?;
     guest.note(format!(
-        "80 calls, 40 at a time: {seen:?} timed, {missed} first ones missed"
+        "80 calls, 40 at a time: {timed} timed; {missed} missed of the first 40"
     ))?;
-    ensure!(missed >= 1.0 && missed <= 40.0, "{missed} missed of 40");
+    // A thread's missed return is noticed at its next call, so those of the second 40 are not.
+    ensure!((1.0..=40.0).contains(&missed), "{missed} missed of 40");
+    ensure!(
+        timed >= 40 - missed as u64 && timed < 80,
+        "{timed} timed, {missed} missed"
+    );
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;
@@ -48,7 +48,20 @@ fn inject(device: &str, uncorrectable: u32, correctable: u32) -> Result<()> {
     record[4..8].copy_from_slice(&uncorrectable.to_ne_bytes());
     record[8..12].copy_from_slice(&correctable.to_ne_bytes());
     let mut file = File::options().write(true).open("/dev/aer_inject")?;
-    file.write_all(&record).context("the kernel takes no error")
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match file.write_all(&record) {
+            Ok(()) => return Ok(()),
+            // Busy: the kernel still looks at the error before.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::ResourceBusy
+                    && Instant::now() < deadline =>
+            {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            Err(error) => return Err(error).context("the kernel takes no error"),
+        }
+    }
 }
 
 /// The root port above the card.

@@ -367,7 +367,8 @@ fn of_calls(calls: &[CallStats]) -> [Family; 5] {
 
 fn of_gpus(hub: &Hub) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
-    for metric in gtrace_devices::metrics(&hub.gpus()) {
+    let metrics = gtrace_devices::metrics(&hub.gpus());
+    for metric in metrics.into_iter().chain(hub.pci_metrics()) {
         let name = metric.name.strip_prefix("gtrace_").unwrap_or(metric.name);
         let name = match metric.unit {
             "" => name,

@@ -24,7 +24,7 @@ const RECHECK: Duration = Duration::from_millis(1);
 const COLD_POLL: Duration = Duration::from_millis(200);
 
 /// A record out of a ring.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum RingRecord<'a> {
     /// A kernel log record or piece.
     Log {
@@ -46,7 +46,7 @@ pub enum RingRecord<'a> {
     /// A slow, failed or traced call.
     Call(CallRecord),
     /// The driver reported an Xid.
-    Xid(XidRecord),
+    Xid(Box<XidRecord>),
 }
 
 impl<'a> RingRecord<'a> {
@@ -71,7 +71,7 @@ impl<'a> RingRecord<'a> {
             () if is(RecordType::Exit) => Self::Exit(read(bytes)?),
             () if is(RecordType::Module) => Self::Module(read(bytes)?),
             () if is(RecordType::Call) => Self::Call(read(bytes)?),
-            () if is(RecordType::Xid) => Self::Xid(read(bytes)?),
+            () if is(RecordType::Xid) => Self::Xid(Box::new(read(bytes)?)),
             () => return None,
         })
     }

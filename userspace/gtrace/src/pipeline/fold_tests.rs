@@ -259,3 +259,45 @@ fn live_events_stay_bounded_and_dirty_ones_are_kept() {
     assert!(world.fold.is_empty() && world.fold.by_key.is_empty());
     assert!(world.fold.by_code.is_empty());
 }
+
+const REPORT: WitnessName = WitnessName::ReportError;
+
+#[test]
+fn a_report_without_text_that_was_told_alone_gets_a_late_text() {
+    let mut world = World::new();
+    let alone = xid(79, "(no text) Xid 79 of 0000:3b:00.0", Provenance::Kernel);
+    let id = world.tell(REPORT, S, alone).id();
+    let text = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79, gone", Provenance::Unknown);
+    let told = world.tell(CONSOLE, S + 1000, text.clone());
+    assert_eq!(told, Folded::Witnessed(id));
+    assert_eq!(world.tell(KMSG, S + 2000, text), Folded::Witnessed(id));
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].message, "NVRM: Xid (PCI:0000:3b:00): 79, gone");
+    assert_eq!(events[0].witnesses.len(), 3);
+    assert_eq!(events[0].repeats, 0);
+}
+
+#[test]
+fn a_report_finds_the_text_that_came_before_it_and_only_once() {
+    let mut world = World::new();
+    let text = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79, gone", Provenance::Unknown);
+    let id = world.tell(CONSOLE, S, text.clone()).id();
+    let code = ("0000:3b:00.0".parse().unwrap(), 79);
+    let untold = |world: &World, at_ns| world.fold.untold_by_code(REPORT, code, at_ns, S);
+    assert_eq!(untold(&world, S + 1000), Some(id));
+    assert_eq!(untold(&world, 3 * S), None);
+    world.tell(REPORT, S + 1000, text);
+    assert_eq!(untold(&world, S + 2000), None);
+}
+
+#[test]
+fn a_report_between_the_pieces_of_a_record_does_not_part_them() {
+    let mut world = World::new();
+    let piece = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79,", Provenance::Unknown);
+    let whole = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79, gone", Provenance::Kernel);
+    let id = world.tell(CONSOLE, S, piece.clone()).id();
+    assert_eq!(world.tell(REPORT, S, piece), Folded::Witnessed(id));
+    assert_eq!(world.tell(KMSG, S + 1000, whole), Folded::Witnessed(id));
+    assert_eq!(world.events().len(), 1);
+}

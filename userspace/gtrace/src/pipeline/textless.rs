@@ -45,14 +45,14 @@ impl Textless {
         &mut self,
         witness: WitnessName,
         occurrence: Occurrence,
-    ) -> Result<(), Waiting> {
+    ) -> Result<(), Box<Waiting>> {
         let waiting = Waiting {
             witness,
             until: Instant::now() + WAIT,
             occurrence,
         };
         if code_of(&waiting.occurrence).is_none() || self.waiting.len() >= MAX_WAITING {
-            return Err(waiting);
+            return Err(Box::new(waiting));
         }
         self.waiting.push_back(waiting);
         Ok(())

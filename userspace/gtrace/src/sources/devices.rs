@@ -211,6 +211,7 @@ impl State {
         } else {
             (SourceState::Active, None)
         };
+        self.hub.set_pci_metrics(counters);
         show(&self.hub, WitnessName::SysfsAer, aer.0, aer.1);
         let driver = match &report.driver {
             Some(_) => (SourceState::Active, None),

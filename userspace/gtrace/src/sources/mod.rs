@@ -2,6 +2,7 @@
 //! and passes occurrences to the [`crate::pipeline`].
 
 pub mod calls;
+mod cgroup;
 pub mod console;
 pub mod devices;
 pub mod driver;

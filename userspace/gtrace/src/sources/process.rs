@@ -20,6 +20,16 @@ pub fn enrich(process: &mut Process) {
     }
 }
 
+/// Names the control group of a process that is gone, and the container that it tells of.
+pub fn set_cgroup(process: &mut Process, path: Option<String>) {
+    if process.cgroup.is_none() {
+        process.cgroup = path;
+    }
+    if process.container.is_none() {
+        process.container = process.cgroup.as_deref().and_then(container_of);
+    }
+}
+
 /// The name of a live process.
 pub fn comm(dir: &Path) -> Option<String> {
     let text = fs::read_to_string(dir.join("comm")).ok()?;

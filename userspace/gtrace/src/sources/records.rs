@@ -6,7 +6,7 @@ use gtrace_abi::{AerRecord, CallRecord, CallStart, ExitRecord, NO_STATUS, OomRec
 use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity, WitnessName};
 
 use super::operation::{Operation, status_text};
-use super::process;
+use super::{cgroup, process};
 use super::watched::DeviceNames;
 use crate::pipeline::fold::SYNTHETIC;
 
@@ -122,6 +122,7 @@ pub fn exit(record: &ExitRecord) -> Occurrence {
     who.comm = process::comm(&PathBuf::from(format!("/proc/{pid}")))
         .or_else(|| Some(text_of(&record.comm)));
     process::enrich(&mut who);
+    process::set_cgroup(&mut who, cgroup::path_of(record.cgroup_id));
     let signal = record.exit_code & 0x7f;
     let status = (record.exit_code >> 8) & 0xff;
     let how = match (signal, status) {
