@@ -217,11 +217,28 @@ pub fn end(starts: &Starts, ret: impl FnOnce() -> Option<i64>) {
 /// Whether failures of this kind are reported one by one.
 #[inline(always)]
 fn reported(config: &Config, status: u32) -> bool {
-    const WORDS: usize = STATUS_BITS / 64;
+    const WORDS: u64 = STATUS_BITS as u64 / 64;
     if status as usize >= STATUS_BITS {
         return false;
     }
-    config.report_status[(status / 64) as usize & (WORDS - 1)] >> (status % 64) & 1 != 0
+    // The compiler must not see that the index is in range: it would leave the mask out, and the
+    // verifier of 6.1 does not see it.
+    let word = unseen(status as u64 / 64) & (WORDS - 1);
+    config.report_status[word as usize] >> (status % 64) & 1 != 0
+}
+
+/// The same value, of which the compiler knows nothing.
+#[inline(always)]
+fn unseen(value: u64) -> u64 {
+    #[cfg(target_arch = "bpf")]
+    // SAFETY: copies a register onto itself.
+    unsafe {
+        let mut value = value;
+        core::arch::asm!("{0} = {0}", inout(reg) value);
+        value
+    }
+    #[cfg(not(target_arch = "bpf"))]
+    value
 }
 
 #[inline(always)]

@@ -11,6 +11,7 @@ mod process;
 mod reload;
 mod smoke;
 mod stub;
+mod verifier;
 mod xid;
 
 use std::time::Duration;
@@ -58,6 +59,7 @@ impl Case {
 const TOPICS: &[&[Case]] = &[
     smoke::CASES,
     stub::CASES,
+    verifier::CASES,
     xid::CASES,
     calls::CASES,
     reload::CASES,

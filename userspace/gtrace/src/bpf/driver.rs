@@ -1,7 +1,7 @@
 //! The probes on the NVIDIA driver's own functions: kprobes, which the kernel lets go of by itself
 //! when the module is unloaded.
 //!
-//! kprobe.multi is cheaper and is not used: since 6.3 its links hold the module, so that `rmmod`
+//! kprobe.multi is cheaper and is not used: since 6.2 its links hold the module, so that `rmmod`
 //! would be refused while gtrace runs.
 
 use std::collections::BTreeMap;

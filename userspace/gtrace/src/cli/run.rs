@@ -77,7 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn init_log() {
+pub(super) fn init_log() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("GTRACE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     // Under systemd the journal stamps the lines.
