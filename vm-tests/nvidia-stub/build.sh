@@ -7,7 +7,9 @@
 #   were unpacked with dpkg -x. It is only read.
 # OUT_DIR: receives current/ and frontend/, each with nvidia.ko and nvidia-uvm.ko, without debug
 #   information.
-# Environment: NVIDIA_STUB_RM_TRACED=y builds rm_ioctl with the kernel's function tracing (README.md).
+# Environment:
+#   NVIDIA_STUB_CC=gcc compiles with that instead of the compiler that the headers name.
+#   NVIDIA_STUB_RM_TRACED=y builds rm_ioctl with the kernel's function tracing (README.md).
 set -eu
 
 die() {
@@ -56,7 +58,8 @@ for generation in current frontend; do
     mkdir "$scratch/$generation"
     cp -R "$stub/Kbuild" "$stub/include" "$stub/nvidia" "$stub/nvidia-uvm" "$scratch/$generation/"
     make -C "$scratch/headers" "M=$scratch/$generation" "NVIDIA_STUB_GENERATION=$generation" \
-        "NVIDIA_STUB_RM_TRACED=${NVIDIA_STUB_RM_TRACED:-n}" modules >"$scratch/log" 2>&1 || {
+        "NVIDIA_STUB_RM_TRACED=${NVIDIA_STUB_RM_TRACED:-n}" ${NVIDIA_STUB_CC:+"CC=$NVIDIA_STUB_CC"} \
+        modules >"$scratch/log" 2>&1 || {
         cat "$scratch/log" >&2
         die "building $generation for $headers failed"
     }

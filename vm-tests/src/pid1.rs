@@ -3,7 +3,7 @@
 
 mod setup;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -22,6 +22,9 @@ const CLEAN_UP: Duration = Duration::from_secs(10);
 
 /// How much of the kernel's log goes to the console after a failure.
 const LOG_LINES: usize = 60;
+
+/// How often the kernel has warned since it was booted; since 6.2, and in 6.1's stable releases.
+const WARN_COUNT: &str = "/sys/kernel/warn_count";
 
 /// Never returns: the kernel would panic.
 pub(crate) fn main() -> ! {
@@ -61,10 +64,11 @@ fn serve() -> Result<()> {
 fn run(name: &str) -> FromGuest {
     let name = name.to_owned();
     let start = Instant::now();
+    let warned = warn_count();
     let ended = outcome::clear().and_then(|()| run_process(&name));
     let seconds = start.elapsed().as_secs_f64();
     let ended = ended.unwrap_or_else(|error| Ended::Failed(format!("{error:#}")));
-    match ended {
+    match judged(ended, warned) {
         Ended::Passed => FromGuest::Pass { name, seconds },
         Ended::Skipped(reason) => FromGuest::Skip { name, reason },
         Ended::Failed(message) => {
@@ -79,6 +83,34 @@ fn run(name: &str) -> FromGuest {
             }
         }
     }
+}
+
+/// What the kernel holds against itself fails a case, whatever the case says.
+fn judged(ended: Ended, warned: Option<u64>) -> Ended {
+    let faults = match kmsg::faults() {
+        Ok(faults) if faults.is_empty() && warn_count() != warned => {
+            vec!["(the kernel warned, and its log has lost the lines)".to_owned()]
+        }
+        Ok(faults) => faults,
+        Err(error) => vec![format!("(unknown: {error:#})")],
+    };
+    if faults.is_empty() {
+        return ended;
+    }
+    let before = match ended {
+        Ended::Failed(message) => format!("{message}\n"),
+        Ended::Passed | Ended::Skipped(_) => String::new(),
+    };
+    let faults = faults.join("\n");
+    Ended::Failed(format!(
+        "{before}the kernel logged faults of its own:\n{faults}"
+    ))
+}
+
+/// None where the kernel does not tell.
+fn warn_count() -> Option<u64> {
+    let text = fs::read_to_string(WARN_COUNT).ok()?;
+    text.trim().parse().ok()
 }
 
 fn run_process(name: &str) -> Result<Ended> {
@@ -108,8 +140,9 @@ fn how(status: WaitStatus) -> Result<i32, String> {
     })
 }
 
-/// Ends what the case left running, takes the stub out of the kernel, and what the case logged out
-/// of the kernel's log: the next one's daemon reads that from its beginning.
+/// Ends what the case left running, takes the stub out of the kernel, sets back what cases change of
+/// the system, and takes what the case logged out of the kernel's log: the next one's daemon reads
+/// that from its beginning.
 fn clean_up() -> Result<()> {
     let deadline = Instant::now() + CLEAN_UP;
     sys::kill_all();
@@ -130,6 +163,8 @@ fn clean_up() -> Result<()> {
             modules::remove_within(stub, CLEAN_UP)?;
         }
     }
+    setup::control_groups(deadline)?;
+    setup::settings()?;
     kmsg::push_out()?;
     setup::scratch()
 }

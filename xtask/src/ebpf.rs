@@ -56,8 +56,9 @@ pub(crate) fn build(context: &Context) -> Result<()> {
         );
     }
     let toolchain = Toolchain::ensure(context)?;
+    let clang = clang()?;
     let stamp_file = context.bpf.join("stamp");
-    let stamp = stamp(context, &toolchain)?;
+    let stamp = stamp(context, &toolchain, &clang)?;
     let fresh = Variant::ALL.iter().all(|v| v.path(context).is_file())
         && fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp);
     if fresh {
@@ -181,7 +182,7 @@ fn core_arch() -> &'static str {
 }
 
 /// A clang that compiles for BPF, installed where it is missing. `CLANG` names another.
-fn clang() -> Result<PathBuf> {
+pub(crate) fn clang() -> Result<PathBuf> {
     if let Some(clang) = std::env::var_os("CLANG") {
         return Ok(clang.into());
     }
@@ -274,18 +275,22 @@ fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
     fs::rename(&half, path)
 }
 
-fn stamp(context: &Context, toolchain: &Toolchain) -> Result<String> {
+fn stamp(context: &Context, toolchain: &Toolchain, clang: &Path) -> Result<String> {
     let sources = Hash::new()
         .tree(&context.root, &context.root.join("ebpf"))
         .and_then(|hash| hash.tree(&context.root, &context.root.join("Cargo.toml")))
         .context("cannot read the sources in ebpf/")?;
+    let clang_version = shell::read(Command::new(clang).arg("--version"))
+        .context("clang does not say its version: CLANG may name something else")?;
     Ok(format!(
-        "recipe {RECIPE}\nflags {}\nlinker {}\ncompiler {} {:?}\n{}\nsources {}\n",
+        "recipe {RECIPE}\nflags {}\nlinker {}\ncompiler {} {:?}\n{}\nclang {}\n{}\nsources {}\n",
         rustflags(context).join(" "),
         std::env::var("BPF_LINKER").unwrap_or_default(),
         toolchain.rustc.display(),
         toolchain.core,
         toolchain.version.text,
+        clang.display(),
+        clang_version.trim(),
         sources.finish()
     ))
 }

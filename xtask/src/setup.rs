@@ -21,7 +21,9 @@ pub(crate) fn everything(context: &Context) -> Result<()> {
     host_packages()?;
     let toolchain = Toolchain::ensure(context)?;
     let linker = linker::ensure(context, &toolchain)?;
+    let clang = ebpf::clang()?;
     step(format!("compiler of the probes: {}", toolchain.describe()));
+    step(format!("compiler of the probes in C: {}", clang.display()));
     step(format!("linker of the probes: {}", context.short(&linker)));
     step("ready: `cargo xtask run` builds and starts gtrace");
     Ok(())

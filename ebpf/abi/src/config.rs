@@ -166,6 +166,9 @@ pub struct Config {
     /// Calls that end with one of these NV_STATUS values are reported one by one: bit s % 64 of
     /// word s / 64.
     pub report_status: [u64; STATUS_BITS / 64],
+    /// Calls that ioctl(2) itself fails with one of these error numbers are reported one by one: bit
+    /// e % 64 of word e / 64.
+    pub report_errno: [u64; 2],
     /// Every call of this process is reported and of no other anything; 0 for all as usual.
     pub trace_tgid: u32,
     /// Offset of `error_code` in nvidia:nvidia_dev_xid; 0 while the tracepoint is not there.
@@ -185,6 +188,7 @@ impl Default for Config {
             slow_call_ns: 0,
             exits_seen: 0,
             report_status: [0; _],
+            report_errno: [0; _],
             trace_tgid: 0,
             dev_xid_code: 0,
             dev_xid_dev: 0,
@@ -196,7 +200,8 @@ impl Default for Config {
 
 const _: () = assert!(size_of::<Offsets>() == 27 * 4);
 const _: () = assert!(size_of::<Decode>() == 2 * 256 + 4 * PLACES * 256 + 2 * UVM_CALLS);
-const _: () = assert!(size_of::<Config>() == 8 * MAX_DEVICES + 16 + 32 + 16 + size_of::<Decode>());
+const _: () =
+    assert!(size_of::<Config>() == 8 * MAX_DEVICES + 16 + 32 + 16 + 16 + size_of::<Decode>());
 
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).

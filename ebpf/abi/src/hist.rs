@@ -98,6 +98,18 @@ impl CallKey {
         rdev: 0,
         code: 0,
     };
+
+    /// How many keys one process can have.
+    pub const PER_TASK: u32 = 512;
+
+    /// Where the calls of process `tgid` are counted once it has [`Self::PER_TASK`] keys: a program
+    /// can make up any number of requests and codes.
+    pub const fn rest_of(tgid: u32) -> Self {
+        Self {
+            tgid,
+            ..Self::OVERFLOW
+        }
+    }
 }
 
 /// Key of the failure counts: a call, and the NV_STATUS that the driver answered.

@@ -15,7 +15,7 @@ use gtrace_abi::{
 };
 
 use crate::atomic;
-use crate::maps::{CALLS, EMPTY_HIST, FAILURES, GPU_TASKS, HISTS, IN_FLIGHT, count};
+use crate::maps::{CALLS, EMPTY_HIST, FAILURES, GPU_TASKS, HISTS, IN_FLIGHT, TASK_KEYS, count};
 use crate::ring::{header, send_record};
 
 /// `_IOC_TYPE` of the driver's own ioctls (nv-ioctl-numbers.h).
@@ -138,7 +138,8 @@ pub fn begin(starts: &Starts, config: &Config, rdev: u32, cmd: u32, arg: u64) {
     }
     // The first call of the thread.
     let tgid = (pid_tgid >> 32) as u32;
-    if GPU_TASKS.insert(tgid, rdev, BPF_ANY as u64).is_err() {
+    // Whoever nobody sees end would stay in the table.
+    if config.exits_seen != 0 && GPU_TASKS.insert(tgid, rdev, BPF_ANY as u64).is_err() {
         count(Counter::GpuTasksFull);
     }
     if starts.insert(pid_tgid, start, BPF_ANY as u64).is_err() {
@@ -182,20 +183,22 @@ pub fn end(starts: &Starts, ret: impl FnOnce() -> Option<i64>) {
     };
     let failed = status != 0 && status <= LAST_FAILURE;
     let tgid = (pid_tgid >> 32) as u32;
-    let key = CallKey {
+    let mut key = CallKey {
         tgid,
         cmd: start.cmd,
         rdev: start.rdev,
         code: start.code,
     };
-    if let Some(hist) = hist_of(key) {
+    if let Some(hist) = hist_of(&mut key) {
         add(hist, latency_ns, ret < 0, failed);
     }
     if failed {
         count_failure(FailureKey { call: key, status });
     }
     let slow = config.slow_call_ns != 0 && latency_ns >= config.slow_call_ns;
-    if !(slow || failed && reported(config, status) || config.trace_tgid == tgid) {
+    let refused = ret < 0 && refusal_reported(config, -ret as u64);
+    let reported = refused || failed && reported(config, status);
+    if !(slow || reported || config.trace_tgid == tgid) {
         return;
     }
     let record = CallRecord {
@@ -227,6 +230,15 @@ fn reported(config: &Config, status: u32) -> bool {
     config.report_status[word as usize] >> (status % 64) & 1 != 0
 }
 
+/// Whether calls that ioctl(2) itself refuses with `errno` are reported one by one.
+#[inline(always)]
+fn refusal_reported(config: &Config, errno: u64) -> bool {
+    if errno >= 128 {
+        return false;
+    }
+    config.report_errno[(unseen(errno / 64) & 1) as usize] >> (errno % 64) & 1 != 0
+}
+
 /// The same value, of which the compiler knows nothing.
 #[inline(always)]
 fn unseen(value: u64) -> u64 {
@@ -241,19 +253,35 @@ fn unseen(value: u64) -> u64 {
     value
 }
 
+/// The histogram of `key`, made if it is not there; `key` becomes the one that it was found under.
 #[inline(always)]
-fn hist_of(key: CallKey) -> Option<*mut CallHist> {
-    if let Some(hist) = HISTS.get_ptr_mut(key) {
+fn hist_of(key: &mut CallKey) -> Option<*mut CallHist> {
+    if let Some(hist) = HISTS.get_ptr_mut(*key) {
         return Some(hist);
     }
     let empty = EMPTY_HIST.get(0)?;
+    let taken = match TASK_KEYS.get_ptr_mut(key.tgid) {
+        // SAFETY: a plain word; a lost update lets a process have a key more.
+        Some(taken) => unsafe {
+            *taken += 1;
+            *taken
+        },
+        None => {
+            let _ = TASK_KEYS.insert(key.tgid, 1, BPF_ANY as u64);
+            1
+        }
+    };
+    if taken > CallKey::PER_TASK {
+        *key = CallKey::rest_of(key.tgid);
+    }
     // Two threads may race to insert; either way the key is there afterwards, or the map is full.
-    let _ = HISTS.insert(key, empty, BPF_NOEXIST as u64);
-    if let Some(hist) = HISTS.get_ptr_mut(key) {
+    let _ = HISTS.insert(*key, empty, BPF_NOEXIST as u64);
+    if let Some(hist) = HISTS.get_ptr_mut(*key) {
         return Some(hist);
     }
     count(Counter::HistKeysFull);
-    HISTS.get_ptr_mut(CallKey::OVERFLOW)
+    *key = CallKey::OVERFLOW;
+    HISTS.get_ptr_mut(*key)
 }
 
 #[inline(always)]

@@ -76,9 +76,11 @@ pub fn driver_open_return(ctx: RetProbeContext) -> u32 {
     if ctx.ret::<i32>() != 0 {
         return 0;
     }
-    if GPU_TASKS
-        .insert(open.tgid, open.rdev, BPF_ANY as u64)
-        .is_err()
+    let exits_seen = config().is_some_and(|config| config.exits_seen != 0);
+    if exits_seen
+        && GPU_TASKS
+            .insert(open.tgid, open.rdev, BPF_ANY as u64)
+            .is_err()
     {
         count(Counter::GpuTasksFull);
     }

@@ -1,14 +1,14 @@
 //! sched:sched_process_exit: how processes that had a GPU device open ended.
 
 use aya_ebpf::helpers::bpf_get_current_comm;
-use aya_ebpf::helpers::generated::bpf_get_current_cgroup_id;
 use aya_ebpf::helpers::bpf_get_current_pid_tgid;
+use aya_ebpf::helpers::generated::bpf_get_current_cgroup_id;
 use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ExitRecord, RecordType};
 
 use crate::device::{config, current_task, fd_table, read, watched_rdev};
-use crate::maps::{DRIVER_STARTS, EVENTS, GPU_TASKS, OFFSETS, STARTS, count};
+use crate::maps::{DRIVER_STARTS, EVENTS, GPU_TASKS, OFFSETS, OPENING, STARTS, TASK_KEYS, count};
 use crate::ring::{header, send_record};
 
 /// How many words of the bitmap of open descriptors are looked at, for devices that were opened
@@ -18,13 +18,18 @@ const WORDS: u32 = 4;
 #[tracepoint]
 pub fn process_exit(_ctx: TracePointContext) -> u32 {
     let pid_tgid = bpf_get_current_pid_tgid();
-    // A thread that died inside a call left its start behind.
-    if STARTS.get_ptr(pid_tgid).is_some() {
-        let _ = STARTS.remove(pid_tgid);
+    for starts in [&STARTS, &DRIVER_STARTS] {
+        let Some(start) = starts.get_ptr(pid_tgid) else {
+            continue;
+        };
+        // A call returns before its thread ends, so its return was not shown.
+        // SAFETY: only this thread uses its key.
+        if unsafe { (*start).boottime_ns } != 0 {
+            count(Counter::ReturnMissed);
+        }
+        let _ = starts.remove(pid_tgid);
     }
-    if DRIVER_STARTS.get_ptr(pid_tgid).is_some() {
-        let _ = DRIVER_STARTS.remove(pid_tgid);
-    }
+    let _ = OPENING.remove(pid_tgid);
     let offsets = OFFSETS.load();
     if offsets.have_files == 0 {
         return 0;
@@ -44,9 +49,10 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
         }
     }
     let tgid = (pid_tgid >> 32) as u32;
+    let _ = TASK_KEYS.remove(tgid);
     let rdev = match GPU_TASKS.get_ptr(tgid) {
         Some(rdev) => {
-            // SAFETY: written once, when the key was inserted.
+            // SAFETY: a plain word, whichever of two writers came last.
             let rdev = unsafe { *rdev };
             let _ = GPU_TASKS.remove(tgid);
             rdev

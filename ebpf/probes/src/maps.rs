@@ -1,7 +1,7 @@
 //! The maps, and the counters on them.
 
 use aya_ebpf::Global;
-use aya_ebpf::btf_maps::{Array, HashMap, PerCpuArray, RingBuf};
+use aya_ebpf::btf_maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
 use aya_ebpf::macros::btf_map;
 use gtrace_abi::{
     CallHist, CallKey, CallStart, Config, Counter, FailureKey, LogRecord, Offsets, OpenFile,
@@ -48,7 +48,11 @@ pub static DRIVER_STARTS: HashMap<u64, CallStart, IN_FLIGHT> = HashMap::new();
 /// Latency histograms, shared by all CPUs and updated atomically: 7 KiB a key. A CUDA program has
 /// some sixty: a key a control command and a device node.
 #[btf_map]
-pub static HISTS: HashMap<CallKey, CallHist, 2048> = HashMap::new();
+pub static HISTS: HashMap<CallKey, CallHist, 1792> = HashMap::new();
+
+/// How many keys of [`HISTS`] a process has taken.
+#[btf_map]
+pub static TASK_KEYS: LruHashMap<u32, u32, 4096> = LruHashMap::new();
 
 /// Calls that the driver failed, by NV_STATUS.
 #[btf_map]
@@ -60,7 +64,7 @@ pub static OPENING: HashMap<u64, OpenFile, 1024> = HashMap::new();
 
 /// Open device files, by the address of their `struct file`.
 #[btf_map]
-pub static OPENS: HashMap<u64, OpenFile, 16_384> = HashMap::new();
+pub static OPENS: HashMap<u64, OpenFile, 8192> = HashMap::new();
 
 /// Where an Xid is put together; too large for the stack.
 #[btf_map]

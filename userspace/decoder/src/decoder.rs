@@ -176,7 +176,7 @@ impl Decoder {
                 self.nvrm.line(line, self.options.driver_version, out);
                 return;
             }
-            Some(b'n') if text.starts_with("nvidia-nvswitch") => {
+            Some(b'n') if sxid::is_of_switch(text) => {
                 self.sxid.line(line, out);
                 return;
             }

@@ -332,3 +332,19 @@ fn events_come_in_the_order_of_their_first_lines() {
         .collect();
     assert_eq!(order, [("aer", [1, 5]), ("xid", [3, 3])]);
 }
+
+/// `nvidia-nvswitch` is the name of a PCI driver too, so the kernel begins its own lines with it.
+#[test]
+fn an_error_of_an_nvswitch_is_one_with_its_drivers_name_before_it() {
+    one(
+        "nvidia-nvswitch 0000:05:00.0: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Data Link Layer, (Receiver ID)\n\
+         nvidia-nvswitch 0000:05:00.0:   device [10de:22a3] error status/mask=00000010/00000000\n\
+         nvidia-nvswitch 0000:05:00.0:    [ 4] DLP                    (First)",
+        &[
+            ("detail/pci_device", j!("0000:05:00.0")),
+            ("detail/severity", j!("Uncorrectable (Fatal)")),
+            ("detail/errors", j!(["DLP"])),
+            ("detail/device_id", j!("10de:22a3")),
+        ],
+    );
+}

@@ -67,6 +67,8 @@ const NONE: &[&str] = &[
     // SXid.
     "SXid foo: 12028, Non-fatal",
     "SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 x",
+    "nvidia-nvswitch: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 x",
+    "nvidia-nvswitch 0000:c1:00.0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 x",
     "nvidia-nvswitch0: SXid foo: 12028, Non-fatal, Link 32 x",
     "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): x, Non-fatal, Link 32 x",
     "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 99999999999, Non-fatal, Link 32 x",

@@ -68,7 +68,7 @@ impl Devices {
         };
         self.take_samples(snapshot.as_ref(), &mut report.events);
         let pci = self.poll_pci(now);
-        let lost_by_pci = report.take_pci(pci);
+        let lost_by_pci = report.take_pci(pci, &self.lost);
         let proc = proc_gpus(&self.proc);
         self.merge(&mut report, &proc);
         if let Some(snapshot) = &snapshot {
@@ -90,7 +90,7 @@ impl Devices {
             ..DeviceReport::default()
         };
         let pci = self.pci.look();
-        report.take_pci(pci);
+        report.take_pci(pci, &self.lost);
         self.merge(&mut report, &proc_gpus(&self.proc));
         report
     }
@@ -200,10 +200,21 @@ impl Devices {
 }
 
 impl DeviceReport {
-    /// Takes over what PCI shows; gives back the GPUs that it has lost.
-    fn take_pci(&mut self, pci: io::Result<PciReport>) -> Vec<PciAddress> {
+    /// Takes over what PCI shows; gives back the GPUs that it has lost. That a GPU does not answer
+    /// needs no second event where it is among `told`, which NVML has lost.
+    fn take_pci(
+        &mut self,
+        pci: io::Result<PciReport>,
+        told: &BTreeSet<PciAddress>,
+    ) -> Vec<PciAddress> {
         match pci {
-            Ok(pci) => {
+            Ok(mut pci) => {
+                let listed = |at: &PciAddress| pci.gpus.iter().any(|gpu| gpu.pci == *at);
+                pci.events.retain(|event| {
+                    let gpu = event.occurrence.gpu.as_ref().and_then(|gpu| gpu.pci);
+                    event.occurrence.kind != Kind::GpuLost
+                        || !gpu.is_some_and(|at| told.contains(&at) && listed(&at))
+                });
                 self.gpus = pci.gpus;
                 self.events.extend(pci.events);
                 pci.lost

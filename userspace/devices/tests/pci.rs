@@ -3,6 +3,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use gtrace_devices::{Observed, PciClass, PciTree, PciWatch, Relation, inventory};
 use gtrace_event::{Kind, PciAddress, Provenance, Severity, WitnessName};
 use support::{Sys, pci};
@@ -13,6 +15,11 @@ const NVSWITCH: &str = "0000:40:00.0";
 
 fn poll(watch: &mut PciWatch) -> Vec<Observed> {
     watch.poll(|_| false).unwrap().events
+}
+
+/// Longer than a device must not answer before it counts as lost.
+fn wait_until_silent_for_long() {
+    std::thread::sleep(Duration::from_millis(1050));
 }
 
 /// The GPU that the event is tied to.
@@ -225,12 +232,14 @@ fn a_vanished_gpu_is_lost_once_and_again_after_it_was_back() {
 }
 
 #[test]
-fn a_device_that_reads_all_ones_is_lost_even_at_the_first_poll() {
+fn a_device_that_reads_all_ones_a_second_later_still_is_lost() {
     let sys = Sys::host();
     sys.write(GPU, "config", [0xff; 64]);
     sys.write(NVSWITCH, "config", [0xff; 64]);
     sys.link(GPU, "Unknown", "63");
     let mut watch = sys.watch();
+    assert!(poll(&mut watch).is_empty(), "one reading is no proof");
+    wait_until_silent_for_long();
     let events = poll(&mut watch);
     assert_eq!(events.len(), 2);
     assert!(
@@ -249,7 +258,88 @@ fn a_device_that_reads_all_ones_is_lost_even_at_the_first_poll() {
     sys.write(GPU, "config", [0xde, 0x10]);
     assert!(poll(&mut watch).is_empty());
     sys.write(GPU, "config", [0xff; 64]);
+    poll(&mut watch);
+    wait_until_silent_for_long();
     assert_eq!(poll(&mut watch).len(), 1, "lost again");
+}
+
+#[test]
+fn a_gpu_whose_link_is_down_for_a_moment_is_not_lost() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    for _ in 0..2 {
+        sys.write(GPU, "config", [0xff; 64]);
+        for _ in 0..5 {
+            let report = watch.look().unwrap();
+            assert!(report.events.is_empty() && report.lost.is_empty());
+        }
+        sys.write(GPU, "config", [0xde, 0x10, 0x30, 0x23]);
+        wait_until_silent_for_long();
+        assert!(watch.look().unwrap().events.is_empty(), "it answers again");
+    }
+}
+
+#[test]
+fn a_port_above_a_gpu_and_an_adapter_is_not_the_gpus() {
+    const PORT: &str = "0000:3c:01.0";
+    const ADAPTER: [&str; 4] = [ROOT, "0000:3b:00.0", "0000:3c:03.0", "0000:3f:00.0"];
+    let sys = Sys::host();
+    sys.add(&ADAPTER[..3], "0x8086\n", "0x060400\n");
+    sys.remove("0000:3e:00.0");
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    let alone = Relation::Above(pci(GPU));
+    for port in [ROOT, "0000:3b:00.0", PORT] {
+        assert_eq!(watch.tree().relation(pci(port)), alone, "{port}");
+    }
+    sys.add(&ADAPTER, "0x15b3\n", "0x020700\n");
+    sys.aer(ROOT, 1, 0);
+    let events = poll(&mut watch);
+    assert_eq!((events.len(), gpu_of(&events[0])), (1, None));
+    let below = &events[0].occurrence.detail.pcie.gpus_below;
+    assert_eq!(below, &[pci(GPU)]);
+    assert_eq!(watch.tree().relation(pci(PORT)), alone);
+    assert_eq!(watch.tree(), &PciTree::read(&sys.root()));
+    // All that is below the switch goes at once.
+    sys.remove(ADAPTER[3]);
+    sys.remove(GPU);
+    poll(&mut watch);
+    let several = Relation::AboveSeveral(vec![pci(GPU)]);
+    assert_eq!(watch.tree().relation(pci(ROOT)), several);
+}
+
+#[test]
+fn functions_of_a_card_are_its_own_and_those_of_another_vendor_are_not() {
+    let sys = Sys::host();
+    let vf = "0000:3d:02.3";
+    sys.add(&[vf], "0x10de\n", "0x030200\n");
+    sys.virtual_function(vf, GPU);
+    // A virtual machine with a GPU and an adapter at one address.
+    sys.add(&["0000:05:00.0"], "0x10de\n", "0x030200\n");
+    sys.add(&["0000:05:00.1"], "0x15b3\n", "0x020000\n");
+    sys.add(&["0000:05:00.2"], "0x10de\n", "0x0c0330\n");
+    // A virtual function of the adapter.
+    sys.add(&["0000:41:00.1"], "0x15b3\n", "0x020700\n");
+    sys.virtual_function("0000:41:00.1", "0000:41:00.0");
+    let tree = PciTree::read(&sys.root());
+    let whole = |text| Relation::Is(pci(text));
+    for (at, want) in [
+        ("0000:3d:00.1", whole(GPU)),
+        ("0000:42:00.0", whole(GPU)),
+        (vf, whole(GPU)),
+        ("0000:05:00.2", whole("0000:05:00.0")),
+        ("0000:05:00.1", Relation::None),
+        ("0000:41:00.1", Relation::None),
+    ] {
+        assert_eq!(tree.relation(pci(at)), want, "{at}");
+    }
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    sys.remove(GPU);
+    sys.remove("0000:3d:00.1");
+    poll(&mut watch);
+    assert_eq!(watch.tree().relation(pci("0000:3d:00.1")), whole(GPU));
 }
 
 #[test]

@@ -88,7 +88,8 @@ keys! {
     /// Report calls that have not returned after so many seconds; 0 for none.
     hung_call_s: u64 = "GTRACE_HUNG_CALL_S",
     /// Report calls that the driver fails with one of these NV_STATUS values one by one: names or
-    /// numbers with commas, `all`, or `none`. All failures are counted in any case.
+    /// numbers with commas, `all`, or `none`; unless `none`, calls too that ioctl(2) itself refuses
+    /// with EIO, ENXIO, ENODEV or ETIMEDOUT. All failures are counted in any case.
     call_failures: String = "GTRACE_CALL_FAILURES",
     /// Attach to nvidia:nvidia_dev_xid too: the text of an Xid even where the kernel log does not
     /// have it. While it is attached the driver cannot be unloaded, unless gtrace sees that
@@ -139,8 +140,8 @@ pub struct Config {
     pub slow_call: Option<Duration>,
     /// After what time a call that has not returned is reported.
     pub hung_call: Option<Duration>,
-    /// NV_STATUS values whose calls are reported: bit s % 64 of word s / 64.
-    pub call_failures: [u64; STATUS_BITS / 64],
+    /// Which failed calls are reported.
+    pub call_failures: CallFailures,
     /// Whether nvidia:nvidia_dev_xid is attached to.
     pub dev_xid_tracepoint: bool,
     /// Room of the event ring; 0 for the probes' own default.
@@ -167,6 +168,15 @@ pub struct Config {
     pub sysfs_root: PathBuf,
     /// Root of procfs.
     pub proc_root: PathBuf,
+}
+
+/// Which failed calls are reported one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallFailures {
+    /// NV_STATUS values: bit s % 64 of word s / 64.
+    pub statuses: [u64; STATUS_BITS / 64],
+    /// Error numbers of ioctl(2) itself: bit e % 64 of word e / 64.
+    pub errnos: [u64; 2],
 }
 
 impl Config {
@@ -279,17 +289,25 @@ impl Config {
 const CALL_FAILURES: &str = "no_memory,insufficient_resources,gpu_is_lost,card_not_present,\
                              ecc_error,gpu_in_fullchip_reset,reset_required,timeout";
 
-fn parse_call_failures(text: &str) -> Result<[u64; STATUS_BITS / 64], ConfigError> {
-    let mut bits = [0u64; STATUS_BITS / 64];
+/// Error numbers of ioctl(2) by which the driver tells of a GPU that is gone or does not answer; the
+/// others tell of a caller's mistake.
+const CALL_ERRNOS: [i32; 4] = [libc::EIO, libc::ENXIO, libc::ENODEV, libc::ETIMEDOUT];
+
+fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigError> {
+    let mut failures = CallFailures::default();
     match text {
-        "none" => return Ok(bits),
+        "none" => return Ok(failures),
         // 0 is success.
         "all" => {
-            bits.fill(u64::MAX);
-            bits[0] &= !1;
-            return Ok(bits);
+            failures.statuses.fill(u64::MAX);
+            failures.statuses[0] &= !1;
+            failures.errnos = [!1, u64::MAX];
+            return Ok(failures);
         }
         _ => {}
+    }
+    for errno in CALL_ERRNOS.iter().filter_map(|e| usize::try_from(*e).ok()) {
+        failures.errnos[errno / 64 % 2] |= 1 << (errno % 64);
     }
     for word in split(text) {
         let number = word
@@ -309,9 +327,9 @@ fn parse_call_failures(text: &str) -> Result<[u64; STATUS_BITS / 64], ConfigErro
                 ),
             });
         };
-        bits[status / 64] |= 1 << (status % 64);
+        failures.statuses[status / 64] |= 1 << (status % 64);
     }
-    Ok(bits)
+    Ok(failures)
 }
 
 fn parse_listen(text: &str) -> Result<Option<SocketAddr>, ConfigError> {
@@ -408,6 +426,21 @@ mod tests {
         let mut keys = Keys::default();
         change(&mut keys);
         Config::from_keys(keys)
+    }
+
+    #[test]
+    fn failures_are_named_numbered_all_or_none() {
+        let parse = |text: &str| parse_call_failures(text);
+        let failures = parse("no_memory,0x0f,NV_ERR_TIMEOUT").unwrap();
+        let has = |status: usize| failures.statuses[status / 64] >> (status % 64) & 1 == 1;
+        assert!(has(0x51) && has(0x0f) && has(0x65) && !has(0x56));
+        let errno = |e: i32| failures.errnos[e as usize / 64] >> (e % 64) & 1 == 1;
+        assert!(errno(libc::EIO) && errno(libc::ETIMEDOUT) && !errno(libc::EINVAL));
+        assert_eq!(parse("none").unwrap(), CallFailures::default());
+        assert_eq!(parse("all").unwrap().statuses[0] & 3, 2);
+        for wrong in ["0", "0x10000", "no_such", "256"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -319,6 +319,24 @@ impl Hub {
         *lock(&self.pci_metrics) = metrics;
     }
 
+    /// Whether the probes are detached on request.
+    pub fn is_paused(&self) -> bool {
+        lock(&self.status).paused
+    }
+
+    /// Whether there are no driver-call statistics.
+    pub fn no_calls(&self) -> bool {
+        lock(&self.calls).is_empty()
+    }
+
+    /// Shows which processes have the driver's devices open, if that has changed.
+    pub fn set_gpu_processes(&self, users: Vec<DeviceUser>) {
+        let mut status = lock(&self.status);
+        if status.gpu_processes != users {
+            status.gpu_processes = users;
+        }
+    }
+
     /// Replaces the driver-call statistics.
     pub fn set_calls(&self, calls: Vec<CallStats>) {
         *lock(&self.calls) = calls;

@@ -3,6 +3,12 @@
 use anyhow::Context as _;
 use caps::{CapSet, Capability, CapsHashSet};
 
+/// kernel.perf_event_paranoid; mainline kernels know no more than 2.
+fn perf_event_paranoid() -> i32 {
+    let text = std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid");
+    text.ok().and_then(|t| t.trim().parse().ok()).unwrap_or(2)
+}
+
 /// Drops every capability of this thread, and of those that it will start, but what the daemon goes
 /// on to use:
 ///
@@ -11,7 +17,8 @@ use caps::{CapSet, Capability, CapsHashSet};
 /// * CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE: control group and open devices of other users'
 ///   processes;
 /// * CAP_SYS_ADMIN, with `keep_stats`: the kernel asks for it to switch run statistics on, by
-///   which the cost of the probes is measured.
+///   which the cost of the probes is measured; and where kernel.perf_event_paranoid is above 2, as
+///   distributions' kernels then ask for it to attach a kprobe.
 pub fn drop_unneeded(keep_stats: bool) -> anyhow::Result<()> {
     let mut keep: CapsHashSet = [
         Capability::CAP_BPF,
@@ -21,7 +28,7 @@ pub fn drop_unneeded(keep_stats: bool) -> anyhow::Result<()> {
         Capability::CAP_SYS_PTRACE,
     ]
     .into();
-    if keep_stats {
+    if keep_stats || perf_event_paranoid() > 2 {
         keep.insert(Capability::CAP_SYS_ADMIN);
     }
     let have = caps::read(None, CapSet::Permitted).context("capabilities cannot be read")?;

@@ -141,15 +141,19 @@ fail:
 	return err;
 }
 
-/* Has /sys/module/nvidia/version show the version that is played; the module's end frees the string. */
-static void show_version(void)
+/* What /sys/module/nvidia/version showed before. It may be read at any time, so it stays until the end. */
+static const char *built_version;
+
+/* Has /sys/module/nvidia/version show the version that is played; the kernel frees the new string. */
+static int show_version(void)
 {
-	char *text = kstrdup(version, GFP_KERNEL);
+	const char *text = kstrdup(version, GFP_KERNEL);
 
 	if (!text)
-		return;
-	kfree(THIS_MODULE->version);
-	THIS_MODULE->version = text;
+		return -ENOMEM;
+	built_version = THIS_MODULE->version;
+	WRITE_ONCE(THIS_MODULE->version, text);
+	return 0;
 }
 
 static int __init nv_stub_init(void)
@@ -157,22 +161,25 @@ static int __init nv_stub_init(void)
 	char *addresses;
 	int err = nv_stub_version_init(version);
 
+	/* First of all: the file is there already. */
+	if (!err)
+		err = show_version();
 	if (err)
 		return err;
+	err = -ENOMEM;
 	addresses = kstrdup(gpus, GFP_KERNEL);
 	if (!addresses)
-		return -ENOMEM;
+		goto no_gpus;
 	err = nv_gpus_init(addresses, vram_mb);
 	kfree(addresses);
 	if (err)
-		return err;
+		goto no_gpus;
 	err = nv_procfs_init();
 	if (err)
 		goto no_procfs;
 	err = add_devices();
 	if (err)
 		goto no_devices;
-	show_version();
 	nv_printf("NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  %s  Release Build  (stub)\n",
 		  version);
 	return 0;
@@ -181,6 +188,8 @@ no_devices:
 	nv_procfs_exit();
 no_procfs:
 	nv_gpus_exit();
+no_gpus:
+	kfree(built_version);
 	return err;
 }
 
@@ -189,6 +198,7 @@ static void __exit nv_stub_exit(void)
 	remove_devices();
 	nv_procfs_exit();
 	nv_gpus_exit();
+	kfree(built_version);
 }
 
 module_init(nv_stub_init);

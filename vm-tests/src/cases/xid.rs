@@ -1,5 +1,4 @@
-//! Xids of the stub of the driver: one event each, whoever saw it. A daemon reads what the kernel's
-//! log has of earlier cases, so each case has a code of its own.
+//! Xids of the stub of the driver: one event each, whoever saw it.
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use gtrace_vm_tests::layout::BUSYBOX;
@@ -31,6 +32,16 @@ const MOUNTS: [(&str, &str); 11] = [
 /// The host does not change the directory meanwhile, so it may be cached; messages larger than
 /// the default of 8 KiB save most of the time.
 const SHARE_OPTIONS: &CStr = c"trans=virtio,version=9p2000.L,cache=loose,msize=262144";
+
+/// What cases change in /proc/sys/kernel, with the kernel's own values. Each report of a hung task
+/// takes one off the number of those to come.
+const SETTINGS: [(&str, &str); 2] = [
+    ("hung_task_timeout_secs", "120"),
+    ("hung_task_warnings", "10"),
+];
+
+/// Where control groups are.
+const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
 
 /// Events carry it.
 const HOST_NAME: &[u8] = b"gtrace-vm";
@@ -85,6 +96,45 @@ fn console() -> Result<()> {
     rustix::stdio::dup2_stdin(&console)?;
     rustix::stdio::dup2_stdout(&console)?;
     rustix::stdio::dup2_stderr(&console)?;
+    Ok(())
+}
+
+/// Sets back what cases change of the system.
+pub(crate) fn settings() -> Result<()> {
+    for (name, value) in SETTINGS {
+        let file = Path::new("/proc/sys/kernel").join(name);
+        // Not every kernel has a detector of hung tasks.
+        if file.exists() {
+            fs::write(&file, value).with_context(|| format!("cannot set {}", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the control groups that cases made. They can be removed a moment after their last process
+/// has ended, not at once.
+pub(crate) fn control_groups(deadline: Instant) -> Result<()> {
+    let root = Path::new(CONTROL_GROUPS);
+    loop {
+        match remove_groups(root) {
+            Ok(()) => return Ok(()),
+            Err(error) if Instant::now() > deadline => {
+                return Err(error).context("a control group stays");
+            }
+            Err(_) => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+}
+
+/// The groups below `dir`, the innermost first.
+fn remove_groups(dir: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            remove_groups(&entry.path())?;
+            fs::remove_dir(entry.path())?;
+        }
+    }
     Ok(())
 }
 

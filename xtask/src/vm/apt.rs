@@ -3,6 +3,7 @@
 //!
 //! Either way the checksums and signatures are apt's business.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,6 +25,39 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
 /// After so long the private apt's lists are fetched again.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// For lists, where a mirror that does not answer must not keep anybody: old lists or none serve.
+const UPDATE: [&str; 2] = ["Acquire::Retries=0", "Acquire::http::Timeout=10"];
+
+/// For packages, which are large and wanted.
+const DOWNLOAD: [&str; 2] = ["Acquire::Retries=2", "Acquire::http::Timeout=20"];
+
+/// The private apt of a directory, set up when it is first asked for, once in a process: a mirror
+/// that did not answer is not asked again for the next kernel.
+#[derive(Debug)]
+pub(super) struct Private {
+    root: PathBuf,
+    apt: OnceCell<Result<Apt, String>>,
+}
+
+impl Private {
+    /// One that lives in `root`.
+    pub(super) fn new(root: PathBuf) -> Self {
+        Self {
+            root,
+            apt: OnceCell::new(),
+        }
+    }
+
+    /// It, or why there is none.
+    pub(super) fn get(&self) -> Result<Apt> {
+        let setup = || Apt::private(&self.root).map_err(|error| format!("{error:#}"));
+        self.apt
+            .get_or_init(setup)
+            .clone()
+            .map_err(anyhow::Error::msg)
+    }
+}
 
 /// An apt with its sources.
 #[derive(Clone, Debug)]
@@ -50,7 +84,7 @@ impl Apt {
     /// One of our own in `root`, with Debian 12's packages, security updates and backports.
     /// Lists that are older than a day are fetched again; that this fails is said, and what is
     /// there serves.
-    pub(super) fn private(root: &Path) -> Result<Self> {
+    fn private(root: &Path) -> Result<Self> {
         if !shell::in_path("apt-get") {
             bail!("apt-get is missing, which fetches Debian's kernels and checks their signatures");
         }
@@ -86,6 +120,7 @@ impl Apt {
         // apt-get ends well where it could fetch nothing but has old lists, unless told so.
         let updated = shell::read(
             self.command("apt-get")
+                .args(UPDATE.iter().flat_map(|option| ["-o", option]))
                 .args(["-o", "APT::Update::Error-Mode=any"])
                 .args(["update", "--quiet"]),
         );
@@ -135,6 +170,7 @@ impl Apt {
     pub(super) fn download(&self, packages: &[Package], dir: &Path) -> Result<()> {
         shell::read(
             self.command("apt-get")
+                .args(DOWNLOAD.iter().flat_map(|option| ["-o", option]))
                 .args(["download", "--quiet"])
                 .args(packages.iter().map(exact))
                 .current_dir(dir),
@@ -154,10 +190,6 @@ impl Apt {
         let mut command = Command::new(program);
         // Whoever runs this may read what it downloads, and _apt may not write there.
         let mut options = vec!["APT::Sandbox::User=root".to_owned()];
-        options.extend([
-            "Acquire::Retries=3".into(),
-            "Acquire::http::Timeout=30".into(),
-        ]);
         if let Some(root) = &self.root {
             for (key, file) in [
                 ("Etc::SourceList", "sources.list"),
@@ -234,6 +266,15 @@ mod tests {
             ]
         );
         assert!(depends("Package: x\n").is_empty());
+    }
+
+    #[test]
+    fn a_private_apt_that_cannot_be_had_is_not_tried_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        let private = Private::new(dir.path().to_owned());
+        private.apt.set(Err("no mirror".to_owned())).unwrap();
+        assert_eq!(private.get().unwrap_err().to_string(), "no mirror");
+        assert!(!dir.path().join("lists").exists());
     }
 
     #[test]

@@ -1,20 +1,25 @@
 //! `cargo xtask bench driver-ioctl`: what probing a driver call adds to it, beside bpftrace, in a
 //! machine with the stub of the driver.
 
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use gtrace_vm_tests::scenario::Scenario;
 
 use super::machine::Boot;
-use super::session::{Told, Verdict};
-use super::{LOGS, boot, build, cache, cases, kernel, prepare, programs};
+use super::session::{self, Told, Verdict};
+use super::{Base, LOGS, build_gtrace, build_guest, cache, cases, kernel, programs};
 use crate::context::Context;
 use crate::packages;
 use crate::shell::{self, step};
 
 /// gtrace's added cost is to be at most this share of bpftrace's.
 const BUDGET: f64 = 0.9;
+
+/// How long the measurement on one kernel may take.
+const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// Where the figures are kept, from the repository's root.
 const RESULTS: &str = "bench/driver-ioctl.md";
@@ -62,42 +67,53 @@ pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result
     if !shell::in_path("bpftrace") {
         packages::ensure(&["bpftrace"], "bpftrace is what the cost is compared with")?;
     }
-    let all = build(context)?;
+    let all = build_guest(context)?;
     let selected = cases::select(&all, Scenario::Bench, None);
     let cache = cache(context)?;
+    let bases = kernel::DEFAULT_LINES
+        .iter()
+        .map(|line| Base::ensure(context, &cache, line))
+        .collect::<Result<Vec<_>>>()?;
+    build_gtrace(context)?;
     let mut table = String::from(
         "| kernel | bare call | added by gtrace | added by bpftrace | ratio | budget | |\n\
          |---|---|---|---|---|---|---|\n",
     );
-    for line in kernel::DEFAULT_LINES {
-        let ready = prepare(context, &cache, line)?;
-        step(format!("measuring on kernel {}", ready.kernel.key));
+    for base in &bases {
+        let line = &base.kernel.line;
+        let image = base.image(context, &cache)?;
+        step(format!("measuring on kernel {}", base.kernel.key));
         let console = cache.dir.join(LOGS).join(format!("{line}-bench.log"));
         let machine = Boot {
-            kernel: &ready.kernel,
-            image: &ready.image,
+            kernel: &base.kernel,
+            image: &image,
             scenario: Scenario::Bench,
             console: &console,
             long,
             share: Some(Path::new("/")),
+            deadline: Instant::now() + LIMIT,
         };
         let mut figures = Figures::default();
         let mut failure = None;
-        boot(&machine, &selected, &mut |told| match told {
-            Told::Note { text, .. } => {
-                if figures.take(&text).is_none() {
-                    println!("     {line}: {text}");
+        session::boot(&machine, &selected, &mut |told| {
+            match told {
+                Told::Note { text, .. } => {
+                    if figures.take(&text).is_none() {
+                        println!("     {line}: {text}");
+                    }
                 }
+                Told::Over { verdict, .. } => match verdict {
+                    Verdict::Passed => {}
+                    Verdict::Failed(why) | Verdict::Skipped(why) => failure = Some(why),
+                },
+                Told::BadEnd { message } => failure = Some(message),
             }
-            Told::Over { verdict, .. } => match verdict {
-                Verdict::Passed => {}
-                Verdict::Failed(why) | Verdict::Skipped(why) => failure = Some(why),
-            },
+            ControlFlow::Continue(())
         })?;
         if let Some(why) = failure {
             bail!("no measurement on kernel {line}: {why}");
         }
-        table.push_str(&figures.row(&ready.kernel.key));
+        table.push_str(&figures.row(&base.kernel.key));
         table.push('\n');
     }
     println!("\n{table}");

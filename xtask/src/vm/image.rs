@@ -20,8 +20,13 @@ const DIRS: [&str; 9] = [
     "/dev", "/etc", "/host", "/proc", "/root", "/run", "/sys", "/tmp", "/var",
 ];
 
-/// Writes the image for `kernel` into `cache`.
-pub(super) fn build(context: &Context, cache: &Path, kernel: &Kernel) -> Result<PathBuf> {
+/// Writes the image for `kernel` into `cache`; `stub_dir` has the modules of the stub.
+pub(super) fn build(
+    context: &Context,
+    cache: &Path,
+    kernel: &Kernel,
+    stub_dir: &Path,
+) -> Result<PathBuf> {
     let mut archive = Archive::default();
     for dir in DIRS {
         archive.dir(dir);
@@ -35,9 +40,8 @@ pub(super) fn build(context: &Context, cache: &Path, kernel: &Kernel) -> Result<
     busybox(&mut archive)?;
     modules::add(&mut archive, kernel)
         .with_context(|| format!("the modules of {} cannot be had", kernel.key))?;
-    let built = stub::build(context, cache, kernel)?;
     for file in stub::FILES {
-        copy(&mut archive, &format!("/stub/{file}"), &built.join(file))?;
+        copy(&mut archive, &format!("/stub/{file}"), &stub_dir.join(file))?;
     }
     program(&mut archive, FAKE_NVML, &stub::fake_nvml(context, cache)?)?;
     let dir = cache.join("images");

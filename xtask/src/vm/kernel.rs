@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
-use super::apt::{Apt, Package};
+use super::apt::{Apt, Package, Private};
 use crate::shell::step;
 
 /// The lines that are tested where none is named: Debian 12's own kernel and its backport.
@@ -67,12 +67,11 @@ fn only(dir: &Path, prefix: &str) -> Result<PathBuf> {
 
 /// The newest kernel of `line` that can be had, fetched if it is not in `cache`; without a
 /// network, the newest one that is there.
-pub(super) fn ensure(cache: &Path, line: &str) -> Result<Kernel> {
-    check_line(line)?;
+pub(super) fn ensure(cache: &Path, private: &Private, line: &str) -> Result<Kernel> {
     let kernels = cache.join("kernels");
     fs::create_dir_all(&kernels).with_context(|| format!("cannot create {}", kernels.display()))?;
     let mut causes = Vec::new();
-    let private = || Apt::private(&cache.join("apt")).map(Some);
+    let private = || private.get().map(Some);
     let sources: [&dyn Fn() -> Result<Option<Apt>>; 2] = [&|| Ok(Apt::system()), &private];
     for source in sources {
         match source().and_then(|apt| apt.map_or(Ok(None), |apt| from(&apt, &kernels, line))) {
@@ -125,7 +124,8 @@ impl fmt::Display for NoKernel {
 
 impl std::error::Error for NoKernel {}
 
-fn check_line(line: &str) -> Result<()> {
+/// Refuses what is no line of kernels.
+pub(super) fn check_line(line: &str) -> Result<()> {
     let number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     if line.split('.').count() == 2 && line.split('.').all(number) {
         return Ok(());

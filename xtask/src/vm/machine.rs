@@ -1,11 +1,10 @@
 //! One QEMU process: started, spoken with, ended.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, Permissions};
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,12 +13,16 @@ use anyhow::{Context as _, Result};
 use gtrace_vm_tests::layout::{LOG_BYTES, LONG_ARG, SCENARIO_ARG};
 use gtrace_vm_tests::protocol::{EXIT_PORT, FromGuest, ToGuest};
 use gtrace_vm_tests::scenario::{SHARE_TAG, Scenario};
+use tempfile::TempDir;
 
 use super::kernel::Kernel;
 use super::qmp::Monitor;
 
 /// The emulator.
 pub(super) const QEMU: &str = "qemu-system-x86_64";
+
+/// Of util-linux. It has QEMU killed when this process ends without a chance to do so itself.
+pub(super) const SETPRIV: &str = "setpriv";
 
 /// Chooses another accelerator: `kvm` on a host that can.
 const ACCEL_VARIABLE: &str = "GTRACE_VM_ACCEL";
@@ -73,6 +76,8 @@ pub(crate) struct Boot<'a> {
     pub(crate) long: bool,
     /// A directory of the host's that the guest may read ([`Scenario::Bench`]).
     pub(crate) share: Option<&'a Path>,
+    /// Until when all cases of this kernel must be over.
+    pub(crate) deadline: Instant,
 }
 
 impl Boot<'_> {
@@ -87,7 +92,10 @@ impl Boot<'_> {
             append.push(' ');
             append.push_str(arg);
         }
-        let mut command = Command::new(QEMU);
+        // The kernel sends the signal when the thread ends that started the child: the main one,
+        // here, which lives as long as the process.
+        let mut command = Command::new(SETPRIV);
+        command.args(["--pdeathsig", "KILL", "--", QEMU]);
         command.args(["-accel", &accel]);
         // The console is the first serial port.
         command.arg("-serial");
@@ -118,7 +126,7 @@ pub(super) struct Machine {
     lines: Receiver<String>,
     monitor: Option<Monitor>,
     /// Holds the monitor's socket: short, as the paths of sockets must be.
-    dir: PathBuf,
+    dir: TempDir,
     console: PathBuf,
 }
 
@@ -141,12 +149,14 @@ impl Machine {
         fs::write(boot.console, "")
             .with_context(|| format!("cannot write {}", boot.console.display()))?;
         let mut child = boot
-            .command(&dir.join("monitor"))?
+            .command(&dir.path().join("monitor"))?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .with_context(|| format!("cannot start {QEMU}: install qemu-system-x86"))?;
+            .with_context(|| {
+                format!("cannot start {SETPRIV}, which starts QEMU: install util-linux")
+            })?;
         let input = child.stdin.take().context("a pipe was asked for")?;
         let output = child.stdout.take().context("a pipe was asked for")?;
         let errors = child.stderr.take().context("a pipe was asked for")?;
@@ -206,10 +216,14 @@ impl Machine {
         let answer = || -> Result<Result<String, String>> {
             let monitor = match &mut self.monitor {
                 Some(monitor) => monitor,
-                none => none.insert(Monitor::connect(&self.dir.join("monitor"))?),
+                none => none.insert(Monitor::connect(&self.dir.path().join("monitor"))?),
             };
             monitor.human(command)
         }();
+        if answer.is_err() {
+            // An answer that comes late would be taken for the next command's.
+            self.monitor = None;
+        }
         match answer {
             Ok(Ok(text)) => ToGuest::Ok { text },
             Ok(Err(text)) => ToGuest::Error { text },
@@ -249,7 +263,6 @@ impl Drop for Machine {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 
@@ -258,13 +271,10 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
     writeln!(file, "{line}")
 }
 
-fn socket_dir() -> Result<PathBuf> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    let n = NEXT.fetch_add(1, Ordering::Relaxed);
-    let dir = std::env::temp_dir().join(format!("gtrace-vm-{}-{n}", std::process::id()));
-    DirBuilder::new()
-        .mode(0o700)
-        .create(&dir)
-        .with_context(|| format!("cannot create {}", dir.display()))?;
-    Ok(dir)
+fn socket_dir() -> Result<TempDir> {
+    tempfile::Builder::new()
+        .prefix("gtrace-vm-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir()
+        .context("cannot create a directory for QEMU's monitor")
 }

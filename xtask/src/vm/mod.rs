@@ -1,7 +1,7 @@
 //! `cargo xtask vm-test`: tests of gtrace on Debian's kernels, in emulated machines.
 //!
-//! [`prepare`] fetches and builds everything; [`boot`] boots one machine and runs cases in
-//! it. docs/vm-tests.md has the whole picture.
+//! [`Base::ensure`] fetches a kernel, [`suite`] runs the cases on it, [`session`] in one machine.
+//! docs/vm-tests.md has the whole picture.
 
 mod apt;
 pub(crate) mod bench;
@@ -14,6 +14,7 @@ mod modules;
 mod qmp;
 mod session;
 mod stub;
+mod suite;
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -22,13 +23,13 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail};
 use gtrace_vm_tests::scenario::Scenario;
 
-pub(crate) use self::cases::Case;
-pub(crate) use self::kernel::Kernel;
-pub(crate) use self::machine::Boot;
-pub(crate) use self::session::{Told, Verdict, boot};
+use self::apt::Private;
+use self::cases::Case;
+use self::kernel::Kernel;
+use self::suite::Suite;
 use crate::context::{Context, Profile};
 use crate::packages;
-use crate::report::{Counts, Report};
+use crate::report::Report;
 use crate::setup;
 use crate::shell::{self, step};
 
@@ -38,19 +39,18 @@ const CACHE_VARIABLE: &str = "GTRACE_VM_CACHE";
 /// Where the consoles' output goes, in the cache.
 const LOGS: &str = "logs";
 
-/// What machines, images and the stub take, beside what building gtrace takes.
-const PACKAGES: [&str; 7] = [
-    "qemu-system-x86",
-    "busybox-static",
-    "make",
-    "gcc",
-    "libc6-dev",
-    "libelf1",
-    "xz-utils",
+/// Packages that machines, images and the stub take, beside what building gtrace takes, and the
+/// program that will do wherever it comes from.
+const NEEDED: [(&str, Option<&str>); 8] = [
+    ("qemu-system-x86", Some(machine::QEMU)),
+    ("busybox-static", Some("busybox")),
+    ("make", Some("make")),
+    ("gcc", Some("gcc")),
+    ("libc6-dev", None),
+    ("libelf-dev", None),
+    ("xz-utils", Some("xz")),
+    ("util-linux", Some(machine::SETPRIV)),
 ];
-
-/// Programs of those packages.
-const PROGRAMS: [&str; 5] = [machine::QEMU, "busybox", "make", "cc", "xz"];
 
 /// What to test, and on what.
 #[derive(Clone, Debug, Default)]
@@ -123,34 +123,67 @@ fn impossible() -> Option<String> {
 
 /// Installs what is missing.
 fn programs() -> Result<()> {
-    if PROGRAMS.iter().all(|program| shell::in_path(program)) {
+    const WHY: &str =
+        "virtual machines, their file system and the stub of the NVIDIA driver need them";
+    let missing = |program: &Option<&str>| program.is_none_or(|program| !shell::in_path(program));
+    if shell::in_path("dpkg-query") {
+        let packages = NEEDED.iter().filter(|(_, program)| missing(program));
+        let packages: Vec<_> = packages.map(|(package, _)| *package).collect();
+        return packages::ensure(&packages, WHY);
+    }
+    // Who has no dpkg cannot be asked for libraries: their lack shows when the stub is built.
+    let programs: Vec<_> = NEEDED
+        .iter()
+        .filter_map(|(_, program)| program.filter(|program| !shell::in_path(program)))
+        .collect();
+    if programs.is_empty() {
         return Ok(());
     }
-    packages::ensure(
-        &PACKAGES,
-        "virtual machines, their file system and the stub of the NVIDIA driver need them",
+    bail!(
+        "{} missing here: {WHY}; install what has them by this system's package manager",
+        programs.join(" ")
     )
 }
 
-/// Everything that machines of one kernel boot from.
+/// A kernel with the stub of the driver for it: what it takes to know that machines can be run.
 #[derive(Clone, Debug)]
-pub(crate) struct Prepared {
-    /// The kernel.
-    pub(crate) kernel: Kernel,
-    /// The guest's file system.
-    pub(crate) image: PathBuf,
+struct Base {
+    kernel: Kernel,
+    /// The directory with the stub's modules.
+    stub: PathBuf,
+}
+
+impl Base {
+    /// Fetches the kernel of `line` and builds the stub for it.
+    fn ensure(context: &Context, cache: &Cache, line: &str) -> Result<Self> {
+        let kernel = kernel::ensure(&cache.dir, &cache.apt, line)?;
+        let stub = stub::build(context, &cache.dir, &kernel)?;
+        Ok(Self { kernel, stub })
+    }
+
+    /// Makes the guest's file system. gtrace and the guest's program have been built.
+    fn image(&self, context: &Context, cache: &Cache) -> Result<PathBuf> {
+        image::build(context, &cache.dir, &self.kernel, &self.stub)
+    }
+}
+
+/// Whether the error says that this host has not what it takes, which is no failure of gtrace.
+fn is_lack(error: &anyhow::Error) -> bool {
+    error.is::<kernel::NoKernel>() || error.is::<stub::NoCompiler>()
 }
 
 /// The directory of kernels, stub, images and logs, of which one run at a time has the use.
 #[derive(Debug)]
-pub(crate) struct Cache {
+struct Cache {
     /// The directory.
-    pub(crate) dir: PathBuf,
+    dir: PathBuf,
+    /// An apt in it.
+    apt: Private,
     _lock: File,
 }
 
 /// `vm` in the target directory, or what `GTRACE_VM_CACHE` names; waits for its turn.
-pub(crate) fn cache(context: &Context) -> Result<Cache> {
+fn cache(context: &Context) -> Result<Cache> {
     let cache =
         std::env::var_os(CACHE_VARIABLE).map_or_else(|| context.target.join("vm"), PathBuf::from);
     let cache = std::path::absolute(&cache)
@@ -168,15 +201,16 @@ pub(crate) fn cache(context: &Context) -> Result<Cache> {
             .with_context(|| format!("cannot lock {}", cache.display()))?;
     }
     Ok(Cache {
+        apt: Private::new(cache.join("apt")),
         dir: cache,
         _lock: lock,
     })
 }
 
-/// Builds gtrace as users install it, and the guest's program; returns the latter's cases.
-pub(crate) fn build(context: &Context) -> Result<Vec<Case>> {
-    setup::build(context, Profile::Release, &["gtrace"])?;
-    // By itself: what the guest's program wants of common dependencies must not change gtrace.
+/// Builds the guest's program; returns its cases. By itself: what it wants of common dependencies
+/// must not change gtrace.
+fn build_guest(context: &Context) -> Result<Vec<Case>> {
+    setup::host_packages()?;
     step("building the guest's program");
     shell::run(context.cargo().args([
         "build",
@@ -186,12 +220,9 @@ pub(crate) fn build(context: &Context) -> Result<Vec<Case>> {
     cases::list(&context.binary(Profile::Release, "gtrace-vm-init"))
 }
 
-/// Fetches the kernel of `line` and makes the image for it. gtrace and the guest's program have
-/// been built.
-pub(crate) fn prepare(context: &Context, cache: &Cache, line: &str) -> Result<Prepared> {
-    let kernel = kernel::ensure(&cache.dir, line)?;
-    let image = image::build(context, &cache.dir, &kernel)?;
-    Ok(Prepared { kernel, image })
+/// Builds gtrace as users install it.
+fn build_gtrace(context: &Context) -> Result<()> {
+    setup::build(context, Profile::Release, &["gtrace"])
 }
 
 /// What to report where a kernel cannot be had: its row, how many cases that concerns, and why.
@@ -204,7 +235,15 @@ fn run(
     report: &mut Report,
     without: &Without,
 ) -> Result<bool> {
-    let cases = build(context)?;
+    let limit = suite::limit(options.long)?;
+    let mut lines = options.kernels.clone();
+    if lines.is_empty() {
+        lines.extend(kernel::DEFAULT_LINES.map(str::to_owned));
+    }
+    for line in &lines {
+        kernel::check_line(line)?;
+    }
+    let cases = build_guest(context)?;
     let scenarios = Scenario::ALL.into_iter().filter(|s| *s != Scenario::Bench);
     let plan: Vec<_> = scenarios
         .map(|scenario| {
@@ -216,51 +255,43 @@ fn run(
     if plan.is_empty() {
         return Ok(false);
     }
-    let mut lines = options.kernels.clone();
-    if lines.is_empty() {
-        lines.extend(kernel::DEFAULT_LINES.map(str::to_owned));
-    }
     let cache = cache(context)?;
-    let mut prepared = Vec::new();
+    // Before gtrace is built, which takes minutes and is of no use where there is no kernel.
+    let mut bases = Vec::new();
     for line in &lines {
-        match prepare(context, &cache, line) {
-            Ok(ready) => prepared.push(ready),
-            Err(error) if error.is::<kernel::NoKernel>() => {
+        match Base::ensure(context, &cache, line) {
+            Ok(base) => bases.push(base),
+            Err(error) if is_lack(&error) => {
                 let cases = plan.iter().map(|(_, cases)| cases.len()).sum::<usize>();
                 let cases = u64::try_from(cases).unwrap_or(u64::MAX);
                 without(report, &row(line), cases, error);
             }
-            Err(error) => return Err(error),
+            Err(error) => report.check(&row(line), Err(error)),
         }
     }
-    for Prepared { kernel, image } in &prepared {
-        step(format!("testing on kernel {}", kernel.key));
-        let mut counts = Counts::default();
-        for (scenario, cases) in &plan {
-            let mut left = cases.as_slice();
-            for nth in 1.. {
-                let console = cache
-                    .dir
-                    .join(LOGS)
-                    .join(format!("{}-{scenario}-{nth}.log", kernel.line));
-                let machine = Boot {
-                    kernel,
-                    image,
-                    scenario: *scenario,
-                    console: &console,
-                    long: options.long,
-                    share: None,
-                };
-                let told = boot(&machine, left, &mut |told| {
-                    counts += show(kernel, *scenario, told);
-                })?;
-                left = &left[told..];
-                if left.is_empty() {
-                    break;
-                }
+    if bases.is_empty() {
+        return Ok(true);
+    }
+    build_gtrace(context)?;
+    for base in &bases {
+        let row = row(&base.kernel.line);
+        let image = match base.image(context, &cache) {
+            Ok(image) => image,
+            Err(error) => {
+                report.check(&row, Err(error));
+                continue;
             }
-        }
-        report.suite(&row(&kernel.line), counts, "");
+        };
+        step(format!("testing on kernel {}", base.kernel.key));
+        let suite = Suite {
+            kernel: &base.kernel,
+            image: &image,
+            logs: &cache.dir.join(LOGS),
+            long: options.long,
+            limit,
+        };
+        let (counts, note) = suite.run(&plan);
+        report.suite(&row, counts, note);
     }
     Ok(true)
 }
@@ -268,45 +299,4 @@ fn run(
 /// The name of a kernel's row in the report.
 fn row(line: &str) -> String {
     format!("virtual machines, kernel {line}")
-}
-
-/// Prints what was told, and counts it.
-fn show(kernel: &Kernel, scenario: Scenario, told: Told<'_>) -> Counts {
-    let mut counts = Counts::default();
-    let (case, seconds, verdict) = match told {
-        Told::Note { case, text } => {
-            println!(
-                "     note            {} {scenario} {case}: {text}",
-                kernel.line
-            );
-            return counts;
-        }
-        Told::Over {
-            case,
-            seconds,
-            verdict,
-        } => (case, seconds, verdict),
-    };
-    let (word, text) = match verdict {
-        Verdict::Passed => {
-            counts.passed = 1;
-            ("PASS", String::new())
-        }
-        Verdict::Failed(message) => {
-            counts.failed = 1;
-            ("FAIL", message)
-        }
-        Verdict::Skipped(reason) => {
-            counts.skipped = 1;
-            ("SKIP", reason)
-        }
-    };
-    println!(
-        "     {word} [{seconds:8.3}s] {} {scenario} {case}",
-        kernel.line
-    );
-    for line in text.lines() {
-        println!("          {line}");
-    }
-    counts
 }

@@ -1,7 +1,8 @@
 //! Runs cases in a machine and tells how each one ended.
 
 use std::fmt;
-use std::time::Duration;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use gtrace_vm_tests::protocol::{EXIT_STATUS, FromGuest, ToGuest};
@@ -17,6 +18,9 @@ const CLEAN_UP_LIMIT: Duration = Duration::from_secs(60);
 
 /// How long a machine may take to end.
 const END_LIMIT: Duration = Duration::from_secs(30);
+
+/// What is said of a case that the deadline ended or did not let begin.
+pub(super) const OUT_OF_TIME: &str = "out of time";
 
 /// How a case ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,32 +52,38 @@ pub(crate) enum Told<'a> {
         /// How it ended.
         verdict: Verdict,
     },
+    /// Every case is over, and then the machine did not end as it should.
+    BadEnd {
+        /// What it did instead.
+        message: String,
+    },
 }
 
-/// Boots one machine and runs `cases` in it, in order, until one of them makes it unusable.
-/// Returns how many have been told of; there is always one. The others want a fresh machine.
+/// Takes what is told, and says whether to go on with the next case.
+pub(crate) type Tell<'a> = dyn FnMut(Told<'_>) -> ControlFlow<()> + 'a;
+
+/// Boots one machine and runs `cases` in it, in order, until one of them makes it unusable, the
+/// deadline passes or `tell` breaks. Returns how many have been told of; there is always one. The
+/// others want a fresh machine.
 ///
 /// # Errors
 ///
 /// QEMU cannot be started or spoken to.
-pub(crate) fn boot(
-    boot: &Boot<'_>,
-    cases: &[&Case],
-    tell: &mut dyn FnMut(Told<'_>),
-) -> Result<usize> {
+pub(crate) fn boot(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Result<usize> {
     let mut machine = Machine::start(boot)?;
     if let Err(cause) = until_ready(&mut machine, BOOT_LIMIT) {
         // None of the others would fare better.
         let message = format!("the machine does not come up: {cause}");
         for case in cases {
-            over(tell, case, 0.0, Verdict::Failed(message.clone()));
+            // Whether to go on is no question: these were not run.
+            let _ = over(tell, case, 0.0, Verdict::Failed(message.clone()));
         }
         return Ok(cases.len());
     }
     for (index, case) in cases.iter().enumerate() {
-        let (seconds, verdict, usable) = run(&mut machine, case, tell);
+        let (seconds, verdict, usable) = run(&mut machine, case, boot.deadline, tell);
         if !usable {
-            over(tell, case, seconds, verdict);
+            let _ = over(tell, case, seconds, verdict);
             return Ok(index + 1);
         }
         if let Err(cause) = until_ready(&mut machine, CLEAN_UP_LIMIT) {
@@ -81,21 +91,25 @@ pub(crate) fn boot(
                 Verdict::Failed(message) => format!("{message}\nand then: {cause}"),
                 _ => cause.to_string(),
             };
-            over(tell, case, seconds, Verdict::Failed(message));
+            let _ = over(tell, case, seconds, Verdict::Failed(message));
             return Ok(index + 1);
         }
-        over(tell, case, seconds, verdict);
+        if over(tell, case, seconds, verdict).is_break() {
+            return Ok(index + 1);
+        }
     }
-    end(&mut machine)?;
+    if let Some(message) = end(&mut machine)? {
+        let _ = tell(Told::BadEnd { message });
+    }
     Ok(cases.len())
 }
 
-fn over(tell: &mut dyn FnMut(Told<'_>), case: &Case, seconds: f64, verdict: Verdict) {
+fn over(tell: &mut Tell<'_>, case: &Case, seconds: f64, verdict: Verdict) -> ControlFlow<()> {
     tell(Told::Over {
         case: &case.name,
         seconds,
         verdict,
-    });
+    })
 }
 
 /// Why a machine cannot be used.
@@ -127,17 +141,32 @@ fn until_ready(machine: &mut Machine, limit: Duration) -> Result<(), Cause> {
 }
 
 /// Runs one case. The last value says whether the machine still answers.
-fn run(machine: &mut Machine, case: &Case, tell: &mut dyn FnMut(Told<'_>)) -> (f64, Verdict, bool) {
+fn run(
+    machine: &mut Machine,
+    case: &Case,
+    deadline: Instant,
+    tell: &mut Tell<'_>,
+) -> (f64, Verdict, bool) {
     machine.say(&ToGuest::Run {
         name: case.name.clone(),
     });
+    let begin = Instant::now();
     loop {
-        match machine.hear(case.patience) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            let message = format!("{OUT_OF_TIME}\n{}", machine.console_end());
+            let seconds = begin.elapsed().as_secs_f64();
+            return (seconds, Verdict::Failed(message), false);
+        }
+        match machine.hear(case.patience.min(left)) {
             Heard::Message(FromGuest::Start { .. }) => {}
-            Heard::Message(FromGuest::Note { text }) => tell(Told::Note {
-                case: &case.name,
-                text,
-            }),
+            Heard::Message(FromGuest::Note { text }) => {
+                // A note ends nothing.
+                let _ = tell(Told::Note {
+                    case: &case.name,
+                    text,
+                });
+            }
             Heard::Message(FromGuest::Monitor { command }) => {
                 let answer = machine.monitor(&command);
                 machine.say(&answer);
@@ -155,6 +184,7 @@ fn run(machine: &mut Machine, case: &Case, tell: &mut dyn FnMut(Told<'_>)) -> (f
                 let message = format!("the guest said `{other}` out of turn");
                 return (0.0, Verdict::Failed(message), false);
             }
+            Heard::Silence if left < case.patience => {}
             Heard::Silence => {
                 let seconds = case.patience.as_secs_f64();
                 let message = format!(
@@ -181,17 +211,17 @@ fn ended(machine: &mut Machine) -> Cause {
     ))
 }
 
-/// Ends the machine in order. All cases have been told of by then: what goes wrong here is said.
-fn end(machine: &mut Machine) -> Result<()> {
+/// Ends the machine in order; what went wrong, a panic for example.
+fn end(machine: &mut Machine) -> Result<Option<String>> {
     machine.say(&ToGuest::Off);
     while !matches!(machine.hear(END_LIMIT), Heard::End | Heard::Silence) {}
     let status = machine.wait(END_LIMIT)?;
-    if status.and_then(|status| status.code()) != Some(EXIT_STATUS) {
-        let status = status.map_or("it was ended".to_owned(), |status| status.to_string());
-        eprintln!(
-            "gtrace: the machine did not end as it should ({status})\n{}",
-            machine.console_end()
-        );
+    if status.and_then(|status| status.code()) == Some(EXIT_STATUS) {
+        return Ok(None);
     }
-    Ok(())
+    let status = status.map_or("it went on".to_owned(), |status| status.to_string());
+    Ok(Some(format!(
+        "after its last case the machine did not end as it should (QEMU: {status})\n{}",
+        machine.console_end()
+    )))
 }

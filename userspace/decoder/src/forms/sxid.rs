@@ -18,7 +18,7 @@ pub(crate) struct State {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
-    switch: Option<u32>,
+    switch: u32,
     pci: PciAddress,
     code: u32,
 }
@@ -39,12 +39,18 @@ enum Part<'a> {
     Data(&'a str),
 }
 
+/// What the driver writes before a line of its own, and its name as a PCI driver: `nvidia-nvswitch0: `
+/// is the driver's line, `nvidia-nvswitch 0000:05:00.0: ` the kernel's about a device of it.
+const DRIVER: &str = "nvidia-nvswitch";
+
+/// Whether the driver wrote the line, of one of its switches.
+pub(crate) fn is_of_switch(text: &str) -> bool {
+    let rest = text.strip_prefix(DRIVER);
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 fn parse(text: &str) -> Option<(Key, Part<'_>)> {
-    let rest = text.strip_prefix("nvidia-nvswitch")?;
-    let (switch, rest) = match scan::number(rest) {
-        Some((n, rest)) => (Some(n), rest),
-        None => (None, rest),
-    };
+    let (switch, rest) = scan::number(text.strip_prefix(DRIVER)?)?;
     let rest = rest.strip_prefix(": SXid ")?;
     let (device, rest) = scan::bracketed(rest)?;
     let pci = PciAddress::parse(device.strip_prefix("PCI:").unwrap_or(device))?;
@@ -78,7 +84,7 @@ impl State {
         out.extend(self.groups.drain(..).map(Open::finish));
     }
 
-    /// Takes a line that begins with `nvidia-nvswitch`.
+    /// Takes a line that [`is_of_switch`].
     pub(crate) fn line(&mut self, line: &Line<'_>, out: &mut Vec<Occurrence>) {
         let Some((key, part)) = parse(line.text) else {
             return;
@@ -146,7 +152,7 @@ impl Open {
         occurrence.gpu = Some(Gpu::at(self.key.pci));
         let fabric = &mut occurrence.detail.fabric;
         fabric.sxid = Some(self.key.code);
-        fabric.nvswitch = self.key.switch;
+        fabric.nvswitch = Some(self.key.switch);
         fabric.scope = self.scope;
         fabric.link = self.link;
         fabric.data = self.data;

@@ -10,6 +10,8 @@ use crate::{GpuInfo, PciId, PcieLink, PresentIn};
 const NVIDIA: u32 = 0x10de;
 /// Base class: display controller (0x0300 VGA, 0x0302 3D controller, 0x0380 other).
 const CLASS_DISPLAY: u32 = 0x03;
+/// Base class: bridge.
+const CLASS_BRIDGE: u32 = 0x06;
 /// Class and sub-class: bridge, other. NVSwitch has it.
 const CLASS_BRIDGE_OTHER: u32 = 0x0680;
 
@@ -20,6 +22,20 @@ pub enum PciClass {
     Gpu,
     /// An NVSwitch.
     NvSwitch,
+}
+
+/// What a PCI function of the host is to the GPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    /// A GPU or NVSwitch.
+    Watched(PciClass),
+    /// A part of the device at that address: its virtual function, or a further function of an
+    /// NVIDIA card (sound, USB).
+    Part(PciAddress),
+    /// The first function of any other device, below these ports, root port first.
+    Endpoint(Vec<PciAddress>),
+    /// A bridge, a device below no port, a further function of a device that is not NVIDIA's.
+    Other,
 }
 
 /// An NVIDIA device as sysfs shows it.
@@ -76,7 +92,10 @@ pub(crate) fn devices_dir(root: &SysRoot) -> PathBuf {
 pub fn inventory(root: &SysRoot) -> io::Result<Vec<PciDevice>> {
     Ok(addresses(root)?
         .into_iter()
-        .filter_map(|pci| read(root, pci, classify(root, pci)??))
+        .filter_map(|pci| match classify(root, pci)? {
+            Function::Watched(class) => read(root, pci, class),
+            _ => None,
+        })
         .collect())
 }
 
@@ -97,18 +116,27 @@ fn full_address(name: &str) -> Option<PciAddress> {
     (name.contains('.') && name.matches(':').count() == 2).then(|| PciAddress::parse(name))?
 }
 
-/// Whether the device at `pci` is one to watch; `None` if it cannot be read (it is gone).
-pub(crate) fn classify(root: &SysRoot, pci: PciAddress) -> Option<Option<PciClass>> {
+/// What the function at `pci` is; `None` if it cannot be read (it is gone).
+pub(crate) fn classify(root: &SysRoot, pci: PciAddress) -> Option<Function> {
     let dir = devices_dir(root).join(pci.to_string());
-    // A virtual function belongs to its GPU, and its vendor id reads all ones by specification.
-    if sysfs::hex(&dir.join("vendor"))? != NVIDIA || dir.join("physfn").exists() {
-        return Some(None);
+    let vendor = sysfs::hex(&dir.join("vendor"))?;
+    // A virtual function shows vendor and class of its device (drivers/pci/iov.c).
+    if let Some(whole) = sysfs::link_name(&dir.join("physfn")) {
+        return Some(full_address(&whole).map_or(Function::Other, Function::Part));
     }
     let class = sysfs::hex(&dir.join("class"))?;
+    let ours = vendor == NVIDIA;
     Some(match (class >> 16, class >> 8) {
-        (CLASS_DISPLAY, _) => Some(PciClass::Gpu),
-        (_, CLASS_BRIDGE_OTHER) => Some(PciClass::NvSwitch),
-        _ => None,
+        (CLASS_DISPLAY, _) if ours => Function::Watched(PciClass::Gpu),
+        (_, CLASS_BRIDGE_OTHER) if ours => Function::Watched(PciClass::NvSwitch),
+        // Of another vendor's card one function says nothing of the next: in a virtual machine the
+        // functions of one address can be different devices of the host.
+        _ if ours && pci.function != 0 => Function::Part(PciAddress { function: 0, ..pci }),
+        (base, _) if base == CLASS_BRIDGE || pci.function != 0 => Function::Other,
+        _ => match upstream(&dir, pci) {
+            ports if ports.is_empty() => Function::Other,
+            ports => Function::Endpoint(ports),
+        },
     })
 }
 

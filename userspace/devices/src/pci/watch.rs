@@ -1,10 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::time::{Duration, Instant};
 
 use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
 
 use super::aer::{self, AerCounters, AerSeverity};
-use super::device::{self, PciClass, PciDevice};
+use super::device::{self, Function, PciClass, PciDevice};
 use super::tree::PciTree;
 use crate::metric::{Metric, MetricKind};
 use crate::sysfs::SysRoot;
@@ -24,17 +25,19 @@ pub struct PciReport {
 /// Watches the NVIDIA devices in sysfs and the ports above them.
 ///
 /// A state is reported once, and again only after it was over. The first poll takes the AER
-/// counters as they are; a dead device and a narrow link are reported by it too, as they are
-/// trouble now.
+/// counters as they are; a narrow link is reported by it too, as it is trouble now. A device that
+/// does not answer is reported when a poll or look a second later or more finds the same.
 #[derive(Debug)]
 pub struct PciWatch {
     root: SysRoot,
     /// What every PCI function of the host is, so that each is classified once.
-    classes: BTreeMap<PciAddress, Option<PciClass>>,
+    functions: BTreeMap<PciAddress, Function>,
     devices: BTreeMap<PciAddress, PciDevice>,
     tree: PciTree,
     aer: BTreeMap<PciAddress, AerCounters>,
     lost: BTreeSet<PciAddress>,
+    /// Devices whose configuration space reads all ones, since when.
+    silent: BTreeMap<PciAddress, Instant>,
     narrow: BTreeMap<PciAddress, u32>,
     /// How often in a row a busy GPU had a link slower than its maximum.
     slow: BTreeMap<PciAddress, u32>,
@@ -44,16 +47,22 @@ pub struct PciWatch {
 /// busy and the reading of the speed are not of one moment: two polls in a row must agree.
 const SLOW_POLLS: u32 = 2;
 
+/// For how long a device must not answer before it counts as lost. Downstream Port Containment
+/// takes the link down at an error, and until the kernel has brought it up again, which the device
+/// survives, its configuration space reads all ones.
+const SILENT_FOR: Duration = Duration::from_secs(1);
+
 impl PciWatch {
     /// A watch of the sysfs at `root` that has seen nothing yet.
     pub fn new(root: SysRoot) -> Self {
         Self {
             root,
-            classes: BTreeMap::new(),
+            functions: BTreeMap::new(),
             devices: BTreeMap::new(),
             tree: PciTree::default(),
             aer: BTreeMap::new(),
             lost: BTreeSet::new(),
+            silent: BTreeMap::new(),
             narrow: BTreeMap::new(),
             slow: BTreeMap::new(),
         }
@@ -94,12 +103,11 @@ impl PciWatch {
 
     fn compare(&mut self) -> io::Result<(BTreeMap<PciAddress, PciDevice>, PciReport)> {
         let mut report = PciReport::default();
+        let began = Instant::now();
         let now = self.read()?;
-        let other =
-            |(pci, class): (&PciAddress, &Option<PciClass>)| class.is_none().then_some(*pci);
-        let others = self.classes.iter().filter_map(other).collect();
-        self.tree.update(&now, &others);
-        self.judge_presence(&now, &mut report.events);
+        self.tree.update(&now, &self.functions);
+        let dead = self.silent_for_long(&now, began);
+        self.judge_presence(&now, &dead, &mut report.events);
         for device in now.values().filter(|d| !d.dead && !d.suspended) {
             self.judge_width(device, &mut report.events);
         }
@@ -164,31 +172,46 @@ impl PciWatch {
     fn read(&mut self) -> io::Result<BTreeMap<PciAddress, PciDevice>> {
         let addresses = device::addresses(&self.root)?;
         let present: BTreeSet<_> = addresses.iter().copied().collect();
-        self.classes.retain(|pci, _| present.contains(pci));
+        self.functions.retain(|pci, _| present.contains(pci));
         let mut now = BTreeMap::new();
         for pci in addresses {
-            let class = match self.classes.get(&pci) {
-                Some(class) => *class,
-                None => {
-                    let Some(class) = device::classify(&self.root, pci) else {
-                        continue;
-                    };
-                    self.classes.insert(pci, class);
-                    class
-                }
-            };
-            now.extend(
-                class
-                    .and_then(|c| device::read(&self.root, pci, c))
-                    .map(|d| (pci, d)),
-            );
+            if !self.functions.contains_key(&pci) {
+                let Some(function) = device::classify(&self.root, pci) else {
+                    continue;
+                };
+                self.functions.insert(pci, function);
+            }
+            if let Some(Function::Watched(class)) = self.functions.get(&pci) {
+                now.extend(device::read(&self.root, pci, *class).map(|d| (pci, d)));
+            }
         }
         Ok(now)
+    }
+
+    /// The devices of which an earlier reading and that begun at `began` agree that they do not
+    /// answer.
+    fn silent_for_long(
+        &mut self,
+        now: &BTreeMap<PciAddress, PciDevice>,
+        began: Instant,
+    ) -> BTreeSet<PciAddress> {
+        self.silent
+            .retain(|pci, _| now.get(pci).is_some_and(|d| d.dead));
+        let read = Instant::now();
+        let mut long = BTreeSet::new();
+        for device in now.values().filter(|d| d.dead) {
+            let since = *self.silent.entry(device.pci).or_insert(read);
+            if began.saturating_duration_since(since) >= SILENT_FOR {
+                long.insert(device.pci);
+            }
+        }
+        long
     }
 
     fn judge_presence(
         &mut self,
         now: &BTreeMap<PciAddress, PciDevice>,
+        dead: &BTreeSet<PciAddress>,
         events: &mut Vec<Observed>,
     ) {
         let gone = self
@@ -196,7 +219,7 @@ impl PciWatch {
             .values()
             .filter(|d| !now.contains_key(&d.pci))
             .map(|d| (d.pci, d.class, "is no longer among the PCI devices"));
-        let dead = now.values().filter(|d| d.dead).map(|d| {
+        let dead = now.values().filter(|d| dead.contains(&d.pci)).map(|d| {
             (
                 d.pci,
                 d.class,

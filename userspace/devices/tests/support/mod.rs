@@ -115,7 +115,7 @@ impl Sys {
         sys.add(&["0000:3d:00.1"], "0x10de\n", "0x040300\n");
         sys.add(&["0000:41:00.0"], "0x15b3\n", "0x020700\n");
         sys.add(&["0000:42:00.0"], "0x10de\n", "0x030200\n");
-        fs::create_dir(sys.device("0000:42:00.0").join("physfn")).unwrap();
+        sys.virtual_function("0000:42:00.0", "0000:3d:00.0");
         for gpu in ["0000:3d:00.0", "0000:3e:00.0"] {
             sys.link(gpu, "32.0 GT/s PCIe", "16");
             sys.bind(gpu, "nvidia");
@@ -141,6 +141,12 @@ impl Sys {
             self.write(name, &format!("{kind}_link_speed"), speed);
             self.write(name, &format!("{kind}_link_width"), width);
         }
+    }
+
+    /// Makes `name` a virtual function of `whole`.
+    pub(crate) fn virtual_function(&self, name: &str, whole: &str) {
+        let target = Path::new("..").join(whole);
+        symlink(target, self.device(name).join("physfn")).unwrap();
     }
 
     pub(crate) fn bind(&self, name: &str, driver: &str) {

@@ -13,6 +13,7 @@ use aya::maps::MapData;
 use aya::programs::kprobe::KProbeLinkId;
 use aya::programs::trace_point::TracePointLinkId;
 use aya::programs::{KProbe, ProgramError, TracePoint};
+use gtrace_abi::{CallStart, OpenFile};
 use gtrace_event::WitnessName;
 use libbpf_rs::{Object, ObjectBuilder};
 
@@ -154,53 +155,84 @@ fn load_core(ebpf: &Ebpf) -> Result<Object, String> {
 }
 
 impl Probes {
-    /// Attaches to a module that has been loaded.
-    pub fn attach_driver(&mut self, module: DriverModule, tracefs: &Tracefs) {
+    /// Attaches to a module that has been loaded; whether there is nothing left to try again.
+    pub fn attach_driver(&mut self, module: DriverModule, tracefs: &Tracefs) -> bool {
         if !Path::new(KPROBES).exists() {
             let reason = "this kernel has no kprobes (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)";
             for witness in [WitnessName::DriverIoctl, WitnessName::ReportError] {
-                self.set_driver_state(witness, AttachState::Absent(reason.to_owned()));
-            }
-            return;
-        }
-        if !self.options.off.contains(&WitnessName::DriverIoctl) {
-            let state = match self.attach_functions(module) {
-                Ok(()) => AttachState::Attached,
-                Err(reason) => {
-                    self.detach_module(module);
-                    AttachState::Failed(reason)
+                if !self.options.off.contains(&witness) {
+                    self.set_driver_state(witness, AttachState::Absent(reason.to_owned()));
                 }
-            };
-            // UVM's calls are a part; without the main module's there is nothing.
-            if module == DriverModule::Nvidia || state != AttachState::Attached {
-                self.set_driver_state(WitnessName::DriverIoctl, state);
             }
+            return true;
         }
+        let calls = self.attach_calls(module);
         if module != DriverModule::Nvidia {
-            return;
+            return calls;
         }
+        let mut reported = true;
         if !self.options.off.contains(&WitnessName::ReportError) {
             let state = match self.attach_report_error() {
                 Ok(()) => AttachState::Attached,
                 Err(reason) => AttachState::Failed(reason),
             };
+            reported = state == AttachState::Attached;
             self.set_driver_state(WitnessName::ReportError, state);
         }
-        if self.options.dev_xid {
-            let state = if tracefs.has("nvidia", "nvidia_dev_xid") {
-                match self.attach_dev_xid() {
-                    Ok(()) => AttachState::Attached,
-                    Err(reason) => AttachState::Failed(reason),
-                }
-            } else {
-                AttachState::Absent("this driver has no such tracepoint (575.51.02 has)".to_owned())
-            };
-            self.set_driver_state(WitnessName::DevXid, state);
+        self.attach_dev_xid_if_wanted(tracefs);
+        calls && reported
+    }
+
+    /// Attaches to the functions of a module. UVM's are a part of the source: without the main
+    /// module's they would only see calls that the syscall's tracepoints then see too.
+    fn attach_calls(&mut self, module: DriverModule) -> bool {
+        if self.options.off.contains(&WitnessName::DriverIoctl) {
+            return true;
         }
+        let main = self.driver.kprobes.contains_key(&DriverModule::Nvidia);
+        if module == DriverModule::NvidiaUvm && !main {
+            return false;
+        }
+        let attached = self.attach_functions(module);
+        if attached.is_err() {
+            self.detach_module(module);
+        }
+        let state = match (module, attached) {
+            (_, Ok(())) => AttachState::Attached,
+            (DriverModule::Nvidia, Err(reason)) => {
+                self.detach_module(DriverModule::NvidiaUvm);
+                AttachState::Failed(reason)
+            }
+            (DriverModule::NvidiaUvm, Err(reason)) => {
+                AttachState::Degraded(format!("calls of nvidia-uvm are not seen: {reason}"))
+            }
+        };
+        let done = state == AttachState::Attached;
+        self.set_driver_state(WitnessName::DriverIoctl, state);
+        done
+    }
+
+    /// Attaches to nvidia:nvidia_dev_xid where that is asked for and it is there.
+    pub fn attach_dev_xid_if_wanted(&mut self, tracefs: &Tracefs) {
+        if !self.options.dev_xid || self.driver.dev_xid.is_some() {
+            return;
+        }
+        let state = if tracefs.has("nvidia", "nvidia_dev_xid") {
+            match self.attach_dev_xid() {
+                Ok(()) => AttachState::Attached,
+                Err(reason) => AttachState::Failed(reason),
+            }
+        } else {
+            AttachState::Absent("this driver has no such tracepoint (575.51.02 has)".to_owned())
+        };
+        self.set_driver_state(WitnessName::DevXid, state);
     }
 
     fn set_driver_state(&mut self, witness: WitnessName, state: AttachState) {
-        if let AttachState::Failed(reason) = &state {
+        // Tried again and again, it is told once.
+        if self.states.get(&witness) != Some(&state)
+            && let AttachState::Failed(reason) | AttachState::Degraded(reason) = &state
+        {
             tracing::warn!(probe = witness.name(), "not attached: {reason}");
         }
         self.states.insert(witness, state);
@@ -300,7 +332,10 @@ impl Probes {
 
     /// Lets go of a module, which may be gone already: the kernel has then taken the probes out.
     pub fn detach_module(&mut self, module: DriverModule) {
-        for (name, link) in self.driver.kprobes.remove(&module).unwrap_or_default() {
+        let links = self.driver.kprobes.remove(&module).unwrap_or_default();
+        let any = !links.is_empty();
+        // The return last, so that no start is left without its end.
+        for (name, link) in links.into_iter().rev() {
             let program = self.ebpf.program_mut(name);
             let detached = program.map(|p| <&mut KProbe>::try_from(p)?.detach(link));
             if let Some(Err(error)) = detached {
@@ -310,6 +345,12 @@ impl Probes {
         if module == DriverModule::Nvidia {
             self.driver.report_error = None;
             self.detach_dev_xid();
+        }
+        if any && self.driver.kprobes.is_empty() {
+            // Calls under way would else seem to go on for ever, and files to stay open.
+            self.clear::<u64, CallStart>("DRIVER_STARTS");
+            self.clear::<u64, OpenFile>("OPENING");
+            self.clear::<u64, OpenFile>("OPENS");
         }
     }
 
@@ -323,11 +364,13 @@ impl Probes {
         if let Some(Err(error)) = detached {
             tracing::warn!("dev_xid: detach failed: {}", error_chain(&error));
         }
+        let held = AttachState::Held("let go, as somebody may be unloading the driver");
+        self.states.insert(WitnessName::DevXid, held);
     }
 
     /// Lets go of every module.
     pub(super) fn detach_driver(&mut self) {
-        for module in DRIVER_MODULES {
+        for module in DRIVER_MODULES.into_iter().rev() {
             self.detach_module(module);
         }
     }

@@ -102,15 +102,29 @@ pub const PROBES: [Probe; 6] = [
     },
 ];
 
+/// Tables for one process, or one look.
+const SMALL: [(&str, u32); 6] = [
+    ("HISTS", 256),
+    ("FAILURES", 256),
+    ("STARTS", 1024),
+    ("DRIVER_STARTS", 1024),
+    ("OPENS", 256),
+    ("GPU_TASKS", 256),
+];
+
 /// How a probe stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttachState {
     /// Every hook is attached.
     Attached,
+    /// Works, and gives less than it could, with the reason.
+    Degraded(String),
     /// Not wanted by configuration.
     Off,
     /// Detached by `gtrace pause` or the kill-switch file.
     Paused,
+    /// Let go for a while, with the reason.
+    Held(&'static str),
     /// Not needed: another probe sees the same, and more cheaply.
     Replaced(WitnessName),
     /// This kernel does not have it, with the reason.
@@ -142,6 +156,8 @@ pub struct ProbesOptions {
     /// Whether nvidia:nvidia_dev_xid is attached to when the driver has it. The driver cannot be
     /// unloaded meanwhile.
     pub dev_xid: bool,
+    /// Whether the tables are to be small: for one process, or one look.
+    pub small: bool,
 }
 
 /// The loaded probes.
@@ -162,6 +178,11 @@ impl Probes {
         loader.override_global("OFFSETS", &layout.offsets, true);
         if options.ring_bytes != 0 {
             loader.map_max_entries("EVENTS", options.ring_bytes);
+        }
+        if options.small {
+            for (map, entries) in SMALL {
+                loader.map_max_entries(map, entries);
+            }
         }
         let mut ebpf = loader
             .load(object(options.log))
@@ -293,6 +314,11 @@ impl Probes {
     }
 
     fn detach_one(&mut self, probe: &Probe) {
+        let ioctl = probe.witness == WitnessName::SyscallIoctl
+            && probe
+                .hooks
+                .iter()
+                .any(|h| self.links.contains_key(h.program));
         // Enter before exit, so that no start is left without its end.
         for hook in probe.hooks.iter().rev() {
             let Some(link) = self.links.remove(hook.program) else {
@@ -310,27 +336,51 @@ impl Probes {
                 );
             }
         }
+        if ioctl {
+            // Calls under way would else seem to go on for ever.
+            self.clear::<u64, CallStart>("STARTS");
+        }
+    }
+
+    /// Empties a table that nothing writes to any more.
+    pub(super) fn clear<K: Pod + Ord, V: Pod>(&mut self, name: &str) {
+        let keys: Vec<K> = self
+            .entries::<K, V>(name)
+            .into_iter()
+            .map(|e| e.0)
+            .collect();
+        let map = self.ebpf.map_mut(name);
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, K, V>::try_from(m).ok()) {
+            for key in keys {
+                // Gone already is as good.
+                let _ = map.remove(&key);
+            }
+        }
     }
 
     /// Detaches every probe; they stay loaded.
     pub fn detach(&mut self) {
         for probe in &PROBES {
             self.detach_one(probe);
-            if self.states.get(&probe.witness) == Some(&AttachState::Attached) {
+            if self.has(probe.witness) {
                 self.states.insert(probe.witness, AttachState::Paused);
             }
         }
+        let of_driver = driver::WITNESSES.map(|w| (w, self.has(w)));
         self.detach_driver();
-        for witness in driver::WITNESSES {
-            if self.states.get(&witness) == Some(&AttachState::Attached) {
-                self.states.insert(witness, AttachState::Paused);
-            }
+        // Processes that end meanwhile are not seen to.
+        self.clear::<u32, u32>("GPU_TASKS");
+        for (witness, _) in of_driver.into_iter().filter(|(_, had)| *had) {
+            self.states.insert(witness, AttachState::Paused);
         }
     }
 
     /// Whether a probe is attached.
     pub fn has(&self, witness: WitnessName) -> bool {
-        self.states.get(&witness) == Some(&AttachState::Attached)
+        matches!(
+            self.states.get(&witness),
+            Some(AttachState::Attached | AttachState::Degraded(_))
+        )
     }
 
     /// How each probe stands.
@@ -400,12 +450,12 @@ impl Probes {
 
     /// How often the driver failed which call how.
     pub fn failures(&self) -> Vec<(FailureKey, u64)> {
-        self.entries("FAILURES")
+        self.entries("FAILURES").into_iter().collect()
     }
 
     /// The calls under way, by process and thread id (`tgid << 32 | tid`).
     pub fn calls_under_way(&self) -> Vec<(u64, CallStart)> {
-        let mut calls: Vec<(u64, CallStart)> = self.entries("DRIVER_STARTS");
+        let mut calls: Vec<(u64, CallStart)> = self.entries("DRIVER_STARTS").into_iter().collect();
         calls.extend(self.entries::<u64, CallStart>("STARTS"));
         calls.retain(|(_, start)| start.boottime_ns != 0);
         calls
@@ -413,17 +463,19 @@ impl Probes {
 
     /// The device files that are open, as far as their opening was seen.
     pub fn open_files(&self) -> Vec<OpenFile> {
-        let entries: Vec<(u64, OpenFile)> = self.entries("OPENS");
-        entries.into_iter().map(|(_, open)| open).collect()
+        self.entries::<u64, OpenFile>("OPENS")
+            .into_values()
+            .collect()
     }
 
-    fn entries<K: Pod, V: Pod>(&self, map: &str) -> Vec<(K, V)> {
+    /// A table that is written to while it is read can show a key twice.
+    fn entries<K: Pod + Ord, V: Pod>(&self, map: &str) -> BTreeMap<K, V> {
         let Some(map) = self
             .ebpf
             .map(map)
             .and_then(|m| HashMap::<_, K, V>::try_from(m).ok())
         else {
-            return Vec::new();
+            return BTreeMap::new();
         };
         map.iter().filter_map(Result::ok).collect()
     }

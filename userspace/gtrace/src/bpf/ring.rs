@@ -17,6 +17,9 @@ use gtrace_abi::{
 const STORM: u32 = 16;
 /// Between looks in a storm.
 const STORM_POLL: Duration = Duration::from_micros(500);
+/// So many calls are taken in a row at most: whoever makes calls fail as fast as he can must not keep
+/// the reader from the events.
+const CALLS_A_ROUND: u32 = 64;
 /// After the last record the reader looks once more before it sleeps: a record that was being
 /// written while it read the one before may have come without a wake-up.
 const RECHECK: Duration = Duration::from_millis(1);
@@ -97,15 +100,24 @@ pub fn drain(
     let fds = [rings[0].as_raw_fd(), rings[1].as_raw_fd()];
     let mut recheck = false;
     while !stop.load(Ordering::Relaxed) {
+        let [events, calls] = &mut rings;
         let mut taken = 0;
-        for ring in &mut rings {
-            while let Some(item) = ring.next() {
-                taken += 1;
-                take(RingRecord::parse(&item));
-            }
+        while let Some(item) = events.next() {
+            taken += 1;
+            take(RingRecord::parse(&item));
         }
+        let mut of_calls = 0;
+        while of_calls < CALLS_A_ROUND
+            && let Some(item) = calls.next()
+        {
+            of_calls += 1;
+            take(RingRecord::parse(&item));
+        }
+        taken += of_calls;
         let pending = idle();
-        if taken >= STORM {
+        if of_calls == CALLS_A_ROUND {
+            // There are more, and meanwhile events may have come, which go first.
+        } else if taken >= STORM {
             // Not poll(2): the probes' wake-ups are not wanted now.
             std::thread::sleep(STORM_POLL);
         } else if pending || taken > 0 || recheck {

@@ -240,7 +240,7 @@ impl Fold {
         let code = code_key(occurrence.kind, &occurrence.gpu, &occurrence.detail)?;
         let id = *self.by_code.get(&code)?;
         let live = self.live.get(&id)?;
-        if is_synthetic(&live.event.message) && !is_textless(witness) {
+        if is_synthetic(&live.event.message) && !is_synthetic(&occurrence.message) {
             let late = live.last_ns.abs_diff(at_ns) <= tolerance(witness);
             return (late && !live.next.contains_key(&witness)).then_some(id);
         }

@@ -267,7 +267,11 @@ fn a_report_without_text_that_was_told_alone_gets_a_late_text() {
     let mut world = World::new();
     let alone = xid(79, "(no text) Xid 79 of 0000:3b:00.0", Provenance::Kernel);
     let id = world.tell(REPORT, S, alone).id();
-    let text = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79, gone", Provenance::Unknown);
+    let text = xid(
+        79,
+        "NVRM: Xid (PCI:0000:3b:00): 79, gone",
+        Provenance::Unknown,
+    );
     let told = world.tell(CONSOLE, S + 1000, text.clone());
     assert_eq!(told, Folded::Witnessed(id));
     assert_eq!(world.tell(KMSG, S + 2000, text), Folded::Witnessed(id));
@@ -281,7 +285,11 @@ fn a_report_without_text_that_was_told_alone_gets_a_late_text() {
 #[test]
 fn a_report_finds_the_text_that_came_before_it_and_only_once() {
     let mut world = World::new();
-    let text = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79, gone", Provenance::Unknown);
+    let text = xid(
+        79,
+        "NVRM: Xid (PCI:0000:3b:00): 79, gone",
+        Provenance::Unknown,
+    );
     let id = world.tell(CONSOLE, S, text.clone()).id();
     let code = ("0000:3b:00.0".parse().unwrap(), 79);
     let untold = |world: &World, at_ns| world.fold.untold_by_code(REPORT, code, at_ns, S);
@@ -295,7 +303,11 @@ fn a_report_finds_the_text_that_came_before_it_and_only_once() {
 fn a_report_between_the_pieces_of_a_record_does_not_part_them() {
     let mut world = World::new();
     let piece = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79,", Provenance::Unknown);
-    let whole = xid(79, "NVRM: Xid (PCI:0000:3b:00): 79, gone", Provenance::Kernel);
+    let whole = xid(
+        79,
+        "NVRM: Xid (PCI:0000:3b:00): 79, gone",
+        Provenance::Kernel,
+    );
     let id = world.tell(CONSOLE, S, piece.clone()).id();
     assert_eq!(world.tell(REPORT, S, piece), Folded::Witnessed(id));
     assert_eq!(world.tell(KMSG, S + 1000, whole), Folded::Witnessed(id));

@@ -1,6 +1,6 @@
 //! Driver-call statistics: the probes' histograms, with names and percentiles.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use gtrace_abi::{BUCKETS, CallHist, CallKey, FailureKey, MAX_NS, midpoint};
@@ -13,12 +13,26 @@ use crate::hub::{CallFailures, CallStats};
 
 /// Ended processes add up under this name.
 const ENDED: &str = "(ended)";
+/// How many operations of ended processes are kept apart; further ones add up in one row, as a
+/// program can make up any number of them.
+const MAX_ENDED: usize = 512;
+
+/// Where those further ones add up.
+const ENDED_REST: CallKey = CallKey {
+    code: 1,
+    ..CallKey::OVERFLOW
+};
 
 /// Reads histograms into statistics, and keeps the sums of processes that have ended.
 #[derive(Debug, Default)]
 pub struct Calls {
     names: HashMap<u32, String>,
     ended: BTreeMap<CallKey, Sums>,
+    /// Processes that were found to have ended at the reading before. Only now is it certain that
+    /// the tables have their last call.
+    dead: HashSet<u32>,
+    /// The rows of the reading before: most have not changed.
+    rows: HashMap<CallKey, CallStats>,
 }
 
 /// What is known of one row.
@@ -40,7 +54,7 @@ pub struct Read {
 }
 
 impl Calls {
-    /// Statistics of `histograms` and `failures`.
+    /// Statistics of `histograms` and `failures`, which were just taken.
     pub fn read(
         &mut self,
         histograms: Vec<(CallKey, Box<CallHist>)>,
@@ -49,26 +63,25 @@ impl Calls {
     ) -> Read {
         let mut read = Read::default();
         let mut live: BTreeMap<CallKey, Sums> = BTreeMap::new();
+        let before = std::mem::take(&mut self.dead);
         for (key, hist) in histograms {
-            let dir = PathBuf::from(format!("/proc/{}", key.tgid));
-            let ended = key != CallKey::OVERFLOW && !dir.exists();
-            let sums = if ended {
+            if before.contains(&key.tgid) {
                 self.names.remove(&key.tgid);
                 read.ended.push(key);
-                self.ended.entry(CallKey { tgid: 0, ..key })
-            } else {
-                self.remember_name(key.tgid, &dir);
-                live.entry(key)
-            };
-            merge(&mut sums.or_insert_with(Sums::none).hist, &hist);
+                merge(&mut self.ended_row(key).hist, &hist);
+                continue;
+            }
+            let dir = PathBuf::from(format!("/proc/{}", key.tgid));
+            if key != CallKey::OVERFLOW && !dir.exists() {
+                self.dead.insert(key.tgid);
+            }
+            self.remember_name(key.tgid, &dir);
+            merge(&mut live.entry(key).or_insert_with(Sums::none).hist, &hist);
         }
         for (key, count) in failures {
-            let sums = if read.ended.contains(&key.call) {
+            let sums = if before.contains(&key.call.tgid) {
                 read.ended_failures.push(*key);
-                self.ended.get_mut(&CallKey {
-                    tgid: 0,
-                    ..key.call
-                })
+                Some(self.ended_row(key.call))
             } else {
                 live.get_mut(&key.call)
             };
@@ -76,20 +89,42 @@ impl Calls {
                 *sums.statuses.entry(key.status).or_default() += count;
             }
         }
-        read.stats = live
-            .iter()
-            .map(|(key, sums)| {
-                let name = self.names.get(&key.tgid).map_or("?", String::as_str);
-                stats_of(*key, name, sums, devices)
-            })
-            .collect();
-        read.stats.extend(
-            self.ended
-                .iter()
-                .map(|(key, sums)| stats_of(*key, ENDED, sums, devices)),
-        );
-        read.stats.sort_by_key(|s| std::cmp::Reverse(s.total_ns));
+        read.stats = self.stats(&live, devices);
         read
+    }
+
+    /// Where the calls of an ended process under `key` add up.
+    fn ended_row(&mut self, key: CallKey) -> &mut Sums {
+        let key = CallKey { tgid: 0, ..key };
+        let room = self.ended.len() < MAX_ENDED || self.ended.contains_key(&key);
+        let key = if room { key } else { ENDED_REST };
+        self.ended.entry(key).or_insert_with(Sums::none)
+    }
+
+    fn stats(&mut self, live: &BTreeMap<CallKey, Sums>, devices: &DeviceNames) -> Vec<CallStats> {
+        let before = std::mem::take(&mut self.rows);
+        let mut rows = Vec::with_capacity(live.len() + self.ended.len());
+        for (key, sums) in live.iter().chain(&self.ended) {
+            let ended = key.tgid == 0 && self.ended.contains_key(key);
+            let failed: u64 = sums.statuses.values().sum();
+            let known = before.get(key).filter(|row| {
+                row.count == sums.hist.count
+                    && row.statuses.iter().map(|s| s.count).sum::<u64>() == failed
+                    && row.device == devices.name(key.rdev)
+            });
+            let row = known.cloned().unwrap_or_else(|| {
+                let name = match self.names.get(&key.tgid) {
+                    _ if ended => ENDED,
+                    Some(name) => name,
+                    None => "?",
+                };
+                stats_of(*key, name, sums, devices)
+            });
+            self.rows.insert(*key, row.clone());
+            rows.push(row);
+        }
+        rows.sort_by_key(|s| std::cmp::Reverse(s.total_ns));
+        rows
     }
 
     fn remember_name(&mut self, pid: u32, dir: &Path) {
@@ -246,16 +281,41 @@ mod tests {
             status: 0x51,
         };
         let names = DeviceNames::default();
-        let histograms = vec![(gone, hist(&[100, 200])), (here, hist(&[300]))];
+        // Found to have ended; its last call may have come after the tables were taken.
+        let histograms = || vec![(gone, hist(&[100, 200])), (here, hist(&[300]))];
+        let read = calls.read(histograms(), &[(failure, 1)], &names);
+        assert!(read.ended.is_empty() && read.ended_failures.is_empty());
+        assert_eq!(read.stats.iter().map(|s| s.count).sum::<u64>(), 3);
+        let histograms = vec![(gone, hist(&[100, 200, 300])), (here, hist(&[300]))];
         let read = calls.read(histograms, &[(failure, 2)], &names);
         assert_eq!(
             (&read.ended[..], &read.ended_failures[..]),
             (&[gone][..], &[failure][..])
         );
-        assert_eq!(read.stats.iter().map(|s| s.count).sum::<u64>(), 3);
+        assert_eq!(read.stats.iter().map(|s| s.count).sum::<u64>(), 4);
         let read = calls.read(vec![(here, hist(&[300]))], &[], &names);
         assert!(read.ended.is_empty());
         let ended = read.stats.iter().find(|s| s.comm == ENDED).unwrap();
-        assert_eq!((ended.count, ended.statuses[0].count), (2, 2));
+        assert_eq!((ended.count, ended.statuses[0].count), (3, 2));
+    }
+
+    #[test]
+    fn what_ended_processes_made_up_does_not_add_up_for_ever() {
+        let mut calls = Calls::default();
+        let names = DeviceNames::default();
+        for round in 0..4u32 {
+            let made_up = || {
+                let codes = (0..400).map(|n| CallKey {
+                    code: 1000 * round + n,
+                    ..key(u32::MAX - 1 - round)
+                });
+                codes.map(|key| (key, hist(&[100]))).collect::<Vec<_>>()
+            };
+            calls.read(made_up(), &[], &names);
+            calls.read(made_up(), &[], &names);
+        }
+        let read = calls.read(Vec::new(), &[], &names);
+        assert_eq!(read.stats.len(), MAX_ENDED + 1);
+        assert_eq!(read.stats.iter().map(|s| s.count).sum::<u64>(), 1600);
     }
 }

@@ -17,13 +17,33 @@ use crate::bpf::{DRIVER_MODULES, DriverModule, Probes, Tracefs};
 /// one module after the other, and for a person to try again.
 const HOLD: Duration = Duration::from_secs(10);
 
+/// Between attempts to attach to a module that could not be attached to.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// What has become of the driver's modules since the last look.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// `nvidia` was loaded.
+    pub loaded: bool,
+    /// Any module came, went, or was attached to at last.
+    pub any: bool,
+}
+
+/// A module that is loaded.
+#[derive(Clone, Copy, Debug)]
+struct Loaded {
+    /// Inode of its directory, which is another at each load.
+    inode: u64,
+    /// When to try again to attach, if it failed.
+    again: Option<Instant>,
+}
+
 /// Which of the driver's modules are loaded, and what the probes are attached to.
 #[derive(Debug)]
 pub struct Follower {
     /// /sys/module.
     modules: PathBuf,
-    /// By module, the inode of its directory, which is another at each load.
-    attached: BTreeMap<DriverModule, u64>,
+    known: BTreeMap<DriverModule, Loaded>,
     /// Whether the syscall's tracepoints are not needed while the driver's own functions are probed:
     /// not so where devices were named that are not the driver's.
     replaces_syscalls: bool,
@@ -35,44 +55,56 @@ impl Follower {
     pub fn new(sysfs_root: &std::path::Path, replaces_syscalls: bool) -> Self {
         Self {
             modules: sysfs_root.join("module"),
-            attached: BTreeMap::new(),
+            known: BTreeMap::new(),
             replaces_syscalls,
         }
     }
 
-    /// Attaches to what was loaded since the last look and lets go of what is gone; says whether
-    /// anything has changed.
-    pub fn follow(&mut self, probes: &mut Probes, tracefs: &Tracefs) -> bool {
-        let mut changed = false;
+    /// Attaches to what was loaded since the last look and lets go of what is gone.
+    pub fn follow(&mut self, probes: &mut Probes, tracefs: &Tracefs) -> Changes {
+        let mut changes = Changes::default();
         for module in DRIVER_MODULES {
-            let loaded = self.inode(module);
-            let attached = self.attached.get(&module).copied();
-            if loaded == attached {
-                continue;
-            }
-            changed = true;
-            if attached.is_some() {
+            let inode = self.inode(module);
+            let known = self.known.get(&module).copied();
+            if known.is_some() && known.map(|k| k.inode) != inode {
                 probes.detach_module(module);
-                self.attached.remove(&module);
+                self.known.remove(&module);
+                changes.any = true;
                 tracing::info!("kernel module {} is gone", module.name());
             }
-            if let Some(inode) = loaded {
-                probes.attach_driver(module, tracefs);
-                self.attached.insert(module, inode);
+            let Some(inode) = inode else { continue };
+            let fresh = !self.known.contains_key(&module);
+            let again = known
+                .and_then(|k| k.again)
+                .is_some_and(|at| at <= Instant::now());
+            if !(fresh || again) {
+                continue;
+            }
+            let done = probes.attach_driver(module, tracefs);
+            let again = (!done).then(|| Instant::now() + AGAIN);
+            self.known.insert(module, Loaded { inode, again });
+            changes.any = true;
+            if fresh {
+                changes.loaded |= module == DriverModule::Nvidia;
                 tracing::info!("kernel module {} is loaded", module.name());
             }
         }
-        if !self.attached.contains_key(&DriverModule::Nvidia) {
+        if !self.known.contains_key(&DriverModule::Nvidia) {
             probes.driver_absent();
         }
         let replaced = self.replaces_syscalls && probes.has(WitnessName::DriverIoctl);
         probes.replace_syscalls(replaced, tracefs);
-        changed
+        changes
+    }
+
+    /// Whether the main module is loaded, as far as the last look saw.
+    pub fn driver_is_loaded(&self) -> bool {
+        self.known.contains_key(&DriverModule::Nvidia)
     }
 
     /// The probes were detached by somebody else: the next look attaches them anew.
     pub(super) fn forget(&mut self) {
-        self.attached.clear();
+        self.known.clear();
     }
 
     fn inode(&self, module: DriverModule) -> Option<u64> {

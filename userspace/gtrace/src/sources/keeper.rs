@@ -6,17 +6,16 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gtrace_abi::{
-    Config as ProbeConfig, Counter, DeviceFilter, MAX_DEVICES, OpenFile, STATUS_BITS,
-};
+use gtrace_abi::{Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES, STATUS_BITS};
 use gtrace_decoder::DriverVersion;
 use gtrace_event::WitnessName;
 
-use super::calls::Calls;
+use super::calls::{self, Calls};
 use super::probes::{Shared, loss};
 use super::users::Users;
-use super::{layouts, records, watched};
-use crate::bpf::{LoadError, Probes, Tracefs};
+use super::watched::DeviceNames;
+use super::{layouts, process, records, watched};
+use crate::bpf::{Probes, Tracefs};
 use crate::clock::boottime_ns;
 use crate::config::Config;
 use crate::hub::ProbeCost;
@@ -30,6 +29,8 @@ const CALLS_EVERY: Duration = Duration::from_secs(2);
 const DEVICES_EVERY: Duration = Duration::from_secs(2);
 /// Between looks at calls that do not return.
 const HUNG_EVERY: Duration = Duration::from_secs(5);
+/// How often the names of the device files are read after the driver was loaded.
+const NAMES_LOOKS: u32 = 5;
 /// How long the cost of the probes is measured at a time.
 const COST_WINDOW: Duration = Duration::from_secs(1);
 
@@ -40,6 +41,9 @@ pub(super) struct Devices {
     proc_root: PathBuf,
     pub(super) slow_call_ns: u64,
     report_status: [u64; STATUS_BITS / 64],
+    report_errno: [u64; 2],
+    /// Made once for each version of the driver.
+    decode: Option<(Option<DriverVersion>, Box<Decode>)>,
     set: Option<Box<ProbeConfig>>,
 }
 
@@ -50,29 +54,44 @@ impl Devices {
             fixed: config.devices.clone(),
             proc_root: config.proc_root.clone(),
             slow_call_ns: u64::try_from(slow_call.as_nanos()).unwrap_or(u64::MAX),
-            report_status: config.call_failures,
+            report_status: config.call_failures.statuses,
+            report_errno: config.call_failures.errnos,
+            decode: None,
             set: None,
         }
     }
 
-    /// Tells the probes what to watch and how to read it, if that has changed.
+    /// Which devices are watched, as last set.
+    fn filters(&self) -> Vec<DeviceFilter> {
+        let set = self.set.as_ref().map_or(&[][..], |set| &set.devices);
+        set.iter().copied().filter(|f| f.major != 0).collect()
+    }
+
+    /// What the probes are to watch and how to read it, if that has changed. Looks at nothing that
+    /// could make it wait.
     pub(super) fn refresh(
         &mut self,
-        probes: &mut Probes,
+        probes: &Probes,
         tracefs: &Tracefs,
         driver: Option<DriverVersion>,
-    ) -> Result<(), LoadError> {
+    ) -> Option<Change> {
         let devices = self
             .fixed
             .clone()
             .unwrap_or_else(|| watched::nvidia_devices(&self.proc_root));
+        if self.decode.as_ref().is_none_or(|(of, _)| *of != driver) {
+            self.decode = Some((driver, Box::new(layouts::decode(driver))));
+        }
         let mut config = ProbeConfig {
             slow_call_ns: self.slow_call_ns,
             exits_seen: u64::from(probes.has(WitnessName::ProcessExit)),
             report_status: self.report_status,
-            decode: layouts::decode(driver),
+            report_errno: self.report_errno,
             ..ProbeConfig::default()
         };
+        if let Some((_, decode)) = &self.decode {
+            config.decode = **decode;
+        }
         for (slot, filter) in config
             .devices
             .iter_mut()
@@ -87,17 +106,18 @@ impl Devices {
             config.dev_xid_msg = field("msg").unwrap_or(0);
         }
         if self.set.as_deref() == Some(&config) {
-            return Ok(());
-        }
-        probes.configure(&config)?;
-        if self.set.as_ref().map(|set| set.devices) != Some(config.devices) {
-            for (pid, rdev) in watched::users(&devices) {
-                probes.remember_gpu_task(pid, rdev);
-            }
+            return None;
         }
         self.set = Some(Box::new(config));
-        Ok(())
+        Some(Change { config, devices })
     }
+}
+
+/// What the probes are to be told.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) config: ProbeConfig,
+    pub(super) devices: Vec<DeviceFilter>,
 }
 
 /// Housekeeping.
@@ -107,6 +127,8 @@ pub(super) struct Keeper<'a> {
     devices: Devices,
     calls: Calls,
     users: Users,
+    /// How often the names of the device files are still to be read.
+    names_left: u32,
     /// After what time a call that has not returned is told of.
     hung_call: Option<Duration>,
     /// Those told of: thread and start.
@@ -139,6 +161,7 @@ impl<'a> Keeper<'a> {
             devices,
             calls: Calls::default(),
             users: Users::default(),
+            names_left: NAMES_LOOKS,
             hung_call,
             told_hung: BTreeSet::new(),
             counters: Vec::new(),
@@ -155,23 +178,22 @@ impl<'a> Keeper<'a> {
         while !self.shared.stop.load(Ordering::Relaxed) {
             // Woken early when a module comes or goes.
             std::thread::park_timeout(ROUND);
+            if self.shared.stop.load(Ordering::Relaxed) {
+                break;
+            }
             let now = Instant::now();
             self.shared.obey_switches();
-            self.shared.follow_driver(&mut self.devices);
+            if self.shared.follow_driver() {
+                devices_at = now;
+                self.names_left = NAMES_LOOKS;
+            }
             self.report_losses();
             if let Some(log) = &mut self.log {
                 log.flush();
             }
             if now >= devices_at {
                 devices_at = now + DEVICES_EVERY;
-                let version = self.shared.driver_version();
-                let tracefs = &self.shared.tracefs;
-                let refreshed = self
-                    .devices
-                    .refresh(&mut self.shared.lock(), tracefs, version);
-                if let Err(error) = refreshed {
-                    tracing::warn!("watched devices cannot be set: {error}");
-                }
+                self.refresh();
             }
             if now >= calls_at {
                 calls_at = now + CALLS_EVERY;
@@ -184,6 +206,36 @@ impl<'a> Keeper<'a> {
             self.measure_cost(now, &mut cost_at);
         }
         self.read_calls();
+    }
+
+    fn refresh(&mut self) {
+        let shared = self.shared;
+        let version = shared.driver_version();
+        let change = self
+            .devices
+            .refresh(&shared.lock(), &shared.tracefs, version);
+        if let Some(change) = &change
+            && let Err(error) = shared.lock().configure(&change.config)
+        {
+            tracing::warn!("the probes cannot be configured: {error}");
+        }
+        if shared.rescan.swap(false, Ordering::Relaxed) && !shared.hub.is_paused() {
+            // Without a lock: it looks at every process.
+            let filters = self.devices.filters();
+            let users = watched::all_users(&filters);
+            let mut probes = shared.lock();
+            for (pid, rdev) in &users {
+                probes.remember_gpu_task(*pid, *rdev);
+            }
+            drop(probes);
+            self.users.set_earlier(filters, users);
+        }
+        // What the driver says of its GPUs is asked for as little as can be: it wakes them. They come
+        // up one by one after the module was loaded.
+        if self.names_left > 0 {
+            self.names_left -= 1;
+            shared.set_device_names(DeviceNames::read(&self.devices.proc_root));
+        }
     }
 
     /// Whatever the probes have dropped since the last round is counted and told.
@@ -200,8 +252,11 @@ impl<'a> Keeper<'a> {
                 .hub
                 .metrics
                 .count_lost(source, counter.name(), lost);
-            // A limit that is met all the time, and no record lost.
-            if *counter == Counter::ExitFdsUnseen {
+            // Limits that are met all the time, and no record lost.
+            if matches!(
+                counter,
+                Counter::ExitFdsUnseen | Counter::ParametersUnreadable
+            ) {
                 continue;
             }
             let told = loss(source, lost, counter.name());
@@ -212,11 +267,15 @@ impl<'a> Keeper<'a> {
 
     /// Tells of calls that have not returned for too long, each once.
     fn look_for_hung_calls(&mut self) {
-        let Some(limit) = self.hung_call else { return };
+        let Some(limit) = self.hung_call.filter(|_| !self.shared.hub.is_paused()) else {
+            return;
+        };
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         let now_ns = boottime_ns();
         let mut hung = self.shared.lock().calls_under_way();
         hung.retain(|(_, start)| now_ns.saturating_sub(start.boottime_ns) >= limit_ns);
+        // A return that was missed leaves a start without an end.
+        hung.retain(|(id, _)| process::is_in_ioctl(*id));
         let names = self.shared.device_names();
         for (id, start) in &hung {
             if self.told_hung.contains(&(*id, start.boottime_ns)) {
@@ -238,14 +297,19 @@ impl<'a> Keeper<'a> {
         let (histograms, failures) = (probes.histograms(), probes.failures());
         let open_files = probes.open_files();
         drop(probes);
-        self.show_users(&open_files);
-        if histograms.is_empty() && self.shared.hub.calls().is_empty() {
-            return;
-        }
-        let names = watched::DeviceNames::read(&self.devices.proc_root);
-        let names = self.shared.set_device_names(names);
-        let read = self.calls.read(histograms, &failures, &names);
+        let names = self.shared.device_names();
+        let (users, gone) = self.users.look(&open_files, &names);
+        self.shared.hub.set_gpu_processes(users);
+        let nothing = histograms.is_empty() && self.shared.hub.no_calls();
+        let read = if nothing {
+            calls::Read::default()
+        } else {
+            self.calls.read(histograms, &failures, &names)
+        };
         let mut probes = self.shared.lock();
+        for file in gone {
+            probes.forget_open_file(file);
+        }
         for key in read.ended {
             probes.forget_histogram(key);
         }
@@ -253,21 +317,8 @@ impl<'a> Keeper<'a> {
             probes.forget_failure(key);
         }
         drop(probes);
-        self.shared.hub.set_calls(read.stats);
-    }
-
-    /// Shows which processes have the driver's devices open.
-    fn show_users(&mut self, open_files: &[OpenFile]) {
-        let (users, gone) = self.users.look(open_files, &self.devices.proc_root);
-        let mut probes = self.shared.lock();
-        for file in gone {
-            probes.forget_open_file(file);
-        }
-        drop(probes);
-        if self.shared.hub.status().gpu_processes != users {
-            self.shared
-                .hub
-                .update_status(|status| status.gpu_processes = users);
+        if !nothing {
+            self.shared.hub.set_calls(read.stats);
         }
     }
 

@@ -34,6 +34,8 @@ fn offset(at: Option<u32>) -> u16 {
 /// Where the status of escape `nr` stands, by size of its parameters.
 fn places(nr: u32, major: Option<u32>) -> [Place; PLACES] {
     let known: Vec<Place> = SIZES
+        // All are made of words.
+        .step_by(4)
         .filter_map(|size| {
             let at = offset(gtrace_nvrm::status_offset(nr, u32::from(size), major));
             (at != UNKNOWN).then_some(Place { size, at })

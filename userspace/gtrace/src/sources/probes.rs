@@ -12,8 +12,8 @@ use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 use super::console::Console;
 use super::driver::{DriverHold, Follower};
 use super::keeper::{Devices, Keeper};
-use super::records;
 use super::watched::DeviceNames;
+use super::{records, watched};
 use crate::bpf::{AttachState, LoadError, Probes, RingRecord, Tracefs, drain, map_bytes};
 use crate::clock::boottime_ns;
 use crate::config::Config;
@@ -41,6 +41,8 @@ pub(super) struct Shared {
     follower: Mutex<Follower>,
     /// Somebody is about to unload a module.
     unload: AtomicBool,
+    /// Who uses the devices is to be found out anew.
+    pub(super) rescan: AtomicBool,
     /// Whether the driver's own functions are probed.
     driver_probed: AtomicBool,
     device_names: Mutex<Arc<DeviceNames>>,
@@ -87,7 +89,12 @@ impl Manager {
             probes.attach(&tracefs);
         }
         // After attaching: what is configured depends on which probes are there.
-        devices.refresh(&mut probes, &tracefs, follower.version())?;
+        if let Some(change) = devices.refresh(&probes, &tracefs, follower.version()) {
+            probes.configure(&change.config)?;
+            for (pid, rdev) in watched::users(&change.devices) {
+                probes.remember_gpu_task(pid, rdev);
+            }
+        }
         let log = probes.start_log();
         let shared = Arc::new(Shared {
             probes: Mutex::new(probes),
@@ -98,6 +105,7 @@ impl Manager {
             kill_switch: config.kill_switch.clone(),
             follower: Mutex::new(follower),
             unload: AtomicBool::new(false),
+            rescan: AtomicBool::new(true),
             driver_probed: AtomicBool::new(false),
             device_names: Mutex::new(Arc::new(DeviceNames::read(&config.proc_root))),
             hold,
@@ -162,8 +170,12 @@ impl Manager {
 
     /// Detaches everything and ends the threads.
     pub fn stop(self) {
-        self.shared.lock().detach();
         self.shared.stop.store(true, Ordering::Relaxed);
+        {
+            let _follower = self.shared.follower();
+            self.shared.lock().detach();
+        }
+        self.shared.wake_keeper();
         for thread in self.threads {
             if thread.join().is_err() {
                 tracing::error!("a thread of the probes panicked");
@@ -179,11 +191,12 @@ impl Shared {
 
     /// Detaches or attaches as the kill switch and `gtrace pause` want it.
     pub(super) fn obey_switches(&self) {
+        // One at a time: the thread that follows the driver must not attach what is being detached.
+        let mut follower = self.follower();
         let want_paused = self.pause_asked.load(Ordering::Relaxed) || self.kill_switch.exists();
-        if want_paused == self.hub.status().paused {
+        if want_paused == self.hub.is_paused() {
             return;
         }
-        let mut follower = self.follower();
         let mut probes = self.lock();
         if want_paused {
             probes.detach();
@@ -195,8 +208,9 @@ impl Shared {
             tracing::info!("resumed: probes are attached again");
         }
         drop(probes);
-        drop(follower);
         self.hub.update_status(|status| status.paused = want_paused);
+        self.rescan.store(true, Ordering::Relaxed);
+        drop(follower);
         self.show_states();
     }
 
@@ -204,28 +218,39 @@ impl Shared {
         self.follower.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Attaches to the driver when it has come, lets go of it when it is gone or about to go.
-    pub(super) fn follow_driver(&self, devices: &mut Devices) {
+    /// Attaches to the driver when it has come, lets go of it when it is gone or about to go. True if
+    /// it has just come.
+    pub(super) fn follow_driver(&self) -> bool {
         if self.unload.swap(false, Ordering::Relaxed) {
             self.lock().detach_dev_xid();
             self.hold.begin();
-        }
-        if self.hub.status().paused {
-            return;
-        }
-        let mut follower = self.follower();
-        let mut probes = self.lock();
-        if follower.follow(&mut probes, &self.tracefs) {
-            if follower.version().is_some() {
-                self.hold.end();
-            }
-            if let Err(error) = devices.refresh(&mut probes, &self.tracefs, follower.version()) {
-                tracing::warn!("the probes cannot be configured: {error}");
-            }
-            drop(probes);
-            drop(follower);
             self.show_states();
         }
+        let mut follower = self.follower();
+        if self.hub.is_paused() || self.stop.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut probes = self.lock();
+        let changes = follower.follow(&mut probes, &self.tracefs);
+        let held = probes
+            .states()
+            .get(&WitnessName::DevXid)
+            .is_some_and(is_held);
+        if held && follower.driver_is_loaded() && !self.hold.active() {
+            probes.attach_dev_xid_if_wanted(&self.tracefs);
+        } else if !changes.any {
+            return false;
+        }
+        drop(probes);
+        drop(follower);
+        if changes.loaded {
+            self.hold.end();
+        }
+        if changes.any {
+            self.rescan.store(true, Ordering::Relaxed);
+        }
+        self.show_states();
+        true
     }
 
     /// The loaded driver's version.
@@ -242,18 +267,16 @@ impl Shared {
 
     fn module_changed(&self, record: &ModuleRecord) {
         let name = records::text_of(&record.name);
-        let changes = [
-            ModuleChange::Loaded,
-            ModuleChange::Freed,
-            ModuleChange::Delete,
-        ];
-        let change = changes.into_iter().find(|c| *c as u32 == record.change);
-        match change {
-            // A program that loads or unloads modules was started: its name tells no module.
-            None => self.unload.store(true, Ordering::Relaxed),
-            Some(_) if !name.starts_with("nvidia") => return,
-            Some(ModuleChange::Delete) => self.unload.store(true, Ordering::Relaxed),
-            Some(change) => tracing::debug!("kernel module {name}: {change:?}"),
+        let is = |change: ModuleChange| record.change == change as u32;
+        if is(ModuleChange::Tool) {
+            if !unloads_the_driver(&name, record.header.tgid) {
+                return;
+            }
+            self.unload.store(true, Ordering::Relaxed);
+        } else if !name.starts_with("nvidia") {
+            return;
+        } else if is(ModuleChange::Delete) {
+            self.unload.store(true, Ordering::Relaxed);
         }
         self.wake_keeper();
     }
@@ -390,6 +413,33 @@ impl<'a> Drainer<'a> {
     }
 }
 
+fn is_held(state: &AttachState) -> bool {
+    matches!(state, AttachState::Held(_))
+}
+
+/// Whether process `pid`, a program `name` that loads and unloads modules, is about to unload one of
+/// the driver's. What cannot be read any more has ended.
+fn unloads_the_driver(name: &str, pid: u32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    asks_to_unload(name, &String::from_utf8_lossy(&line))
+}
+
+/// The same, by the program's arguments, separated by NUL.
+fn asks_to_unload(name: &str, line: &str) -> bool {
+    let mut arguments = line.split('\0').skip(1).filter(|a| !a.is_empty());
+    // The installers unload the driver in the course of their work.
+    if name.starts_with("nvidia-i") || name.starts_with("nvidia-u") {
+        return true;
+    }
+    let names_driver = arguments.clone().any(|a| a.contains("nvidia"));
+    let removes = name == "rmmod"
+        || arguments.any(|a| {
+            let short = a.starts_with('-') && !a.starts_with("--") && a.contains('r');
+            short || a == "--remove" || a == "rmmod" || a == "remove"
+        });
+    names_driver && removes
+}
+
 /// gtrace lost something of a source.
 pub fn loss(source: &str, lost: u64, reason: &str) -> Occurrence {
     let message = format!("{lost} records of {source} are lost: {reason}");
@@ -406,10 +456,13 @@ pub fn loss(source: &str, lost: u64, reason: &str) -> Occurrence {
 /// The state that a probe's source shows.
 pub(super) fn reason_of(state: &AttachState) -> Option<&str> {
     match state {
-        AttachState::Absent(reason) | AttachState::Failed(reason) => Some(reason),
+        AttachState::Absent(reason)
+        | AttachState::Failed(reason)
+        | AttachState::Degraded(reason) => Some(reason),
         AttachState::Attached
         | AttachState::Off
         | AttachState::Paused
+        | AttachState::Held(_)
         | AttachState::Replaced(_) => None,
     }
 }
@@ -418,5 +471,36 @@ pub(super) fn reason_of(state: &AttachState) -> Option<&str> {
 pub fn send_all(inputs: &InputSender, told: impl IntoIterator<Item = Told>) {
     for told in told {
         let _ = inputs.send(Input::Told(Box::new(told)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_to_unload;
+
+    #[test]
+    fn who_unloads_the_driver_is_told_from_who_does_something_else() {
+        for (name, line) in [
+            ("rmmod", "rmmod\0nvidia\0"),
+            ("rmmod", "rmmod\0-f\0nvidia_uvm\0"),
+            ("modprobe", "modprobe\0-r\0nvidia_uvm\0nvidia\0"),
+            ("modprobe", "modprobe\0-qr\0nvidia-drm\0"),
+            ("modprobe", "modprobe\0--remove\0nvidia\0"),
+            ("kmod", "kmod\0rmmod\0nvidia\0"),
+            ("nvidia-installe", "nvidia-installer\0--uninstall\0"),
+            ("nvidia-uninstal", ""),
+        ] {
+            assert!(asks_to_unload(name, line), "{line:?}");
+        }
+        for (name, line) in [
+            ("rmmod", "rmmod\0e1000e\0"),
+            ("modprobe", "modprobe\0nvidia\0"),
+            ("modprobe", "modprobe\0-q\0--\0net-pf-10\0"),
+            ("modprobe", "modprobe\0-r\0e1000e\0"),
+            ("kmod", "kmod\0list\0"),
+            ("modprobe", ""),
+        ] {
+            assert!(!asks_to_unload(name, line), "{line:?}");
+        }
     }
 }

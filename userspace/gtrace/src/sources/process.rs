@@ -30,6 +30,16 @@ pub fn set_cgroup(process: &mut Process, path: Option<String>) {
     }
 }
 
+/// Whether thread `id` (`tgid << 32 | tid`) is in ioctl(2) right now. One that runs tells nothing, and
+/// counts as not.
+pub fn is_in_ioctl(id: u64) -> bool {
+    let (tgid, tid) = (id >> 32, id & u64::from(u32::MAX));
+    let path = format!("/proc/{tgid}/task/{tid}/syscall");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let number = text.split(' ').next().and_then(|n| n.parse::<i64>().ok());
+    number == Some(libc::SYS_ioctl)
+}
+
 /// The name of a live process.
 pub fn comm(dir: &Path) -> Option<String> {
     let text = fs::read_to_string(dir.join("comm")).ok()?;

@@ -6,8 +6,8 @@ use gtrace_abi::{AerRecord, CallRecord, CallStart, ExitRecord, NO_STATUS, OomRec
 use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity, WitnessName};
 
 use super::operation::{Operation, status_text};
-use super::{cgroup, process};
 use super::watched::DeviceNames;
+use super::{cgroup, process};
 use crate::pipeline::fold::SYNTHETIC;
 
 /// The text before the first NUL.
@@ -151,9 +151,13 @@ pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Oc
     let operation = Operation::new(record.cmd, record.code);
     let text = operation.text();
     let device = devices.name(record.rdev);
-    let failed = record.status != 0 && record.status != NO_STATUS;
+    let failed = record.status != NO_STATUS && gtrace_nvrm::is_failure(record.status);
+    // What ioctl(2) itself refused, and quickly: that it took long is then no matter.
+    let refused = (record.ret < 0 && record.latency_ns < threshold_ns)
+        .then(|| errno_name(i32::try_from(-record.ret).unwrap_or(0)));
     // Without the latency, so that the same call again is a repeat.
-    let (kind, message) = match status_text(record.status).filter(|_| failed) {
+    let how = status_text(record.status).filter(|_| failed).or(refused);
+    let (kind, message) = match how {
         Some(status) => (
             Kind::ApiError,
             format!("{text} on {device} failed with {status}"),
@@ -183,14 +187,26 @@ pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Oc
     detail.device = Some(device);
     detail.chardev = Some(chardev(record.rdev));
     detail.latency_ns = Some(record.latency_ns);
-    if failed {
+    if kind == Kind::SlowCall {
+        detail.threshold_ns = Some(threshold_ns);
+    } else if failed {
         detail.status = Some(format!("{:#x}", record.status));
         detail.status_name = gtrace_nvrm::status_name(record.status).map(str::to_owned);
-    } else {
-        detail.threshold_ns = Some(threshold_ns);
     }
     detail.errno = i32::try_from(-record.ret).ok().filter(|&errno| errno > 0);
     occurrence
+}
+
+/// The names of error numbers by which the driver tells of a GPU that is gone.
+fn errno_name(errno: i32) -> String {
+    match errno {
+        libc::EIO => "EIO".to_owned(),
+        libc::ENXIO => "ENXIO".to_owned(),
+        libc::ENODEV => "ENODEV".to_owned(),
+        libc::ETIMEDOUT => "ETIMEDOUT".to_owned(),
+        libc::ENOMEM => "ENOMEM".to_owned(),
+        other => format!("error {other}"),
+    }
 }
 
 /// A call that has not returned for longer than `threshold_ns`; `id` is `tgid << 32 | tid`.
@@ -236,9 +252,9 @@ pub fn xid(record: &XidRecord) -> (WitnessName, Occurrence) {
     let code = record.code;
     let text = text_of(&record.text);
     let message = match (device.as_str(), text.as_str()) {
-        ("", _) => format!("{SYNTHETIC}Xid {code}, device not named"),
+        ("", "") => format!("{SYNTHETIC}Xid {code}, device not named"),
         (device, "") => format!("{SYNTHETIC}Xid {code} of {device}"),
-        (device, text) => format!("{SYNTHETIC}Xid {code} of {device}: {text}"),
+        (device, text) => format!("Xid {code} of {device}: {text}"),
     };
     let mut occurrence = occurrence(Kind::Xid, message, record.header.boottime_ns);
     occurrence.gpu = PciAddress::parse(&device).map(Gpu::at);

@@ -158,12 +158,17 @@ pub fn show(hub: &Hub, witness: WitnessName, state: SourceState, reason: Option<
 pub fn state_of(state: &AttachState) -> (SourceState, Option<String>) {
     let shown = match state {
         AttachState::Attached => SourceState::Active,
-        AttachState::Off | AttachState::Paused | AttachState::Replaced(_) => SourceState::Off,
+        AttachState::Degraded(_) => SourceState::Degraded,
+        AttachState::Off
+        | AttachState::Paused
+        | AttachState::Held(_)
+        | AttachState::Replaced(_) => SourceState::Off,
         AttachState::Absent(_) => SourceState::Absent,
         AttachState::Failed(_) => SourceState::Failed,
     };
     let reason = match state {
         AttachState::Paused => Some("paused".to_owned()),
+        AttachState::Held(reason) => Some((*reason).to_owned()),
         AttachState::Replaced(by) => Some(format!("not needed: {} sees the calls", by.name())),
         _ => reason_of(state).map(str::to_owned),
     };

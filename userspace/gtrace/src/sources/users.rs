@@ -1,11 +1,12 @@
 //! Which processes have the driver's devices open.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use gtrace_abi::OpenFile;
+use gtrace_abi::{DeviceFilter, OpenFile};
 
-use super::{process, watched};
+use super::process;
+use super::watched::{self, DeviceNames};
 use crate::hub::DeviceUser;
 
 /// How many looks apart those processes are checked that opened a device before the probes were
@@ -17,32 +18,43 @@ const CHECK_EVERY: u32 = 5;
 #[derive(Debug, Default)]
 pub(super) struct Users {
     names: BTreeMap<u32, String>,
+    filters: Vec<DeviceFilter>,
     /// From /proc: process and device number.
     earlier: BTreeSet<(u32, u32)>,
     looks: u32,
 }
 
 impl Users {
+    /// Sets who had a device open before the probes were there.
+    pub(super) fn set_earlier(&mut self, filters: Vec<DeviceFilter>, users: Vec<(u32, u32)>) {
+        self.filters = filters;
+        self.earlier = users.into_iter().collect();
+        self.looks = 0;
+    }
+
     /// The processes as they are now, and the files in the table whose process is gone.
     pub(super) fn look(
         &mut self,
         open: &[OpenFile],
-        proc_root: &Path,
+        names: &DeviceNames,
     ) -> (Vec<DeviceUser>, Vec<u64>) {
-        if self.looks.is_multiple_of(CHECK_EVERY) {
-            let filters = watched::nvidia_devices(proc_root);
-            self.earlier = watched::all_users(&filters).into_iter().collect();
+        self.looks += 1;
+        if self.looks.is_multiple_of(CHECK_EVERY) && !self.earlier.is_empty() {
+            let pids: BTreeSet<u32> = self.earlier.iter().map(|(pid, _)| *pid).collect();
+            let filters = &self.filters;
+            let now = pids.into_iter().flat_map(|pid| {
+                let devices = watched::open_devices(pid, filters);
+                devices.into_iter().map(move |rdev| (pid, rdev))
+            });
+            let now: BTreeSet<_> = now.collect();
+            self.earlier.retain(|user| now.contains(user));
         }
-        self.looks = self.looks.wrapping_add(1);
         let mut gone = Vec::new();
         let mut by_pid: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
         for file in open {
             if alive(file.tgid) {
-                *by_pid
-                    .entry(file.tgid)
-                    .or_default()
-                    .entry(file.rdev)
-                    .or_default() += 1;
+                let devices = by_pid.entry(file.tgid).or_default();
+                *devices.entry(file.rdev).or_default() += 1;
             } else {
                 gone.push(file.file);
             }
@@ -51,7 +63,6 @@ impl Users {
             by_pid.entry(*pid).or_default().entry(*rdev).or_insert(1);
         }
         self.names.retain(|pid, _| by_pid.contains_key(pid));
-        let names = watched::DeviceNames::read(proc_root);
         let processes = by_pid
             .into_iter()
             .map(|(pid, devices)| DeviceUser {
@@ -82,11 +93,12 @@ fn alive(pid: u32) -> bool {
 mod tests {
     use super::*;
 
+    const NOBODY: u32 = u32::MAX - 1;
+
     #[test]
     fn a_process_is_shown_with_its_devices_and_one_that_is_gone_is_forgotten() {
-        let proc_root = tempfile::tempdir().unwrap();
         let mut users = Users::default();
-        let (own, nobody) = (std::process::id(), u32::MAX - 1);
+        let own = std::process::id();
         let file = |file: u64, tgid: u32, minor: u32| OpenFile {
             file,
             tgid,
@@ -96,13 +108,34 @@ mod tests {
             file(1, own, 0),
             file(2, own, 255),
             file(3, own, 255),
-            file(4, nobody, 0),
+            file(4, NOBODY, 0),
         ];
-        let (processes, gone) = users.look(&open, proc_root.path());
+        let (processes, gone) = users.look(&open, &DeviceNames::default());
         assert_eq!(gone, [4]);
         let found = processes.iter().find(|p| p.pid == own).unwrap();
         assert_eq!(found.devices, ["nvidia0", "nvidiactl"]);
         assert_eq!(found.open_files, 3);
         assert!(!found.comm.is_empty());
+    }
+
+    #[test]
+    fn an_earlier_user_is_shown_until_it_has_closed_the_device() {
+        let mut users = Users::default();
+        let own = std::process::id();
+        let filters = vec![DeviceFilter { major: 1, minor: 5 }];
+        let zero = std::fs::File::open("/dev/zero").unwrap();
+        users.set_earlier(filters, vec![(own, 1 << 20 | 5), (NOBODY, 1 << 20 | 5)]);
+        let mut shown = || {
+            let (processes, _) = users.look(&[], &DeviceNames::default());
+            processes.iter().map(|p| p.pid).collect::<Vec<_>>()
+        };
+        for _ in 0..2 * CHECK_EVERY {
+            assert_eq!(shown(), [own]);
+        }
+        drop(zero);
+        for _ in 0..CHECK_EVERY {
+            shown();
+        }
+        assert!(shown().is_empty());
     }
 }

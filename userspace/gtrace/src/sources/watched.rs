@@ -62,12 +62,18 @@ pub fn all_users(filters: &[DeviceFilter]) -> Vec<(u32, u32)> {
     users
 }
 
-fn open_devices(pid: u32, filters: &[DeviceFilter]) -> Vec<u32> {
+/// Every watched device that process `pid` has open.
+pub fn open_devices(pid: u32, filters: &[DeviceFilter]) -> Vec<u32> {
     let Ok(fds) = fs::read_dir(format!("/proc/{pid}/fd")) else {
         return Vec::new();
     };
     fds.filter_map(Result::ok)
         .filter_map(|fd| {
+            // The link first: stat(2) of a file on a dead network file system would not return.
+            let target = fs::read_link(fd.path()).ok()?;
+            if !target.starts_with("/dev") {
+                return None;
+            }
             let metadata = fs::metadata(fd.path()).ok()?;
             if !metadata.file_type().is_char_device() {
                 return None;

@@ -99,11 +99,18 @@ pub(super) fn start_probes(
     let start = || -> anyhow::Result<Manager> {
         let tracefs = Tracefs::find()?;
         let layout = bpf::read_layout(&tracefs);
+        let mut off = config.off.clone();
+        if config.devices.is_some() {
+            // The driver's functions would see its calls beside the tracepoints, which see those of
+            // the devices named.
+            off.push(WitnessName::DriverIoctl);
+        }
         let options = ProbesOptions {
             log: probe_log,
-            off: config.off.clone(),
+            off,
             ring_bytes: config.ring_bytes,
             dev_xid: config.dev_xid_tracepoint,
+            small: false,
         };
         let probes = Probes::load(layout, options).map_err(|error| explain_load(&error))?;
         let options = ManagerOptions {
@@ -219,8 +226,11 @@ fn pass_on(told: kmsg::Told, hub: &Hub, inputs: &InputSender) {
 pub(crate) fn try_probes() -> anyhow::Result<std::collections::BTreeMap<WitnessName, AttachState>> {
     let tracefs = Tracefs::find()?;
     let layout = bpf::read_layout(&tracefs);
-    let mut probes =
-        Probes::load(layout, ProbesOptions::default()).map_err(|error| explain_load(&error))?;
+    let options = ProbesOptions {
+        small: true,
+        ..ProbesOptions::default()
+    };
+    let mut probes = Probes::load(layout, options).map_err(|error| explain_load(&error))?;
     Follower::new(Path::new("/sys"), true).follow(&mut probes, &tracefs);
     probes.attach(&tracefs);
     let states = probes.states().clone();
