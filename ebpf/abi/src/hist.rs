@@ -152,14 +152,17 @@ pub struct CallStart {
     pub handles: [u32; 2],
     /// Unused, zero.
     pub reserved: u32,
+    /// Address of the `struct file` whose device number `rdev` is, 0 where it is not known.
+    pub file: u64,
+    /// How many device files had been closed when `rdev` was read: an address can be of another file
+    /// after that.
+    pub closed: u64,
 }
 
 /// One driver-call histogram.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CallHist {
-    /// Calls.
-    pub count: u64,
     /// Calls whose ioctl(2) returned an error.
     pub errors: u64,
     /// Calls whose ioctl(2) returned 0 and whose NV_STATUS is a failure.
@@ -172,11 +175,27 @@ pub struct CallHist {
     pub buckets: [u64; BUCKETS],
 }
 
+impl CallHist {
+    /// No calls.
+    pub const EMPTY: Self = Self {
+        errors: 0,
+        failures: 0,
+        sum_ns: 0,
+        max_ns: 0,
+        buckets: [0; BUCKETS],
+    };
+
+    /// Calls. Each is in one bucket, so they need not be counted beside them.
+    pub fn count(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+}
+
 const _: () = assert!(size_of::<CallKey>() == 16);
 const _: () = assert!(size_of::<FailureKey>() == 20);
 const _: () = assert!(size_of::<OpenFile>() == 16);
-const _: () = assert!(size_of::<CallStart>() == 40);
-const _: () = assert!(size_of::<CallHist>() == 40 + 8 * 896);
+const _: () = assert!(size_of::<CallStart>() == 56);
+const _: () = assert!(size_of::<CallHist>() == 32 + 8 * 896);
 
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).

@@ -106,14 +106,38 @@ fn decode(config: &Config, cmd: u32, arg: u64) -> Decoded {
 /// The calls under way that one way of seeing them knows.
 pub type Starts = HashMap<u64, CallStart, { IN_FLIGHT }>;
 
-/// A call begins.
+/// The device that a call is for.
+#[derive(Clone, Copy)]
+pub struct Device {
+    /// Device number.
+    pub rdev: u32,
+    /// As in [`CallStart`].
+    pub file: u64,
+    /// As in [`CallStart`].
+    pub closed: u64,
+}
+
+/// A call begins. `device` says on which device, given the thread's call before this one.
 #[inline(always)]
-pub fn begin(starts: &Starts, config: &Config, rdev: u32, cmd: u32, arg: u64) {
+pub fn begin(
+    starts: &Starts,
+    config: &Config,
+    cmd: u32,
+    arg: u64,
+    device: impl FnOnce(Option<&CallStart>) -> Option<Device>,
+) {
     let pid_tgid = bpf_get_current_pid_tgid();
     // Who traces one process wants no other.
     if config.trace_tgid != 0 && config.trace_tgid != (pid_tgid >> 32) as u32 {
         return;
     }
+    let place = starts.get_ptr_mut(pid_tgid);
+    // SAFETY: only this thread and its own end use its key; the map is preallocated.
+    let before = place.map(|place| unsafe { &*place });
+    let Some(Device { rdev, file, closed }) = device(before) else {
+        count(Counter::DeviceReadFailed);
+        return;
+    };
     let decoded = decode(config, cmd, arg);
     // SAFETY: takes no argument, cannot fail.
     let boottime_ns = unsafe { bpf_ktime_get_boot_ns() };
@@ -125,9 +149,11 @@ pub fn begin(starts: &Starts, config: &Config, rdev: u32, cmd: u32, arg: u64) {
         code: decoded.code,
         handles: decoded.handles,
         reserved: 0,
+        file,
+        closed,
     };
-    if let Some(place) = starts.get_ptr_mut(pid_tgid) {
-        // SAFETY: only this thread and its own end use its key; the map is preallocated.
+    if let Some(place) = place {
+        // SAFETY: as above.
         unsafe {
             if (*place).boottime_ns != 0 {
                 count(Counter::ReturnMissed);
@@ -288,7 +314,6 @@ fn hist_of(key: &mut CallKey) -> Option<*mut CallHist> {
 fn add(hist: *mut CallHist, latency_ns: u64, error: bool, failed: bool) {
     // SAFETY: `hist` is a preallocated map value, which stays mapped; fields are only pointed at.
     unsafe {
-        atomic::add(&raw mut (*hist).count, 1);
         atomic::add(&raw mut (*hist).sum_ns, latency_ns);
         if error {
             atomic::add(&raw mut (*hist).errors, 1);

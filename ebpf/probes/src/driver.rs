@@ -8,11 +8,12 @@ use aya_ebpf::bindings::BPF_ANY;
 use aya_ebpf::helpers::bpf_get_current_pid_tgid;
 use aya_ebpf::macros::{kprobe, kretprobe};
 use aya_ebpf::programs::{ProbeContext, RetProbeContext};
-use gtrace_abi::{Counter, OpenFile};
+use gtrace_abi::{CallStart, Counter, OpenFile};
 
-use crate::call;
+use crate::atomic;
+use crate::call::{self, Device};
 use crate::device::{config, read};
-use crate::maps::{DRIVER_STARTS, GPU_TASKS, OFFSETS, OPENING, OPENS, count};
+use crate::maps::{DRIVER_STARTS, FILES_CLOSED, GPU_TASKS, OFFSETS, OPENING, OPENS, count};
 
 #[kprobe]
 pub fn driver_ioctl(ctx: ProbeContext) -> u32 {
@@ -21,25 +22,38 @@ pub fn driver_ioctl(ctx: ProbeContext) -> u32 {
         count(Counter::FieldReadFailed);
         return 0;
     };
-    let Some(rdev) = rdev_of_file(file) else {
-        count(Counter::DeviceReadFailed);
-        return 0;
-    };
-    call::begin(&DRIVER_STARTS, config, rdev, cmd, arg);
+    call::begin(&DRIVER_STARTS, config, cmd, arg, |before| {
+        device_of(file, before)
+    });
     0
+}
+
+/// The device behind a `struct file`. A thread mostly goes on with the file of its call before: then
+/// the device is known, unless a file was closed since and another may be at its address.
+#[inline(always)]
+fn device_of(file: u64, before: Option<&CallStart>) -> Option<Device> {
+    let closed = *FILES_CLOSED.get(0)?;
+    if let Some(before) = before
+        && closed != 0
+        && before.file == file
+        && before.closed == closed
+    {
+        return Some(Device {
+            rdev: before.rdev,
+            file,
+            closed,
+        });
+    }
+    let offsets = OFFSETS.load();
+    let inode: u64 = read(file, offsets.file_inode)?;
+    let rdev = read(inode, offsets.inode_rdev)?;
+    Some(Device { rdev, file, closed })
 }
 
 #[kretprobe]
 pub fn driver_ioctl_return(ctx: RetProbeContext) -> u32 {
     call::end(&DRIVER_STARTS, || Some(ctx.ret()));
     0
-}
-
-#[inline(always)]
-fn rdev_of_file(file: u64) -> Option<u32> {
-    let offsets = OFFSETS.load();
-    let inode: u64 = read(file, offsets.file_inode)?;
-    read(inode, offsets.inode_rdev)
 }
 
 #[kprobe]
@@ -92,6 +106,12 @@ pub fn driver_open_return(ctx: RetProbeContext) -> u32 {
 
 #[kprobe]
 pub fn driver_close(ctx: ProbeContext) -> u32 {
+    if let Some(closed) = FILES_CLOSED.get_ptr_mut(0) {
+        // SAFETY: an array's value stays mapped.
+        if unsafe { *closed } != 0 {
+            atomic::add(closed, 1);
+        }
+    }
     if let Some(file) = ctx.arg::<u64>(1) {
         // Opened before the probe was there, then it is not in the table.
         let _ = OPENS.remove(file);

@@ -69,7 +69,13 @@ pub fn ioctl_enter(ctx: TracePointContext) -> u32 {
         count(Counter::FieldReadFailed);
         return 0;
     };
-    call::begin(&STARTS, config, rdev, cmd, arg);
+    call::begin(&STARTS, config, cmd, arg, |_| {
+        Some(call::Device {
+            rdev,
+            file: 0,
+            closed: 0,
+        })
+    });
     0
 }
 

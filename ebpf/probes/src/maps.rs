@@ -66,6 +66,10 @@ pub static OPENING: HashMap<u64, OpenFile, 1024> = HashMap::new();
 #[btf_map]
 pub static OPENS: HashMap<u64, OpenFile, 8192> = HashMap::new();
 
+/// How many device files have been closed; 0 while that is not watched.
+#[btf_map]
+pub static FILES_CLOSED: Array<u64, 1> = Array::new();
+
 /// Where an Xid is put together; too large for the stack.
 #[btf_map]
 pub static XID_SCRATCH: PerCpuArray<XidRecord, 1> = PerCpuArray::new();

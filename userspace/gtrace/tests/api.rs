@@ -464,9 +464,11 @@ fn metrics_are_well_formed_in_both_formats() {
     let daemon = Daemon::start();
     let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
     daemon.hub.metrics.count_event(&event, 3);
-    let call = |pid, p50_ns| CallStats {
+    let call = |pid, device: &str, gpu: Option<&str>, p50_ns| CallStats {
         pid,
         comm: "python3".into(),
+        device: device.to_owned(),
+        gpu: gpu.map(|gpu| gpu.parse().unwrap()),
         ioctl: "0xc020462a".into(),
         op: Some("RM_CONTROL".into()),
         code: Some("0x20800102".into()),
@@ -485,9 +487,15 @@ fn metrics_are_well_formed_in_both_formats() {
         p99_ns: 3000,
         p999_ns: 4000,
         max_ns: 5000,
-        ..CallStats::default()
     };
-    daemon.hub.set_calls(vec![call(1, 1000), call(2, 1500)]);
+    let own = Some("0000:3b:00.0");
+    daemon.hub.set_calls(vec![
+        call(1, "nvidia0", own, 1000),
+        call(2, "nvidia0", own, 1500),
+        call(2, "nvidiactl", None, 700),
+        call(3, "240:7", None, 700),
+        call(3, "240:8", None, 700),
+    ]);
     let get = |accept: &str| {
         daemon.raw_tcp(&format!(
             "GET /metrics HTTP/1.0\r\nHost: localhost\r\nAccept: {accept}\r\n\r\n"
@@ -500,11 +508,22 @@ fn metrics_are_well_formed_in_both_formats() {
         "gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\"} 3",
         "gtrace_source_state{source=\"printk:console\",state=\"active\"} 1",
         "gtrace_source_lost_total{source=\"printk:console\"} 1",
-        "gtrace_driver_calls_total{op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\"} 20",
+        "gtrace_driver_calls_total{op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",\
+         device=\"nvidia0\",gpu=\"0000:3b:00.0\"} 20",
+        "gtrace_driver_calls_total{op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",\
+         device=\"nvidiactl\"} 10",
+        "gtrace_driver_calls_total{op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",\
+         device=\"other\"} 20",
+        "gtrace_driver_call_errors_total{op=\"RM_CONTROL\",\
+         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidia0\",gpu=\"0000:3b:00.0\"} 2",
+        "gtrace_driver_call_time_seconds_total{op=\"RM_CONTROL\",\
+         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidiactl\"} 0.001",
         "gtrace_driver_call_latency_seconds{op=\"RM_CONTROL\",\
-         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",quantile=\"0.5\"} 0.0000015",
+         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidia0\",gpu=\"0000:3b:00.0\",\
+         quantile=\"0.5\"} 0.0000015",
         "gtrace_driver_call_failures_total{op=\"RM_CONTROL\",\
-         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",status=\"NV_ERR_NO_MEMORY\"} 4",
+         code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidia0\",gpu=\"0000:3b:00.0\",\
+         status=\"NV_ERR_NO_MEMORY\"} 4",
         "gtrace_paused 0.0",
         "gtrace_build_info{version=\"0.1.0\"} 1",
     ] {

@@ -6,7 +6,8 @@ mod support;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
 
-use gtrace_event::{Event, Severity};
+use gtrace::hub::{CallStats, SourceState, SourceStatus};
+use gtrace_event::{Event, Severity, WitnessName};
 use serde_json::Value;
 use support::{Daemon, repeat, xid};
 
@@ -293,4 +294,103 @@ fn status_and_a_snapshot_of_top_say_how_things_stand() {
         text.contains("1 records") && text.contains("Xid 79"),
         "{text}"
     );
+}
+
+#[test]
+fn a_profile_without_rows_says_why() {
+    let daemon = Daemon::start();
+    let stand = |state, reason: &str| {
+        let sources = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl].map(|w| SourceStatus {
+            name: w.name().to_owned(),
+            witness: Some(w),
+            state,
+            gives: String::new(),
+            needs: String::new(),
+            reason: Some(reason.to_owned()),
+            remedy: None,
+            records: 0,
+            lost: 0,
+        });
+        daemon
+            .hub
+            .update_status(|status| status.sources = sources.to_vec());
+    };
+    let profile = |more: &[&str]| {
+        output(
+            daemon.dir.path(),
+            &[&["profile", "--driver"], more].concat(),
+        )
+    };
+
+    stand(SourceState::Absent, "this kernel has no kprobes");
+    let (code, out, err) = profile(&[]);
+    assert_eq!((code, out.as_str()), (Some(3), ""));
+    for part in [
+        "no driver calls seen",
+        "driver:ioctl is absent (this kernel has no kprobes)",
+    ] {
+        assert!(err.contains(part), "{part} is not in {err}");
+    }
+    let (code, out, err) = profile(&["--json"]);
+    assert_eq!((code, out.as_str()), (Some(3), "[]\n"));
+    assert!(err.contains("syscalls:ioctl is absent"), "{err}");
+    stand(SourceState::Off, "paused");
+    assert!(profile(&[]).2.contains("driver:ioctl is off (paused)"));
+
+    stand(SourceState::Active, "");
+    let (code, _, err) = profile(&[]);
+    assert_eq!(
+        (code, err.as_str()),
+        (Some(0), "gtrace: no driver calls seen\n")
+    );
+    let call = CallStats {
+        pid: 7,
+        comm: "python3".into(),
+        count: 1,
+        ..CallStats::default()
+    };
+    daemon.hub.set_calls(vec![call]);
+    let (code, out, err) = profile(&["--pid", "8"]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(
+        err.contains("process 8") && err.contains("\"(ended)\""),
+        "{err}"
+    );
+    let (code, out, err) = profile(&["--pid", "7"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert!(out.contains("python3"), "{out}");
+    stand(SourceState::Failed, "refused");
+    let (code, out, err) = profile(&[]);
+    assert_eq!(code, Some(0), "what was counted before is shown");
+    assert!(
+        out.contains("python3") && err.contains("refused"),
+        "{out}{err}"
+    );
+}
+
+#[test]
+fn a_trace_of_a_thread_or_of_a_process_that_has_ended_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = |pid: &str| output(dir.path(), &["trace", "--driver", "--pid", pid]);
+    let refused = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let link = std::fs::read_link("/proc/thread-self").unwrap();
+            trace(link.file_name().unwrap().to_str().unwrap())
+        });
+        thread.join().unwrap()
+    });
+    assert_eq!(refused.0, Some(2));
+    let process = format!("is a thread of process {} (", std::process::id());
+    assert!(refused.2.contains(&process), "{}", refused.2);
+
+    let mut child = Command::new("true").spawn().unwrap();
+    let pid = child.id();
+    let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    while !state().contains(") Z ") {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let (code, _, err) = trace(&pid.to_string());
+    assert_eq!(code, Some(2));
+    assert!(err.contains("has ended"), "{err}");
+    child.wait().unwrap();
 }

@@ -11,6 +11,8 @@ mod process;
 mod reload;
 mod smoke;
 mod stub;
+mod under_way;
+mod unload;
 mod verifier;
 mod xid;
 
@@ -62,7 +64,9 @@ const TOPICS: &[&[Case]] = &[
     verifier::CASES,
     xid::CASES,
     calls::CASES,
+    under_way::CASES,
     reload::CASES,
+    unload::CASES,
     process::CASES,
     pcie::CASES,
     bench::CASES,
@@ -73,7 +77,9 @@ const TOPICS: &[&[Case]] = &[
 const HELPERS: &[&[Helper]] = &[
     &[("caller", stub::caller)],
     calls::HELPERS,
+    under_way::HELPERS,
     reload::HELPERS,
+    unload::HELPERS,
     process::HELPERS,
 ];
 

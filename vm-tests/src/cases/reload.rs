@@ -1,16 +1,11 @@
-//! The driver comes, goes and comes in another version while gtrace runs, and gtrace is never the
-//! reason why it cannot go.
+//! The driver comes, goes and comes in another version while gtrace runs.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML};
 use gtrace_vm_tests::scenario::Scenario;
-use serde_json::Value;
 
 use super::Case;
 use super::calls::{row, rows, source_is};
@@ -30,8 +25,6 @@ pub(super) const CASES: &[Case] = &[
     Case::new("reload_leaks_nothing", Scenario::Driver, leaks_nothing).patience(120),
     Case::new("reload_under_traffic", Scenario::Driver, under_traffic).patience(120),
     Case::new("reload_while_paused", Scenario::Driver, paused),
-    Case::new("unload_with_nvml_open", Scenario::Driver, nvml),
-    Case::new("unload_with_the_tracepoint", Scenario::Driver, tracepoint),
 ];
 
 pub(super) const HELPERS: &[super::Helper] = &[("reopen", reopen)];
@@ -63,7 +56,8 @@ fn generation(round: u32) -> (Generation, &'static str) {
     }
 }
 
-fn load(guest: &Guest, round: u32) -> Result<()> {
+/// Loads the stub as one driver in even rounds, and as an older one in odd rounds.
+pub(super) fn load(guest: &Guest, round: u32) -> Result<()> {
     let (generation, version) = generation(round);
     guest.load_stub(generation, &format!("{GPUS} version={version}"))
 }
@@ -139,7 +133,12 @@ fn leaks_nothing(guest: &mut Guest) -> Result<()> {
         row(&daemon, own, code, count)?;
     }
     let (descriptors_now, rss_now) = held(daemon.pid())?;
-    let memory_now = settled(guest)?;
+    // What the kernel frees late may be late on a busy host.
+    let deadline = Instant::now() + PATIENCE;
+    let mut memory_now = settled(guest)?;
+    while memory_now + SLACK < memory && Instant::now() < deadline {
+        memory_now = settled(guest)?;
+    }
     guest.note(format!(
         "{rounds} reloads: free memory {} KiB less, daemon {} KiB more, {descriptors_now} descriptors",
         (memory.saturating_sub(memory_now)) / 1024,
@@ -215,83 +214,5 @@ fn paused(guest: &mut Guest) -> Result<()> {
         device.control(GET_INFO)?;
     }
     row(&daemon, std::process::id(), GET_INFO, 7)?;
-    Ok(())
-}
-
-/// The fake of NVML keeps /dev/nvidiactl open, as NVML does.
-fn nvml(guest: &mut Guest) -> Result<()> {
-    load(guest, 0)?;
-    let daemon = guest.daemon_with(
-        &["--nvml-library", FAKE_NVML, "--nvml-interval-s", "1"],
-        &[("FAKE_NVML_HOLD", "/dev/nvidiactl")],
-    )?;
-    let opened = |daemon: &Daemon| {
-        within(PATIENCE, "NVML has the device open", || {
-            Ok((use_count("nvidia")? > 1).then_some(()))
-        })
-        .with_context(|| daemon.log_end())
-    };
-    opened(&daemon)?;
-    // As people do it: a program is started, which looks at the use count first.
-    let tool = guest.scratch().join("rmmod");
-    std::os::unix::fs::symlink(BUSYBOX, &tool)?;
-    for module in ["nvidia_uvm", "nvidia"] {
-        let output = Command::new(&tool).arg(module).output()?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let took = format!("{}: {said}", output.status);
-        ensure!(
-            output.status.success(),
-            "rmmod {module} {took}\n{}",
-            daemon.log_end()
-        );
-    }
-    // The system call alone gives no warning: the first one may be refused, one soon after not.
-    load(guest, 0)?;
-    opened(&daemon)?;
-    guest.rmmod("nvidia_uvm")?;
-    let first = guest.rmmod("nvidia");
-    let begin = Instant::now();
-    if first.is_err() {
-        remove_within("nvidia", PATIENCE)?;
-    }
-    let took = begin.elapsed();
-    guest.note(format!(
-        "by system call alone: first {first:?}, unloaded after {took:.1?}"
-    ))?;
-    // It comes back with the driver.
-    load(guest, 0)?;
-    opened(&daemon)
-}
-
-fn use_count(module: &str) -> Result<u32> {
-    let path = Path::new("/sys/module").join(module).join("refcnt");
-    Ok(fs::read_to_string(path)
-        .unwrap_or_default()
-        .trim()
-        .parse()
-        .unwrap_or(0))
-}
-
-/// A program on the module's own tracepoint keeps the module: gtrace lets go when asked to.
-fn tracepoint(guest: &mut Guest) -> Result<()> {
-    load(guest, 0)?;
-    let daemon = guest.daemon(&["--dev-xid-tracepoint", "true"])?;
-    source_is(&daemon, "nvidia:nvidia_dev_xid", "active")?;
-    guest.rmmod("nvidia_uvm")?;
-    let first = guest.rmmod("nvidia");
-    if first.is_err() {
-        remove_within("nvidia", PATIENCE)?;
-    }
-    guest.note(format!(
-        "with the tracepoint attached: first attempt {first:?}"
-    ))?;
-    source_is(&daemon, "nvidia:nvidia_dev_xid", "absent")?;
-    load(guest, 0)?;
-    source_is(&daemon, "nvidia:nvidia_dev_xid", "active")?;
-    guest.stub("xid 0 79 gone")?;
-    daemon.wait_for(PATIENCE, "the tracepoint sees again", |events| {
-        let ours = |e: &&Value| e.to_string().contains("nvidia:nvidia_dev_xid");
-        events.iter().find(ours).cloned()
-    })?;
     Ok(())
 }

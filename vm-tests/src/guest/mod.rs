@@ -195,3 +195,23 @@ pub(crate) fn within<T>(
         std::thread::sleep(Duration::from_millis(50));
     }
 }
+
+/// Asks until the answer is the same twice, `apart` from each other, for at most [`PATIENCE`];
+/// `what` completes "in vain: ".
+///
+/// # Errors
+///
+/// Those of `read`, at once; and that the time is up.
+pub(crate) fn settled<T: PartialEq>(
+    what: &str,
+    apart: Duration,
+    mut read: impl FnMut() -> Result<T>,
+) -> Result<T> {
+    let mut last = read()?;
+    within(PATIENCE, what, || {
+        std::thread::sleep(apart);
+        let before = std::mem::replace(&mut last, read()?);
+        Ok((before == last).then_some(()))
+    })?;
+    Ok(last)
+}

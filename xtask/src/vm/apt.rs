@@ -126,7 +126,10 @@ impl Apt {
         );
         match updated {
             Ok(_) => fs::write(stamp, "").context("cannot write the private apt's time stamp")?,
-            Err(error) => step(format!("going on with what is known: {error:#}")),
+            Err(error) if stamp.exists() => {
+                step(format!("going on with what is known: {error:#}"));
+            }
+            Err(error) => return Err(error.context("the mirror gives no lists")),
         }
         Ok(())
     }

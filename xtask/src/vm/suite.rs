@@ -16,7 +16,7 @@ use crate::report::Counts;
 /// How many seconds the cases of one kernel may take, instead of [`LIMIT`] and [`LONG_LIMIT`].
 const LIMIT_VARIABLE: &str = "GTRACE_VM_LIMIT_S";
 
-/// How long the cases of one kernel may take: four times what they take on two cores.
+/// How long the cases of one kernel may take: more than twice what they take on two busy cores.
 const LIMIT: Duration = Duration::from_secs(20 * 60);
 
 /// The same where cases repeat what they repeat a hundred times.

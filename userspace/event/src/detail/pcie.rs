@@ -7,13 +7,13 @@ use crate::PciAddress;
 /// the GPUs.
 ///
 /// The kernel names ports, network adapters and disks too, so the device has a field of its own
-/// and [`crate::Event::gpu`] is the GPU at or below it, where there is exactly one.
+/// and [`crate::Event::gpu`] is the GPU at or below it, where it can be no other device's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PcieDetail {
     /// The device that the kernel names.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pci_device: Option<PciAddress>,
-    /// The GPUs below that device, where it is a port above more than one.
+    /// The GPUs below that device, where it is a port above more than one device.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gpus_below: Vec<PciAddress>,
     /// Hotplug: name of the slot (`0`, `0-1`).

@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use gtrace_devices::MetricKind;
+use gtrace_event::PciAddress;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -278,27 +279,54 @@ struct OpCalls {
     quantiles_ns: [u64; 5],
 }
 
-/// Labels of an operation: its ioctl, and the control command or class that it is about.
-fn op_labels((op, about): &(&str, &str)) -> Labels {
-    let mut labels = vec![("op", (*op).to_owned())];
-    if !about.is_empty() {
-        labels.push(("code", (*about).to_owned()));
+/// What driver calls are counted by.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Operation<'a> {
+    /// The ioctl.
+    op: &'a str,
+    /// The control command or class that it is about.
+    about: Option<&'a str>,
+    device: &'a str,
+    /// The GPU whose own device file it is.
+    gpu: Option<PciAddress>,
+}
+
+impl<'a> Operation<'a> {
+    /// A program can call any number, so only public names become label values.
+    fn of(call: &'a CallStats) -> Self {
+        let unnamed = call.code.as_ref().map(|_| "other");
+        Self {
+            op: call.op.as_deref().unwrap_or("other"),
+            about: call.code_name.as_deref().or(unnamed),
+            device: device_label(&call.device),
+            gpu: call.gpu,
+        }
     }
-    labels
+
+    fn labels(&self) -> Labels {
+        let mut labels = vec![("op", self.op.to_owned())];
+        labels.extend(self.about.map(|about| ("code", about.to_owned())));
+        labels.push(("device", self.device.to_owned()));
+        labels.extend(self.gpu.map(|gpu| ("gpu", gpu.to_string())));
+        labels
+    }
+}
+
+/// The device file's name, where it is one of the driver's: of those there are as many as GPUs and a
+/// few more. The files for MIG (`nvidia-caps:7`) are one.
+fn device_label(device: &str) -> &str {
+    let name = device.split(':').next().unwrap_or(device);
+    if name.starts_with("nvidia") {
+        name
+    } else {
+        "other"
+    }
 }
 
 fn of_calls(calls: &[CallStats]) -> [Family; 5] {
-    let mut ops: BTreeMap<(&str, &str), OpCalls> = BTreeMap::new();
+    let mut ops: BTreeMap<Operation<'_>, OpCalls> = BTreeMap::new();
     for call in calls {
-        // A program can call any number, so only public names become label values.
-        let about = match (&call.code, &call.code_name) {
-            (_, Some(name)) => name,
-            (Some(_), None) => "other",
-            (None, None) => "",
-        };
-        let op = ops
-            .entry((call.op.as_deref().unwrap_or("other"), about))
-            .or_default();
+        let op = ops.entry(Operation::of(call)).or_default();
         for failure in &call.statuses {
             let status = failure.name.clone().unwrap_or_else(|| "other".to_owned());
             *op.failures.entry(status).or_default() += failure.count;
@@ -319,7 +347,7 @@ fn of_calls(calls: &[CallStats]) -> [Family; 5] {
     }
     let named = |value: fn(&OpCalls) -> f64| -> Vec<(Labels, f64)> {
         ops.iter()
-            .map(|(op, calls)| (op_labels(op), value(calls)))
+            .map(|(op, calls)| (op.labels(), value(calls)))
             .collect()
     };
     let quantiles = ops.iter().flat_map(|(op, calls)| {
@@ -327,20 +355,20 @@ fn of_calls(calls: &[CallStats]) -> [Family; 5] {
             .into_iter()
             .zip(calls.quantiles_ns)
             .map(|(q, ns)| {
-                let mut labels = op_labels(op);
+                let mut labels = op.labels();
                 labels.push(("quantile", q.to_owned()));
                 (labels, ns as f64 / 1e9)
             })
     });
     let failures = ops.iter().flat_map(|(op, calls)| {
         calls.failures.iter().map(|(status, count)| {
-            let mut labels = op_labels(op);
+            let mut labels = op.labels();
             labels.push(("status", status.clone()));
             (labels, *count as f64)
         })
     });
     [
-        Family::counter("driver_calls", "", "Driver calls by operation")
+        Family::counter("driver_calls", "", "Driver calls by operation and device")
             .values(named(|c| c.count as f64)),
         Family::counter(
             "driver_call_errors",

@@ -194,6 +194,13 @@ impl Probes {
             return false;
         }
         let attached = self.attach_functions(module);
+        // What the probes remember of a file is good only while they see it closed.
+        let closes =
+            |links: &Vec<(&str, KProbeLinkId)>| links.iter().any(|l| l.0 == "driver_close");
+        let all = self.driver.kprobes.values().all(closes);
+        if let Err(error) = self.watch_closing(all) {
+            tracing::debug!("closing is not watched: {error}");
+        }
         if attached.is_err() {
             self.detach_module(module);
         }
@@ -210,6 +217,11 @@ impl Probes {
         let done = state == AttachState::Attached;
         self.set_driver_state(WitnessName::DriverIoctl, state);
         done
+    }
+
+    /// Whether nvidia:nvidia_dev_xid is asked for.
+    pub fn wants_dev_xid(&self) -> bool {
+        self.options.dev_xid
     }
 
     /// Attaches to nvidia:nvidia_dev_xid where that is asked for and it is there.

@@ -188,19 +188,11 @@ impl Probes {
             .load(object(options.log))
             .map_err(|e| LoadError::Object(error_chain(&e)))?;
         let driver = DriverLinks::load(&ebpf);
-        let overflow = CallHist {
-            count: 0,
-            errors: 0,
-            failures: 0,
-            sum_ns: 0,
-            max_ns: 0,
-            buckets: [0; _],
-        };
         let map = ebpf.map_mut("HISTS").ok_or(LoadError::Map("HISTS"))?;
         let mut hists: HashMap<_, CallKey, CallHist> =
             HashMap::try_from(map).map_err(|_| LoadError::Map("HISTS"))?;
         hists
-            .insert(CallKey::OVERFLOW, overflow, 0)
+            .insert(CallKey::OVERFLOW, CallHist::EMPTY, 0)
             .map_err(|e| LoadError::Object(error_chain(&e)))?;
         let states = PROBES
             .iter()
@@ -410,6 +402,22 @@ impl Probes {
             .map_err(|e| LoadError::Object(error_chain(&e)))
     }
 
+    /// Says whether every closing of a device file is seen from now on.
+    pub(super) fn watch_closing(&mut self, watched: bool) -> Result<(), LoadError> {
+        let map = self.ebpf.map_mut("FILES_CLOSED");
+        let map = map.ok_or(LoadError::Map("FILES_CLOSED"))?;
+        let mut array: Array<_, u64> =
+            Array::try_from(map).map_err(|_| LoadError::Map("FILES_CLOSED"))?;
+        let now = array.get(&0, 0).unwrap_or(0);
+        // Going on from where it is: what was remembered at an earlier count stays out of date.
+        if watched && now != 0 {
+            return Ok(());
+        }
+        array
+            .set(0, u64::from(watched), 0)
+            .map_err(|e| LoadError::Object(error_chain(&e)))
+    }
+
     /// Tells the exit probe of a process that already had a watched device open.
     pub fn remember_gpu_task(&mut self, tgid: u32, rdev: u32) {
         let map = self.ebpf.map_mut("GPU_TASKS");
@@ -444,7 +452,7 @@ impl Probes {
         map.keys()
             .filter_map(Result::ok)
             .filter_map(|key| Some((key, Box::new(map.get(&key, 0).ok()?))))
-            .filter(|(_, hist)| hist.count > 0)
+            .filter(|(_, hist)| hist.count() > 0)
             .collect()
     }
 
@@ -544,11 +552,30 @@ pub fn map_bytes() -> u64 {
     let Ok(infos) = fs::read_dir("/proc/self/fdinfo") else {
         return 0;
     };
-    infos
+    let infos = infos
         .filter_map(Result::ok)
-        .filter_map(|entry| fs::read_to_string(entry.path()).ok())
+        .filter_map(|entry| fs::read_to_string(entry.path()).ok());
+    sum_of_maps(infos)
+}
+
+/// The same, of the texts of fdinfo files. Two descriptors can be of one map.
+fn sum_of_maps(infos: impl Iterator<Item = String>) -> u64 {
+    /// `BPF_MAP_TYPE_RINGBUF`; kernels before 6.4 account none of its memory.
+    const RINGBUF: u64 = 27;
+    infos
         .filter(|info| info.contains("map_type:"))
-        .map(|info| fdinfo_field(&info, "memlock:"))
+        .map(|info| {
+            let accounted = fdinfo_field(&info, "memlock:");
+            let ring = fdinfo_field(&info, "map_type:") == RINGBUF && accounted == 0;
+            let bytes = if ring {
+                fdinfo_field(&info, "max_entries:")
+            } else {
+                accounted
+            };
+            (fdinfo_field(&info, "map_id:"), bytes)
+        })
+        .collect::<BTreeMap<_, _>>()
+        .into_values()
         .sum()
 }
 
@@ -605,5 +632,26 @@ pub(super) fn load_error(program: &str, error: &ProgramError) -> String {
             }
         }
         other => error_chain(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sum_of_maps;
+
+    #[test]
+    fn each_map_is_summed_once_and_a_ring_that_is_not_accounted_by_its_room() {
+        let info = |kind: u32, id: u32, memlock: u32| {
+            format!(
+                "pos:\t0\nmap_type:\t{kind}\nmax_entries:\t4096\nmemlock:\t{memlock}\nmap_id:\t{id}\n"
+            )
+        };
+        let infos = [
+            info(1, 7, 100),
+            info(27, 8, 0),
+            info(1, 7, 100),
+            "pos:\t0\n".to_owned(),
+        ];
+        assert_eq!(sum_of_maps(infos.into_iter()), 4196);
     }
 }

@@ -4,10 +4,15 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use gtrace_event::WitnessName;
+
 use super::shared::{self, Place};
 use super::{NOT_POSSIBLE, USAGE};
-use crate::hub::CallStats;
+use crate::hub::{CallStats, SourceState, SourceStatus};
 use crate::render::clean;
+
+/// The sources of driver calls.
+const SOURCES: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
 
 /// What the rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -58,9 +63,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         eprintln!("gtrace: say what to profile: --driver (calls into the NVIDIA driver)");
         return Ok(ExitCode::from(USAGE));
     }
-    let calls: Result<Vec<CallStats>, _> = args.place.reading_client().get("/api/v1/histograms");
-    let mut calls = match calls {
-        Ok(calls) => calls,
+    let client = args.place.reading_client();
+    let asked = client
+        .get::<Vec<CallStats>>("/api/v1/histograms")
+        .and_then(|calls| Ok((calls, client.get::<Vec<SourceStatus>>("/api/v1/sources")?)));
+    let (mut calls, sources) = match asked {
+        Ok(asked) => asked,
         Err(error) => {
             eprintln!("gtrace: {error}");
             return Ok(ExitCode::from(NOT_POSSIBLE));
@@ -70,10 +78,61 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     sort(&mut calls, args.sort);
     if args.json {
         shared::print(&shared::json_line(&serde_json::to_value(&calls)?)?)?;
-        return Ok(ExitCode::SUCCESS);
+    } else if !calls.is_empty() {
+        shared::print(&table(&calls, args.limit))?;
     }
-    shared::print(&table(&calls, args.limit))?;
-    Ok(ExitCode::SUCCESS)
+    let blind = blind(&sources);
+    if calls.is_empty() {
+        shared::say(&nothing(args.pid, blind.as_deref()));
+    } else if let Some(reason) = &blind {
+        shared::say(&format!(
+            "what is shown is old, no further call is seen: {reason}"
+        ));
+    }
+    Ok(match blind {
+        Some(_) if calls.is_empty() => ExitCode::from(NOT_POSSIBLE),
+        _ => ExitCode::SUCCESS,
+    })
+}
+
+/// Why no source sees driver calls now; `None` where one does.
+fn blind(sources: &[SourceStatus]) -> Option<String> {
+    let of_calls = |source: &&SourceStatus| source.witness.is_some_and(|w| SOURCES.contains(&w));
+    let mut reasons = Vec::new();
+    for source in sources.iter().filter(of_calls) {
+        let state = match source.state {
+            SourceState::Active | SourceState::Degraded => return None,
+            SourceState::Absent => "absent",
+            SourceState::Failed => "failed",
+            SourceState::Off => "off",
+        };
+        let why = source.reason.as_deref();
+        let why = why.unwrap_or("switched off by configuration");
+        let mut text = format!("{} is {state} ({})", clean(&source.name), clean(why));
+        if let Some(remedy) = &source.remedy {
+            text.push_str(&format!(", {}", clean(remedy)));
+        }
+        reasons.push(text);
+    }
+    Some(match reasons.is_empty() {
+        true => "the daemon has no source of driver calls".to_owned(),
+        false => reasons.join("; "),
+    })
+}
+
+/// What is said where there is no row.
+fn nothing(pid: Option<u32>, blind: Option<&str>) -> String {
+    let mut text = match pid {
+        None => "no driver calls seen".to_owned(),
+        Some(pid) => format!(
+            "no driver calls of process {pid} seen; those of processes that have ended are summed \
+             up under \"(ended)\", see the list without --pid"
+        ),
+    };
+    if let Some(reason) = blind {
+        let _ = write!(text, ": {reason}");
+    }
+    text
 }
 
 fn sort(calls: &mut [CallStats], by: Sort) {
@@ -89,9 +148,6 @@ fn sort(calls: &mut [CallStats], by: Sort) {
 }
 
 fn table(calls: &[CallStats], limit: usize) -> String {
-    if calls.is_empty() {
-        return "no driver calls seen\n".to_owned();
-    }
     let shown = match limit {
         0 => calls,
         limit => &calls[..limit.min(calls.len())],
@@ -215,6 +271,56 @@ mod tests {
         }
         assert!(text.contains("NV_ERR_NO_MEMORY x 3"));
         assert!(text.contains("1 more rows"));
+    }
+
+    fn source(witness: WitnessName, state: SourceState, reason: Option<&str>) -> SourceStatus {
+        SourceStatus {
+            name: witness.name().to_owned(),
+            witness: Some(witness),
+            state,
+            gives: String::new(),
+            needs: String::new(),
+            reason: reason.map(str::to_owned),
+            remedy: None,
+            records: 0,
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn why_nothing_is_seen_is_said_and_only_where_no_source_sees_calls() {
+        let sources = |driver, syscalls| {
+            vec![
+                source(WitnessName::Kmsg, SourceState::Active, None),
+                source(WitnessName::SyscallIoctl, syscalls, Some("paused")),
+                source(WitnessName::DriverIoctl, driver, Some("no kprobes")),
+            ]
+        };
+        for (driver, syscalls) in [
+            (SourceState::Active, SourceState::Off),
+            (SourceState::Absent, SourceState::Active),
+            (SourceState::Degraded, SourceState::Failed),
+        ] {
+            assert_eq!(blind(&sources(driver, syscalls)), None);
+        }
+        let text = blind(&sources(SourceState::Failed, SourceState::Off)).unwrap();
+        assert_eq!(
+            text,
+            "syscalls:ioctl is off (paused); driver:ioctl is failed (no kprobes)"
+        );
+        let off = [source(WitnessName::DriverIoctl, SourceState::Off, None)];
+        assert!(blind(&off).unwrap().contains("configuration"));
+        assert!(blind(&[]).is_some());
+    }
+
+    #[test]
+    fn where_the_calls_of_an_ended_process_are_is_said() {
+        let text = nothing(Some(4711), None);
+        assert!(
+            text.contains("process 4711") && text.contains("\"(ended)\""),
+            "{text}"
+        );
+        assert_eq!(nothing(None, Some("why")), "no driver calls seen: why");
     }
 
     #[test]

@@ -1,32 +1,35 @@
 //! `gtrace trace --driver --pid N`: every driver call of a process as it happens, as strace would
 //! show it, without stopping the process.
 
+mod output;
+mod target;
+
 use std::cell::RefCell;
-use std::io::{BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gtrace_abi::{CallRecord, Config, NO_STATUS};
+use gtrace_abi::{Config, Decode, DeviceFilter};
+use gtrace_decoder::DriverVersion;
 use gtrace_event::WitnessName;
-use jiff::tz::TimeZone;
-use serde_json::json;
 
-use super::profile::time;
+use self::output::Output;
+use self::target::Target;
 use super::{USAGE, not_possible};
-use crate::bpf::{self, AttachState, Probes, ProbesOptions, RingRecord, Tracefs, drain};
+use crate::bpf::{self, AttachState, LoadError, Probes, ProbesOptions, RingRecord, Tracefs, drain};
 use crate::cli::run::explain_load;
-use crate::clock;
 use crate::config;
 use crate::sources::driver::Follower;
-use crate::sources::operation::{Operation, status_text};
+use crate::sources::layouts;
 use crate::sources::watched::{self, DeviceNames};
-use crate::sources::{layouts, records};
 
-/// Between looks at whether the process still lives.
-const ALIVE_EVERY: Duration = Duration::from_millis(200);
+/// Between looks at whether the process still lives, and at the driver's modules.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// The probes that see driver calls.
+const WANTED: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
 
 /// Show the driver calls of a running process, live.
 #[derive(Clone, Debug, clap::Args)]
@@ -61,11 +64,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         eprintln!("gtrace: say what to trace: --driver (calls into the NVIDIA driver)");
         return Ok(ExitCode::from(USAGE));
     }
-    let process = PathBuf::from(format!("/proc/{}", args.pid));
-    if !process.exists() {
-        eprintln!("gtrace: there is no process {}", args.pid);
-        return Ok(ExitCode::from(USAGE));
-    }
+    let target = match Target::find(Path::new("/proc"), args.pid) {
+        Ok(target) => target,
+        Err(error) => {
+            eprintln!("gtrace: {error}");
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
     let devices = match config::parse_devices(&args.devices) {
         Ok(devices) => devices,
         Err(error) => {
@@ -73,23 +78,39 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(USAGE));
         }
     };
-    let mut probes = match prepare(&args, devices) {
-        Ok(probes) => probes,
+    let mut tracer = match Tracer::start(args.pid, devices) {
+        Ok(tracer) => tracer,
         Err(error) => return Ok(not_possible(&error)),
     };
-    let rings = probes.take_rings()?;
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signal(&stop)?;
-    let names = DeviceNames::read(Path::new("/proc"));
-    let mut out = Output::new(&args, &names);
+    let end = Arc::new(AtomicBool::new(false));
+    end_on_signals(&end)?;
+    let way = tracer.way();
     eprintln!(
-        "gtrace: tracing process {} by {}; end with Ctrl-C",
-        args.pid,
-        way(&probes)
+        "gtrace: tracing process {} by {way}; end with Ctrl-C",
+        args.pid
     );
+    let mut out = Output::new(&args, io::stdout());
+    show(&mut tracer, &target, &end, &mut out)?;
+    eprintln!("gtrace: {}", out.summary(&tracer.probes.counters()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints calls until the process or its tracing ends, and what had been seen by then.
+fn show(
+    tracer: &mut Tracer,
+    target: &Target,
+    end: &AtomicBool,
+    out: &mut Output<'_, io::Stdout>,
+) -> anyhow::Result<()> {
+    let rings = tracer.probes.take_rings()?;
+    out.names = DeviceNames::read(Path::new("/proc"));
+    let stop = AtomicBool::new(false);
+    let mut detached = false;
+    let mut taken = 0;
     let mut looked = Instant::now();
+    let mut failure = None;
     // Both closures need it, one at a time.
-    let shared = RefCell::new(&mut out);
+    let shared = RefCell::new(out);
     drain(
         rings,
         &stop,
@@ -99,273 +120,182 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
         },
         || {
-            if !shared.borrow_mut().flush() {
-                stop.store(true, Ordering::Relaxed);
+            let mut out = shared.borrow_mut();
+            if detached {
+                // Nothing comes any more; the ring is empty once a round has taken nothing.
+                let before = std::mem::replace(&mut taken, out.calls());
+                stop.store(before == taken, Ordering::Relaxed);
+                return true;
             }
-            if looked.elapsed() >= ALIVE_EVERY {
+            let mut over = !out.flush() || end.load(Ordering::Relaxed);
+            if looked.elapsed() >= LOOK_EVERY {
                 looked = Instant::now();
-                if !process.exists() {
-                    stop.store(true, Ordering::Relaxed);
+                over |= !target.is_alive();
+                match tracer.follow() {
+                    Ok(false) => {}
+                    Ok(true) => out.names = DeviceNames::read(Path::new("/proc")),
+                    Err(error) => {
+                        over = true;
+                        failure = Some(error);
+                    }
                 }
             }
-            false
+            if over {
+                tracer.probes.detach();
+                detached = true;
+                taken = out.calls();
+            }
+            detached
         },
     );
-    probes.detach();
-    let lost: Vec<_> = probes
-        .counters()
-        .into_iter()
-        .filter(|(_, n)| *n > 0)
-        .map(|(counter, n)| format!("{} {n}", counter.name()))
-        .collect();
-    out.end(&lost);
-    Ok(ExitCode::SUCCESS)
+    shared.borrow_mut().flush();
+    failure.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Loads the probes and attaches those that see driver calls, for one process.
-fn prepare(args: &Args, devices: Option<Vec<gtrace_abi::DeviceFilter>>) -> anyhow::Result<Probes> {
-    let tracefs = Tracefs::find()?;
-    let wanted = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
-    let options = ProbesOptions {
-        off: WitnessName::ALL
-            .into_iter()
-            .filter(|w| !wanted.contains(w))
-            .collect(),
-        ring_bytes: 4096,
-        ..ProbesOptions::default()
-    };
-    let layout = bpf::read_layout(&tracefs);
-    let mut probes = Probes::load(layout, options).map_err(|error| explain_load(&error))?;
-    let auto = devices.is_none();
-    let mut follower = Follower::new(Path::new("/sys"), auto);
-    if auto {
-        follower.follow(&mut probes, &tracefs);
-    }
-    let mut config = Config {
-        trace_tgid: args.pid,
-        decode: layouts::decode(follower.version()),
-        ..Config::default()
-    };
-    let devices = devices.unwrap_or_else(|| watched::nvidia_devices(Path::new("/proc")));
-    for (slot, filter) in config.devices.iter_mut().zip(devices) {
-        *slot = filter;
-    }
-    probes.configure(&config)?;
-    probes.attach(&tracefs);
-    if wanted.iter().any(|w| probes.has(*w)) {
-        return Ok(probes);
-    }
-    let reasons: Vec<_> = wanted
-        .iter()
-        .filter_map(|w| match probes.states().get(w) {
-            Some(AttachState::Absent(reason) | AttachState::Failed(reason)) => {
-                Some(format!("{}: {reason}", w.name()))
-            }
-            _ => None,
-        })
-        .collect();
-    anyhow::bail!(
-        "driver calls cannot be traced here: {}; `gtrace doctor` says more",
-        reasons.join("; ")
-    )
+/// The probes that see the calls of one process, and what they are told.
+struct Tracer {
+    probes: Probes,
+    tracefs: Tracefs,
+    follower: Follower,
+    /// The devices that were asked for; `None` for the driver's.
+    fixed: Option<Vec<DeviceFilter>>,
+    /// What the probes were told last.
+    config: Config,
+    /// The driver that the table for reading parameters is of.
+    version: Option<DriverVersion>,
 }
 
-fn way(probes: &Probes) -> &'static str {
-    if probes.has(WitnessName::DriverIoctl) {
-        "probes on the driver's functions"
-    } else {
-        "the tracepoints of ioctl(2)"
-    }
-}
-
-fn stop_on_signal(stop: &Arc<AtomicBool>) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let stop = Arc::clone(stop);
-    std::thread::Builder::new()
-        .name("gtrace-signal".to_owned())
-        .spawn(move || {
-            runtime.block_on(async {
-                // Without the handler, the signal ends the process by itself.
-                let _ = tokio::signal::ctrl_c().await;
-            });
-            stop.store(true, Ordering::Relaxed);
-        })?;
-    Ok(())
-}
-
-/// Prints calls and counts them.
-struct Output<'a> {
-    args: &'a Args,
-    names: &'a DeviceNames,
-    out: BufWriter<std::io::Stdout>,
-    zone: TimeZone,
-    open: bool,
-    since: Instant,
-    calls: u64,
-    failed: u64,
-}
-
-impl<'a> Output<'a> {
-    fn new(args: &'a Args, names: &'a DeviceNames) -> Self {
-        Self {
-            args,
-            names,
-            out: BufWriter::new(std::io::stdout()),
-            zone: TimeZone::system(),
-            open: true,
-            since: Instant::now(),
-            calls: 0,
-            failed: 0,
+impl Tracer {
+    /// Loads the probes and attaches those that see driver calls.
+    fn start(pid: u32, fixed: Option<Vec<DeviceFilter>>) -> anyhow::Result<Self> {
+        let tracefs = Tracefs::find()?;
+        let options = ProbesOptions {
+            off: WitnessName::ALL
+                .into_iter()
+                .filter(|w| !WANTED.contains(w))
+                .collect(),
+            ring_bytes: 4096,
+            small: true,
+            ..ProbesOptions::default()
+        };
+        let layout = bpf::read_layout(&tracefs);
+        let mut probes = Probes::load(layout, options).map_err(|error| explain_load(&error))?;
+        let mut follower = Follower::new(Path::new("/sys"), fixed.is_none());
+        let version = follower.version();
+        let config = Config {
+            trace_tgid: pid,
+            decode: layouts::decode(version),
+            devices: filters(fixed.as_deref()),
+            ..Config::default()
+        };
+        probes.configure(&config)?;
+        if fixed.is_none() {
+            follower.follow(&mut probes, &tracefs);
         }
+        probes.attach(&tracefs);
+        let tracer = Self {
+            probes,
+            tracefs,
+            follower,
+            fixed,
+            config,
+            version,
+        };
+        tracer.sees_calls()?;
+        Ok(tracer)
     }
 
-    fn call(&mut self, call: &CallRecord) {
-        self.calls += 1;
-        let failed =
-            call.ret < 0 || call.status != NO_STATUS && gtrace_nvrm::is_failure(call.status);
-        self.failed += u64::from(failed);
-        let slow = call.latency_ns >= self.args.slower_than.saturating_mul(1000);
-        if !slow || self.args.failed && !failed {
-            return;
+    fn sees_calls(&self) -> anyhow::Result<()> {
+        if WANTED.iter().any(|w| self.probes.has(*w)) {
+            return Ok(());
         }
-        let line = if self.args.json {
-            self.json(call)
-        } else {
-            self.text(call)
-        };
-        self.open &= writeln!(self.out, "{line}").is_ok();
-    }
-
-    fn text(&self, call: &CallRecord) -> String {
-        let began = call.header.boottime_ns.saturating_sub(call.latency_ns);
-        let at = clock::wall_time(began).to_zoned(self.zone.clone());
-        let operation = Operation::new(call.cmd, call.code);
-        let device = self.names.name(call.rdev);
-        let handles = match call.handles {
-            [0, 0] => String::new(),
-            [client, object] => format!(", client {client:#x}, object {object:#x}"),
-        };
-        let result = match (call.ret, status_text(call.status)) {
-            (ret, _) if ret < 0 => {
-                let errno = i32::try_from(-ret).unwrap_or(0);
-                format!("-1 ({})", std::io::Error::from_raw_os_error(errno))
-            }
-            (ret, Some(status)) => format!("{ret} {status}"),
-            (ret, None) => ret.to_string(),
-        };
-        format!(
-            "{} {} {}({device}{handles}) = {result} <{}>",
-            at.strftime("%H:%M:%S%.6f"),
-            call.header.tid,
-            operation.text(),
-            time(call.latency_ns),
+        let reasons: Vec<_> = WANTED
+            .iter()
+            .filter_map(|w| match self.probes.states().get(w) {
+                Some(AttachState::Absent(reason) | AttachState::Failed(reason)) => {
+                    Some(format!("{}: {reason}", w.name()))
+                }
+                _ => None,
+            })
+            .collect();
+        anyhow::bail!(
+            "driver calls cannot be traced here: {}; `gtrace doctor` says more",
+            reasons.join("; ")
         )
     }
 
-    fn json(&self, call: &CallRecord) -> String {
-        let operation = Operation::new(call.cmd, call.code);
-        let began = call.header.boottime_ns.saturating_sub(call.latency_ns);
-        let status = (call.status != NO_STATUS).then(|| format!("{:#x}", call.status));
-        json!({
-            "time": clock::wall_time(began).to_string(),
-            "pid": call.header.tgid,
-            "tid": call.header.tid,
-            "comm": records::text_of(&call.comm),
-            "device": self.names.name(call.rdev),
-            "ioctl": operation.ioctl,
-            "op": operation.op,
-            "code": operation.code,
-            "code_name": operation.code_name,
-            "handles": call.handles.map(|handle| format!("{handle:#x}")),
-            "ret": call.ret,
-            "status": status,
-            "status_name": status_text(call.status),
-            "latency_ns": call.latency_ns,
-        })
-        .to_string()
+    /// Attaches to modules of the driver that were loaded meanwhile, and tells the probes of devices
+    /// and layouts that are other ones now; says whether anything has changed.
+    fn follow(&mut self) -> Result<bool, LoadError> {
+        let version = self.follower.version();
+        let fresh = (version != self.version).then(|| layouts::decode(version));
+        self.version = version;
+        // Before the probes see the first call of another driver.
+        let told = self.tell(fresh)?;
+        let followed =
+            self.fixed.is_none() && self.follower.follow(&mut self.probes, &self.tracefs).any;
+        Ok(told || followed)
     }
 
-    /// False once nobody reads any more.
-    fn flush(&mut self) -> bool {
-        self.open &= self.out.flush().is_ok();
-        self.open
+    fn tell(&mut self, decode: Option<Decode>) -> Result<bool, LoadError> {
+        let devices = filters(self.fixed.as_deref());
+        if decode.is_none() && devices == self.config.devices {
+            return Ok(false);
+        }
+        self.config.devices = devices;
+        self.config.decode = decode.unwrap_or(self.config.decode);
+        self.probes.configure(&self.config)?;
+        Ok(true)
     }
 
-    fn end(&mut self, lost: &[String]) {
-        self.flush();
-        let lost = match lost {
-            [] => String::new(),
-            lost => format!("; lost: {}", lost.join(", ")),
-        };
-        eprintln!(
-            "gtrace: {} calls in {:.1} s, {} failed{lost}",
-            self.calls,
-            self.since.elapsed().as_secs_f64(),
-            self.failed
-        );
+    fn way(&self) -> &'static str {
+        if self.probes.has(WitnessName::DriverIoctl) {
+            "probes on the driver's functions"
+        } else {
+            "the tracepoints of ioctl(2)"
+        }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn args() -> Args {
-        Args {
-            driver: true,
-            pid: 1,
-            failed: false,
-            slower_than: 0,
-            json: false,
-            devices: "auto".into(),
+/// Those devices, or the driver's as the kernel lists them now.
+fn filters(fixed: Option<&[DeviceFilter]>) -> [DeviceFilter; gtrace_abi::MAX_DEVICES] {
+    let mut filters = Config::default().devices;
+    let listed;
+    let devices = match fixed {
+        Some(devices) => devices,
+        None => {
+            listed = watched::nvidia_devices(Path::new("/proc"));
+            &listed
         }
+    };
+    for (slot, filter) in filters.iter_mut().zip(devices) {
+        *slot = *filter;
     }
+    filters
+}
 
-    fn record(ret: i64, status: u32) -> CallRecord {
-        CallRecord {
-            latency_ns: 12_300,
-            ret,
-            cmd: 0xc020_462a,
-            rdev: 195 << 20 | 255,
-            code: 0x2080_0102,
-            status,
-            handles: [0xc1d0_0001, 0x5c00_0002],
-            ..CallRecord::default()
-        }
-    }
-
-    #[test]
-    fn a_call_reads_as_in_strace() {
-        let (args, names) = (args(), DeviceNames::default());
-        let out = Output::new(&args, &names);
-        let text = out.text(&record(0, 0x51));
-        assert!(
-            text.ends_with(
-                "RM_CONTROL NV2080_CTRL_CMD_GPU_GET_INFO_V2(nvidiactl, client 0xc1d00001, object \
-                 0x5c000002) = 0 NV_ERR_NO_MEMORY <12.3us>"
-            ),
-            "{text}"
-        );
-        let refused = out.text(&record(-22, NO_STATUS));
-        assert!(refused.contains("= -1 (Invalid argument"), "{refused}");
-    }
-
-    #[test]
-    fn failures_are_counted_by_status_and_by_errno() {
-        let (args, names) = (
-            Args {
-                failed: true,
-                slower_than: u64::MAX,
-                ..args()
-            },
-            DeviceNames::default(),
-        );
-        let mut out = Output::new(&args, &names);
-        for (ret, status) in [(0, 0), (0, 0x51), (-22, NO_STATUS), (0, NO_STATUS)] {
-            out.call(&record(ret, status));
-        }
-        assert_eq!((out.calls, out.failed), (4, 2));
-    }
+/// SIGINT and SIGTERM end the trace, and let it print its summary.
+fn end_on_signals(end: &Arc<AtomicBool>) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let (mut interrupt, mut terminate) = {
+        let _in_runtime = runtime.enter();
+        (
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::terminate())?,
+        )
+    };
+    let end = Arc::clone(end);
+    let wait = move || {
+        runtime.block_on(async {
+            tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} }
+        });
+        end.store(true, Ordering::Relaxed);
+    };
+    std::thread::Builder::new()
+        .name("gtrace-signal".to_owned())
+        .spawn(wait)
+        .map(drop)
 }

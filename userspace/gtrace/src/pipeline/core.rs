@@ -257,9 +257,9 @@ impl State {
         let now_ns = clock::boottime_ns();
         let at_ns = occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
         let time = clock::wall_time(at_ns);
-        self.look_soon.ask_if_trouble(witness, &occurrence);
         // Before it is judged: a site's rule may be for one GPU.
         self.known.name(&mut occurrence);
+        self.look_soon.ask_if_trouble(witness, &occurrence);
         for _ in 0..count.clamp(1, MAX_COUNT) {
             let told = self.told_once(witness, occurrence.clone(), at_ns, time);
             if matches!(told, Folded::New(_) | Folded::Repeat(_)) && !is_textless(witness) {

@@ -310,6 +310,7 @@ fn uncorrected_errors_and_lost_links_make_somebody_look_and_corrected_ones_do_no
         (ras(GPU, 2, now), false),
         (ras(GPU, 0, now), true),
         (ras(PORT, 1, now), true),
+        (ras("0000:5d:00.0", 1, now), false),
         (logged(&link_down, None, now).remove(0), true),
         (logged(off_the_bus, None, now).remove(0), true),
     ] {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use gtrace_abi::{BUCKETS, CallHist, CallKey, FailureKey, MAX_NS, midpoint};
+use gtrace_abi::{CallHist, CallKey, FailureKey, MAX_NS, midpoint};
 use hdrhistogram::Histogram;
 
 use super::operation::Operation;
@@ -108,7 +108,7 @@ impl Calls {
             let ended = key.tgid == 0 && self.ended.contains_key(key);
             let failed: u64 = sums.statuses.values().sum();
             let known = before.get(key).filter(|row| {
-                row.count == sums.hist.count
+                row.count == sums.hist.count()
                     && row.statuses.iter().map(|s| s.count).sum::<u64>() == failed
                     && row.device == devices.name(key.rdev)
             });
@@ -149,18 +149,10 @@ impl Sums {
 }
 
 fn empty() -> Box<CallHist> {
-    Box::new(CallHist {
-        count: 0,
-        errors: 0,
-        failures: 0,
-        sum_ns: 0,
-        max_ns: 0,
-        buckets: [0; BUCKETS],
-    })
+    Box::new(CallHist::EMPTY)
 }
 
 fn merge(into: &mut CallHist, from: &CallHist) {
-    into.count += from.count;
     into.errors += from.errors;
     into.failures += from.failures;
     into.sum_ns += from.sum_ns;
@@ -212,7 +204,7 @@ fn stats_of(key: CallKey, comm: &str, sums: &Sums, devices: &DeviceNames) -> Cal
         op,
         code,
         code_name,
-        count: hist.count,
+        count: hist.count(),
         errors: hist.errors,
         failures: hist.failures,
         statuses: statuses.collect(),
@@ -233,7 +225,6 @@ mod tests {
     fn hist(values: &[u64]) -> Box<CallHist> {
         let mut hist = empty();
         for &ns in values {
-            hist.count += 1;
             hist.sum_ns += ns;
             hist.max_ns = hist.max_ns.max(ns);
             hist.buckets[bucket_of(ns)] += 1;

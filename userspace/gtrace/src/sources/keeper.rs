@@ -99,7 +99,8 @@ impl Devices {
         {
             *slot = *filter;
         }
-        if probes.has(WitnessName::DevXid) {
+        // Whether or not it is attached right now.
+        if probes.wants_dev_xid() && tracefs.has("nvidia", "nvidia_dev_xid") {
             let field = |name| tracefs.field_offset("nvidia", "nvidia_dev_xid", name);
             config.dev_xid_code = field("error_code").unwrap_or(0);
             config.dev_xid_dev = field("dev").unwrap_or(0);
@@ -184,8 +185,10 @@ impl<'a> Keeper<'a> {
             let now = Instant::now();
             self.shared.obey_switches();
             if self.shared.follow_driver() {
-                devices_at = now;
                 self.names_left = NAMES_LOOKS;
+                // Shown as working only once they are told what they need to know.
+                self.refresh();
+                self.shared.show_states();
             }
             self.report_losses();
             if let Some(log) = &mut self.log {

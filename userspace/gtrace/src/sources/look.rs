@@ -11,8 +11,10 @@ use gtrace_event::{Kind, Occurrence, Provenance, WitnessName};
 const MIN_GAP: Duration = Duration::from_secs(1);
 /// After a look that was asked for, further ones come by themselves, each so long after the one
 /// before: a device can take a second to leave the bus after the first sign of trouble, and a slot
-/// that is to be switched off keeps its card for 5 s (drivers/pci/hotplug/pciehp_ctrl.c).
-const FOLLOW_UPS: [Duration; 2] = [MIN_GAP, Duration::from_secs(6)];
+/// that is to be switched off keeps its card for 5 s (drivers/pci/hotplug/pciehp_ctrl.c). The first
+/// is what confirms that a device does not answer, for which two readings must be more than a
+/// second apart, however long they take.
+const FOLLOW_UPS: [Duration; 2] = [Duration::from_millis(1200), Duration::from_secs(6)];
 
 /// Asks for a look. Asking again before it was taken changes nothing.
 #[derive(Clone, Debug)]
@@ -25,7 +27,8 @@ impl LookSoon {
         let _ = self.0.try_send(());
     }
 
-    /// Asks if what `witness` tells gives reason to.
+    /// Asks if what `witness` tells of an occurrence, which is tied to its GPU already, gives reason
+    /// to.
     pub fn ask_if_trouble(&self, witness: WitnessName, occurrence: &Occurrence) {
         if gives_reason(witness, occurrence) {
             self.ask();
@@ -102,7 +105,8 @@ impl Schedule {
 }
 
 /// Errors that the hardware did not correct, losses of GPUs and changes of slots give reason to
-/// look, unless a look has found them, or no fault happened.
+/// look, unless a look has found them, or no fault happened, or the device is named and no GPU's: a
+/// network adapter in trouble must not have the registers of every GPU read again and again.
 fn gives_reason(witness: WitnessName, occurrence: &Occurrence) -> bool {
     let found_by_look = matches!(
         witness,
@@ -115,7 +119,13 @@ fn gives_reason(witness: WitnessName, occurrence: &Occurrence) -> bool {
     if found_by_look || no_fault || failure_mode(occurrence) != Some("F4") {
         return false;
     }
+    let pcie = &occurrence.detail.pcie;
+    let concerns_gpu =
+        occurrence.gpu.is_some() || !pcie.gpus_below.is_empty() || pcie.pci_device.is_none();
     match occurrence.kind {
+        // What comes into a slot may be a GPU that nobody knows of yet.
+        Kind::PcieHotplug => true,
+        _ if !concerns_gpu => false,
         Kind::Aer => !occurrence.detail.aer.is_corrected(),
         // Its lines are logged when a device is found.
         Kind::PcieLink => false,
@@ -126,7 +136,7 @@ fn gives_reason(witness: WitnessName, occurrence: &Occurrence) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gtrace_event::Severity;
+    use gtrace_event::{Gpu, PciAddress, Severity};
     use proptest::prelude::*;
 
     fn told(kind: Kind) -> Occurrence {
@@ -175,6 +185,29 @@ mod tests {
         ] {
             assert!(!gives_reason(kmsg, &occurrence), "{occurrence:?}");
         }
+    }
+
+    #[test]
+    fn an_error_of_a_device_that_is_no_gpus_gives_no_reason() {
+        let kmsg = WitnessName::Kmsg;
+        let adapter = PciAddress::parse("0000:5d:00.0");
+        let gpu = PciAddress::parse("0000:3b:00.0").unwrap();
+        let mut error = aer("Uncorrectable (Fatal)");
+        error.detail.pcie.pci_device = adapter;
+        assert!(!gives_reason(kmsg, &error));
+        error.detail.pcie.gpus_below = vec![gpu];
+        assert!(gives_reason(kmsg, &error), "a port above both");
+        error.detail.pcie.gpus_below.clear();
+        error.gpu = Some(Gpu::at(gpu));
+        assert!(gives_reason(kmsg, &error));
+        let mut slot = told(Kind::PcieHotplug);
+        slot.detail.pcie.pci_device = adapter;
+        assert!(gives_reason(kmsg, &slot), "a GPU may have come");
+    }
+
+    #[test]
+    fn the_first_follow_up_confirms_what_the_look_has_found() {
+        assert!(FOLLOW_UPS[0] > Duration::from_secs(1));
     }
 
     #[test]

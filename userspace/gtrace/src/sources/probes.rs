@@ -219,7 +219,7 @@ impl Shared {
     }
 
     /// Attaches to the driver when it has come, lets go of it when it is gone or about to go. True if
-    /// it has just come.
+    /// anything has changed that is to be shown.
     pub(super) fn follow_driver(&self) -> bool {
         if self.unload.swap(false, Ordering::Relaxed) {
             self.lock().detach_dev_xid();
@@ -249,7 +249,6 @@ impl Shared {
         if changes.any {
             self.rescan.store(true, Ordering::Relaxed);
         }
-        self.show_states();
         true
     }
 
@@ -309,7 +308,7 @@ impl Shared {
         }
     }
 
-    fn show_states(&self) {
+    pub(super) fn show_states(&self) {
         let probes = self.lock();
         let probed = probes.has(WitnessName::DriverIoctl);
         self.driver_probed.store(probed, Ordering::Relaxed);

@@ -1,0 +1,180 @@
+//! Calls under way: slow ones, ones whose return the kernel does not show, and ones that a pause of
+//! the probes falls into.
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::calls::{READ_AGAIN, rows, source_is};
+use crate::guest::daemon::Daemon;
+use crate::guest::nvrm::NvDevice;
+use crate::guest::process::Helper;
+use crate::guest::stub::Generation;
+use crate::guest::{Guest, PATIENCE, settled, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("calls_that_are_slow_are_events", Scenario::Driver, slow),
+    Case::new("calls_whose_return_is_missed", Scenario::Driver, missed),
+    Case::new(
+        "calls_after_pause_are_not_hung",
+        Scenario::Driver,
+        after_pause,
+    ),
+];
+
+pub(super) const HELPERS: &[super::Helper] = &[("sleepers", sleepers), ("traffic", traffic)];
+
+const GPUS: &str = "gpus=0000:01:00.0";
+/// NV2080_CTRL_CMD_GPU_GET_INFO_V2.
+const GET_INFO: u32 = 0x2080_0102;
+/// Of the helper `traffic`.
+const THREADS: u32 = 4;
+
+/// Makes one call in each of `COUNT` threads at the same time, twice.
+fn sleepers(args: &[String]) -> Result<()> {
+    let [device, count] = args else {
+        anyhow::bail!("usage: sleepers DEVICE COUNT");
+    };
+    let count: usize = count.parse()?;
+    let start = Barrier::new(count);
+    std::thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                let device = NvDevice::open(device);
+                for _ in 0..2 {
+                    start.wait();
+                    if let Ok(device) = &device {
+                        let _ = device.control(GET_INFO);
+                    }
+                }
+            });
+        }
+    });
+    println!("done");
+    std::thread::park();
+    Ok(())
+}
+
+/// Makes one call after the other in each of four threads; never ends.
+fn traffic(args: &[String]) -> Result<()> {
+    let [device] = args else {
+        anyhow::bail!("usage: traffic DEVICE");
+    };
+    let device = NvDevice::open(device)?;
+    println!("begun");
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| while device.control(GET_INFO).is_ok() {});
+        }
+    });
+    anyhow::bail!("the driver refuses calls")
+}
+
+fn slow(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--slow-call-ms", "1000"])?;
+    guest.stub("delay 0x2a 1500000 1")?;
+    let device = NvDevice::open("/dev/nvidia0")?;
+    device.control(GET_INFO)?;
+    device.control(GET_INFO)?;
+    let event = daemon.wait_for(PATIENCE, "an event of the slow call", |events| {
+        events.iter().find(|e| e["kind"] == "slow_call").cloned()
+    })?;
+    ensure!(event["repeats"] == 0, "{event:#}");
+    let took = event["detail"]["latency_ns"]
+        .as_u64()
+        .context("no latency")?;
+    ensure!(took >= 1_500_000_000, "{event:#}");
+    ensure!(event["detail"]["op"] == "RM_CONTROL", "{event:#}");
+    Ok(())
+}
+
+/// How many returns of calls the daemon says the kernel has not shown.
+fn missed_returns(daemon: &Daemon) -> Result<f64> {
+    let metric = "gtrace_lost_total{source=\"driver calls\",what=\"return_missed\"}";
+    let metrics = daemon.get_text("/metrics")?;
+    let line = metrics.lines().find_map(|line| line.strip_prefix(metric));
+    line.map_or(Ok(0.0), |number| Ok(number.trim().parse()?))
+}
+
+/// How many calls of a process the statistics have.
+fn timed_calls(daemon: &Daemon, pid: u32) -> Result<u64> {
+    let rows = rows(daemon)?;
+    let ours = rows.iter().filter(|r| r["pid"] == pid);
+    Ok(ours.filter_map(|r| r["count"].as_u64()).sum())
+}
+
+/// The kernel shows only so many returns of sleeping calls at a time; what it does not show is
+/// counted.
+fn missed(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&[])?;
+    source_is(&daemon, "driver:ioctl", "active")?;
+    guest.stub("delay 0x2a 400000")?;
+    let mut helper = Helper::start("sleepers", &["/dev/nvidia0", "40"])?;
+    helper.line()?;
+    let (missed, timed) = settled("missed and timed calls stand still", READ_AGAIN, || {
+        Ok((
+            missed_returns(&daemon)?,
+            timed_calls(&daemon, helper.pid())?,
+        ))
+    })?;
+    guest.note(format!(
+        "80 calls, 40 at a time: {timed} timed, {missed} missed"
+    ))?;
+    // A thread's missed return is noticed at its next call or at its end, and the threads have ended.
+    ensure!(
+        timed >= 1 && missed >= 1.0,
+        "{timed} timed, {missed} missed"
+    );
+    ensure!(
+        timed as f64 + missed == 80.0,
+        "80 calls, of which {timed} are timed and {missed} missed"
+    );
+    Ok(())
+}
+
+/// The return of a call that was under way when the probes were detached is never seen. Such a call
+/// does not hang.
+fn after_pause(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--hung-call-s", "2"])?;
+    source_is(&daemon, "driver:ioctl", "active")?;
+    // So that a call is under way in each thread nearly all the time.
+    guest.stub("delay 0x2a 20000")?;
+    let mut helper = Helper::start("traffic", &["/dev/nvidia0"])?;
+    helper.line()?;
+    let counts = |more_than: u64, what: &str| {
+        within(PATIENCE, what, || {
+            let timed = timed_calls(&daemon, helper.pid())?;
+            Ok((timed > more_than).then_some(timed))
+        })
+    };
+    counts(0, "calls are counted")?;
+    ensure!(daemon.gtrace(&["pause"])?.status.success(), "pause");
+    source_is(&daemon, "driver:ioctl", "off")?;
+    std::thread::sleep(Duration::from_secs(12));
+    let before = timed_calls(&daemon, helper.pid())?;
+    ensure!(daemon.gtrace(&["resume"])?.status.success(), "resume");
+    source_is(&daemon, "driver:ioctl", "active")?;
+    counts(before, "calls are counted again")?;
+    // Calls that hang are looked for every five seconds.
+    std::thread::sleep(Duration::from_secs(7));
+    let events = daemon.events(&[])?;
+    let hung: Vec<_> = events
+        .iter()
+        .filter(|e: &&Value| e["detail"]["returned"] == false)
+        .collect();
+    ensure!(hung.is_empty(), "calls that hang: {hung:#?}");
+    let missed = missed_returns(&daemon)?;
+    guest.note(format!("{missed} returns missed"))?;
+    ensure!(
+        missed <= f64::from(THREADS),
+        "{missed} returns missed by {THREADS} threads"
+    );
+    Ok(())
+}
