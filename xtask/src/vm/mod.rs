@@ -1,6 +1,6 @@
 //! `cargo xtask vm-test`: tests of gtrace on Debian's kernels, in emulated machines.
 //!
-//! [`Base::ensure`] fetches a kernel, [`suite`] runs the cases on it, [`session`] in one machine.
+//! [`Base::ensure`] fetches a kernel, [`mod@suite`] runs the cases on it, [`session`] in one machine.
 //! docs/vm-tests.md has the whole picture.
 
 mod apt;

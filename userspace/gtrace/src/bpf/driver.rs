@@ -18,7 +18,8 @@ use gtrace_event::WitnessName;
 use libbpf_rs::{Object, ObjectBuilder};
 
 use super::objects::core_object;
-use super::probes::{AttachState, Probes, RunStats, error_chain, load_error, run_stats_of};
+use super::probes::{AttachState, Probes, error_chain, load_error};
+use super::stats::{RunStats, run_stats_of};
 use super::tracefs::Tracefs;
 
 /// The sources that the driver's modules feed.

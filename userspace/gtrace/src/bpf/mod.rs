@@ -6,13 +6,14 @@ mod layout;
 mod objects;
 mod probes;
 mod ring;
+mod stats;
+mod tables;
 mod tracefs;
 
 pub use btf::{Btf, BtfError};
 pub use driver::{DRIVER_MODULES, DriverModule};
 pub use layout::{KERNEL_BTF, Layout, read as read_layout};
-pub use probes::{
-    AttachState, Hook, LoadError, PROBES, Probe, Probes, ProbesOptions, RunStats, map_bytes,
-};
+pub use probes::{AttachState, Hook, LoadError, PROBES, Probe, Probes, ProbesOptions};
 pub use ring::{RingRecord, drain};
+pub use stats::{RunStats, map_bytes};
 pub use tracefs::{Tracefs, TracefsError};

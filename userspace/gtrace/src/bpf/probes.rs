@@ -3,14 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
-use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
+use aya::maps::{Array, HashMap, MapData, RingBuf};
 use aya::programs::trace_point::TracePointLinkId;
 use aya::programs::{ProgramError, TracePoint};
-use aya::{Ebpf, EbpfLoader, Pod};
-use gtrace_abi::{CallHist, CallKey, CallStart, Config, Counter, FailureKey, OpenFile};
+use aya::{Ebpf, EbpfLoader};
+use gtrace_abi::{CallHist, CallKey, CallStart, Config};
 use gtrace_event::WitnessName;
 use thiserror::Error;
 
@@ -334,22 +332,6 @@ impl Probes {
         }
     }
 
-    /// Empties a table that nothing writes to any more.
-    pub(super) fn clear<K: Pod + Ord, V: Pod>(&mut self, name: &str) {
-        let keys: Vec<K> = self
-            .entries::<K, V>(name)
-            .into_iter()
-            .map(|e| e.0)
-            .collect();
-        let map = self.ebpf.map_mut(name);
-        if let Some(mut map) = map.and_then(|m| HashMap::<_, K, V>::try_from(m).ok()) {
-            for key in keys {
-                // Gone already is as good.
-                let _ = map.remove(&key);
-            }
-        }
-    }
-
     /// Detaches every probe; they stay loaded.
     pub fn detach(&mut self) {
         for probe in &PROBES {
@@ -417,183 +399,6 @@ impl Probes {
             .set(0, u64::from(watched), 0)
             .map_err(|e| LoadError::Object(error_chain(&e)))
     }
-
-    /// Tells the exit probe of a process that already had a watched device open.
-    pub fn remember_gpu_task(&mut self, tgid: u32, rdev: u32) {
-        let map = self.ebpf.map_mut("GPU_TASKS");
-        if let Some(mut map) = map.and_then(|m| HashMap::<_, u32, u32>::try_from(m).ok()) {
-            // A full table is counted where it fills up, in the probe.
-            let _ = map.insert(tgid, rdev, 0);
-        }
-    }
-
-    /// Everything dropped or failed inside BPF, summed over CPUs.
-    pub fn counters(&self) -> Vec<(Counter, u64)> {
-        let Some(array) = self
-            .ebpf
-            .map("COUNTERS")
-            .and_then(|m| PerCpuArray::<_, u64>::try_from(m).ok())
-        else {
-            return Vec::new();
-        };
-        let sum = |c: Counter| array.get(&(c as u32), 0).map_or(0, |v| v.iter().sum());
-        Counter::ALL.iter().map(|&c| (c, sum(c))).collect()
-    }
-
-    /// Every driver-call histogram.
-    pub fn histograms(&self) -> Vec<(CallKey, Box<CallHist>)> {
-        let Some(map) = self
-            .ebpf
-            .map("HISTS")
-            .and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok())
-        else {
-            return Vec::new();
-        };
-        map.keys()
-            .filter_map(Result::ok)
-            .filter_map(|key| Some((key, Box::new(map.get(&key, 0).ok()?))))
-            .filter(|(_, hist)| hist.count() > 0)
-            .collect()
-    }
-
-    /// How often the driver failed which call how.
-    pub fn failures(&self) -> Vec<(FailureKey, u64)> {
-        self.entries("FAILURES").into_iter().collect()
-    }
-
-    /// The calls under way, by process and thread id (`tgid << 32 | tid`).
-    pub fn calls_under_way(&self) -> Vec<(u64, CallStart)> {
-        let mut calls: Vec<(u64, CallStart)> = self.entries("DRIVER_STARTS").into_iter().collect();
-        calls.extend(self.entries::<u64, CallStart>("STARTS"));
-        calls.retain(|(_, start)| start.boottime_ns != 0);
-        calls
-    }
-
-    /// The device files that are open, as far as their opening was seen.
-    pub fn open_files(&self) -> Vec<OpenFile> {
-        self.entries::<u64, OpenFile>("OPENS")
-            .into_values()
-            .collect()
-    }
-
-    /// A table that is written to while it is read can show a key twice.
-    fn entries<K: Pod + Ord, V: Pod>(&self, map: &str) -> BTreeMap<K, V> {
-        let Some(map) = self
-            .ebpf
-            .map(map)
-            .and_then(|m| HashMap::<_, K, V>::try_from(m).ok())
-        else {
-            return BTreeMap::new();
-        };
-        map.iter().filter_map(Result::ok).collect()
-    }
-
-    /// Forgets how the calls of a process that has ended failed.
-    pub fn forget_failure(&mut self, key: FailureKey) {
-        let map = self.ebpf.map_mut("FAILURES");
-        if let Some(mut map) = map.and_then(|m| HashMap::<_, FailureKey, u64>::try_from(m).ok()) {
-            // Gone already is as good.
-            let _ = map.remove(&key);
-        }
-    }
-
-    /// Forgets an open file whose closing was not seen.
-    pub fn forget_open_file(&mut self, file: u64) {
-        let map = self.ebpf.map_mut("OPENS");
-        if let Some(mut map) = map.and_then(|m| HashMap::<_, u64, OpenFile>::try_from(m).ok()) {
-            // Gone already is as good.
-            let _ = map.remove(&file);
-        }
-    }
-
-    /// Forgets the histograms of a process that has ended.
-    pub fn forget_histogram(&mut self, key: CallKey) {
-        if key == CallKey::OVERFLOW {
-            return;
-        }
-        let map = self.ebpf.map_mut("HISTS");
-        if let Some(mut map) = map.and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok()) {
-            // Gone already is as good.
-            let _ = map.remove(&key);
-        }
-    }
-
-    /// Run statistics of every loaded program: name, (runs, nanoseconds, runs skipped because
-    /// BPF was already running on the CPU). The kernel counts runs and time only while statistics
-    /// are on.
-    pub fn run_stats(&self) -> Vec<(&'static str, RunStats)> {
-        let tracepoints = PROBES.iter().flat_map(|p| p.hooks).map(|h| h.program);
-        let all = tracepoints.chain(driver::PROGRAMS);
-        let mut stats: Vec<_> = all
-            .filter_map(|name| {
-                let program = self.ebpf.program(name)?;
-                Some((name, run_stats_of(program.fd().ok()?.as_fd())?))
-            })
-            .collect();
-        stats.extend(self.driver.core_run_stats());
-        stats
-    }
-}
-
-/// Run statistics of the program behind a descriptor.
-pub(super) fn run_stats_of(fd: BorrowedFd<'_>) -> Option<RunStats> {
-    let fd = fd.as_raw_fd();
-    let info = fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
-    let field = |name| fdinfo_field(&info, name);
-    Some(RunStats {
-        runs: field("run_cnt:"),
-        ns: field("run_time_ns:"),
-        missed: field("recursion_misses:"),
-    })
-}
-
-/// Kernel memory of all BPF maps that this process holds, bytes, as the kernel accounts it.
-pub fn map_bytes() -> u64 {
-    let Ok(infos) = fs::read_dir("/proc/self/fdinfo") else {
-        return 0;
-    };
-    let infos = infos
-        .filter_map(Result::ok)
-        .filter_map(|entry| fs::read_to_string(entry.path()).ok());
-    sum_of_maps(infos)
-}
-
-/// The same, of the texts of fdinfo files. Two descriptors can be of one map.
-fn sum_of_maps(infos: impl Iterator<Item = String>) -> u64 {
-    /// `BPF_MAP_TYPE_RINGBUF`; kernels before 6.4 account none of its memory.
-    const RINGBUF: u64 = 27;
-    infos
-        .filter(|info| info.contains("map_type:"))
-        .map(|info| {
-            let accounted = fdinfo_field(&info, "memlock:");
-            let ring = fdinfo_field(&info, "map_type:") == RINGBUF && accounted == 0;
-            let bytes = if ring {
-                fdinfo_field(&info, "max_entries:")
-            } else {
-                accounted
-            };
-            (fdinfo_field(&info, "map_id:"), bytes)
-        })
-        .collect::<BTreeMap<_, _>>()
-        .into_values()
-        .sum()
-}
-
-/// Run statistics of one program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RunStats {
-    /// Runs.
-    pub runs: u64,
-    /// Nanoseconds spent in them.
-    pub ns: u64,
-    /// Runs skipped.
-    pub missed: u64,
-}
-
-fn fdinfo_field(info: &str, name: &str) -> u64 {
-    info.lines()
-        .find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
-        .unwrap_or(0)
 }
 
 /// An error with all its causes on one line.
@@ -632,26 +437,5 @@ pub(super) fn load_error(program: &str, error: &ProgramError) -> String {
             }
         }
         other => error_chain(other),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sum_of_maps;
-
-    #[test]
-    fn each_map_is_summed_once_and_a_ring_that_is_not_accounted_by_its_room() {
-        let info = |kind: u32, id: u32, memlock: u32| {
-            format!(
-                "pos:\t0\nmap_type:\t{kind}\nmax_entries:\t4096\nmemlock:\t{memlock}\nmap_id:\t{id}\n"
-            )
-        };
-        let infos = [
-            info(1, 7, 100),
-            info(27, 8, 0),
-            info(1, 7, 100),
-            "pos:\t0\n".to_owned(),
-        ];
-        assert_eq!(sum_of_maps(infos.into_iter()), 4196);
     }
 }
