@@ -88,6 +88,13 @@ impl Occurrence {
             (Kind::OomKill | Kind::GpuProcessExit, Some(pid)) => {
                 let _ = write!(key, "pid {pid}");
             }
+            // Without the number: losses of one source for one reason add up.
+            (Kind::SourceLost, _) if self.detail.source.lost.is_some() => {
+                let source = self.detail.source.source.as_deref().unwrap_or("");
+                key.push_str(source);
+                key.push('|');
+                key.push_str(self.detail.source.reason.as_deref().unwrap_or(""));
+            }
             _ => key.push_str(&self.message),
         }
         FoldKey(key)

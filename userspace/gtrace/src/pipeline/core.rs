@@ -7,7 +7,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{Ack, Event, EventId, Occurrence, Record, SlotChange, Timestamp, WitnessName};
+use gtrace_event::{
+    Ack, Event, EventId, Kind, Occurrence, Record, SlotChange, Timestamp, WitnessName,
+};
 use gtrace_store::Reader;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
@@ -338,6 +340,9 @@ impl State {
             Folded::Repeat(id) => {
                 if let Some(event) = self.fold.event(*id) {
                     self.hub.metrics.count_event(event, 1);
+                    if event.kind == Kind::SourceLost {
+                        self.reassess(*id);
+                    }
                 }
             }
             Folded::Witnessed(id) => self.reassess(*id),

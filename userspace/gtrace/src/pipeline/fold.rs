@@ -335,6 +335,7 @@ impl Fold {
         live.next.insert(witness, end);
         live.add_witness(witness, time);
         live.enrich(occurrence);
+        add_losses(&mut live.event, occurrence);
         live.last_ns = at_ns;
     }
 
@@ -543,6 +544,20 @@ fn merge(known: &Detail, told: &Detail) -> Option<Detail> {
         fields.entry(name.clone()).or_insert_with(|| value.clone());
     }
     serde_json::from_value(known).ok()
+}
+
+/// A loss of a source that goes on losing is one event with the sum.
+fn add_losses(event: &mut Event, occurrence: &Occurrence) {
+    let (known, told) = (&mut event.detail.source, &occurrence.detail.source);
+    let (Some(lost), Some(more)) = (known.lost, told.lost) else {
+        return;
+    };
+    let lost = lost.saturating_add(more);
+    known.lost = Some(lost);
+    known.last_seq = told.last_seq.or(known.last_seq);
+    let source = known.source.as_deref().unwrap_or("a source");
+    let reason = known.reason.as_deref().unwrap_or("no reason is known");
+    event.message = format!("{lost} records of {source} are lost: {reason}");
 }
 
 /// Whether `whole` begins with `piece` and goes on with another word.

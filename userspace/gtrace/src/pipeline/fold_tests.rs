@@ -313,3 +313,27 @@ fn a_report_between_the_pieces_of_a_record_does_not_part_them() {
     assert_eq!(world.tell(KMSG, S + 1000, whole), Folded::Witnessed(id));
     assert_eq!(world.events().len(), 1);
 }
+
+#[test]
+fn what_a_source_loses_bit_by_bit_is_one_event_with_the_sum() {
+    let mut world = World::new();
+    let mut at = S;
+    for lost in [130, 8, 130, 3] {
+        let text = format!("{lost} records of /dev/kmsg are lost: overwritten");
+        let mut o = Occurrence::new(Kind::SourceLost, Severity::Warning, text);
+        o.provenance = Provenance::Kernel;
+        o.detail.source.source = Some("/dev/kmsg".to_owned());
+        o.detail.source.reason = Some("overwritten".to_owned());
+        o.detail.source.lost = Some(lost);
+        at += 1000;
+        world.tell(KMSG, at, o);
+    }
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].detail.source.lost, Some(271));
+    assert_eq!(events[0].repeats, 3);
+    assert_eq!(
+        events[0].message,
+        "271 records of /dev/kmsg are lost: overwritten"
+    );
+}
