@@ -149,7 +149,10 @@ impl Drill {
                     _ => text == wanted,
                 }
             })
-            && self.device.is_none_or(|pci| event["gpu"]["pci"] == pci)
+            && self.device.is_none_or(|pci| {
+                // An error of PCIe names the device that the kernel named, which need be no GPU.
+                event["gpu"]["pci"] == pci || event["detail"]["pci_device"] == pci
+            })
             && self.pid.is_none_or(|pid| event["process"]["pid"] == pid)
     }
 }
