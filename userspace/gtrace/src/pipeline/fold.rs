@@ -127,6 +127,9 @@ impl Fold {
         time: Timestamp,
         explain: impl FnOnce(&mut Event),
     ) -> Folded {
+        if let Some(id) = self.find_rest_of(&occurrence, at_ns) {
+            return Folded::Witnessed(id);
+        }
         let key = occurrence.fold_key();
         if let Some(id) = self.find_untold(&key, witness, at_ns) {
             if let Some(folded) = self.witness(id, witness, &occurrence, at_ns, time) {
@@ -226,6 +229,26 @@ impl Fold {
         live.enrich(occurrence);
         live.last_ns = live.last_ns.max(at_ns);
         Some(Folded::Witnessed(id))
+    }
+
+    /// The live event that the occurrence is the rest of: the end of a report of a PCIe error whose
+    /// first lines, with the severity, were lost. It says nothing new.
+    fn find_rest_of(&self, occurrence: &Occurrence, at_ns: u64) -> Option<EventId> {
+        let aer = &occurrence.detail.aer;
+        let rest = occurrence.kind == Kind::Aer
+            && aer.severity.is_none()
+            && aer.recovery.is_none()
+            && aer.dpc_reason.is_none();
+        let device = occurrence.detail.pcie.pci_device.filter(|_| rest)?;
+        let newest = self.order.iter().rev().take(CODE_SEARCH);
+        newest.copied().find(|id| {
+            self.live.get(id).is_some_and(|live| {
+                live.event.kind == Kind::Aer
+                    && live.event.detail.aer.severity.is_some()
+                    && live.event.detail.pcie.pci_device == Some(device)
+                    && live.last_ns.abs_diff(at_ns) <= TOLERANCE_NS
+            })
+        })
     }
 
     /// A live event that is the same record as the occurrence, one of them as the piece of it that

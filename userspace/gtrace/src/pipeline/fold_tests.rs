@@ -337,3 +337,23 @@ fn what_a_source_loses_bit_by_bit_is_one_event_with_the_sum() {
         "271 records of /dev/kmsg are lost: overwritten"
     );
 }
+
+#[test]
+fn the_rest_of_a_report_whose_severity_was_lost_is_no_event_of_its_own() {
+    let mut world = World::new();
+    let aer = |severity: Option<&str>| {
+        let mut o = Occurrence::new(Kind::Aer, Severity::Warning, "device");
+        o.detail.pcie.pci_device = Some("0000:01:00.0".parse().unwrap());
+        o.detail.aer.severity = severity.map(str::to_owned);
+        o
+    };
+    let id = world.tell(CONSOLE, S, aer(Some("Corrected"))).id();
+    assert_eq!(world.tell(KMSG, S + 1000, aer(None)), Folded::Witnessed(id));
+    assert_eq!(world.events().len(), 1);
+    assert_eq!(world.events()[0].repeats, 0);
+    // Long after it, it is all that is known.
+    assert!(matches!(
+        world.tell(KMSG, 60 * S, aer(None)),
+        Folded::New(_)
+    ));
+}
