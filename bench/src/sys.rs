@@ -11,11 +11,15 @@ pub(crate) fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// One ioctl with a null argument. The result is of no interest: the devices used here refuse it.
+/// One ioctl with 32 bytes of parameters, as RM_CONTROL has. The result is of no interest: the devices
+/// used here refuse it.
 #[inline]
 pub(crate) fn ioctl(fd: BorrowedFd<'_>, request: u32) {
-    // SAFETY: the request is one that the device does not know, so the argument is not looked at.
-    unsafe { libc::ioctl(fd.as_raw_fd(), libc::c_ulong::from(request), 0) };
+    let mut parameters = [0u64; 4];
+    let pointer = std::hint::black_box(&mut parameters).as_mut_ptr();
+    // SAFETY: `parameters` outlives the call and is as long as the request says; the device does not
+    // know the request and does not look at it.
+    unsafe { libc::ioctl(fd.as_raw_fd(), libc::c_ulong::from(request), pointer) };
 }
 
 /// One of the cheapest system calls, past any cache of the C library.
