@@ -342,3 +342,15 @@ impl Hub {
         *lock(&self.calls) = calls;
     }
 }
+
+/// A status that says nothing, for tests.
+#[cfg(test)]
+pub(crate) fn bare_status() -> Status {
+    serde_json::from_value(serde_json::json!({
+        "version": "0", "pid": 1, "host": "h", "boot_id": "b",
+        "started": "2026-03-03T00:00:00Z", "paused": false, "last_seq": 0,
+        "events": {}, "sources": [], "probes": [],
+        "footprint": { "rss_anon_bytes": 0, "cpu_seconds": 0.0, "map_bytes": 0 },
+    }))
+    .unwrap()
+}

@@ -188,3 +188,16 @@ fn colours_are_only_used_where_wanted() {
     assert!(event(&full(), &coloured, now).contains("\x1b[1;37;41mFATAL\x1b[0m"));
     assert!(!event(&full(), &Style::plain(), now).contains('\x1b'));
 }
+
+#[test]
+fn times_have_three_digits_and_a_unit() {
+    for (ns, text) in [
+        (950, "950ns"),
+        (1_250, "1.25us"),
+        (30_100_000, "30.1ms"),
+        (2_000_000_000, "2.00s"),
+        (125_000_000_000, "125s"),
+    ] {
+        assert_eq!(duration(ns), text);
+    }
+}

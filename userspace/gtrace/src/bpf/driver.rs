@@ -344,7 +344,7 @@ impl Probes {
     }
 
     /// Lets go of a module, which may be gone already: the kernel has then taken the probes out.
-    pub fn detach_module(&mut self, module: DriverModule) {
+    fn detach_module(&mut self, module: DriverModule) {
         let links = self.driver.kprobes.remove(&module).unwrap_or_default();
         let any = !links.is_empty();
         // The return last, so that no start is left without its end.
@@ -364,6 +364,15 @@ impl Probes {
             self.clear::<u64, CallStart>("DRIVER_STARTS");
             self.clear::<u64, OpenFile>("OPENING");
             self.clear::<u64, OpenFile>("OPENS");
+        }
+    }
+
+    /// A module was unloaded: lets go of what is left, and what was wrong with it went with it.
+    pub fn module_gone(&mut self, module: DriverModule) {
+        self.detach_module(module);
+        let state = self.states.get_mut(&WitnessName::DriverIoctl);
+        if let (DriverModule::NvidiaUvm, Some(state @ AttachState::Degraded(_))) = (module, state) {
+            *state = AttachState::Attached;
         }
     }
 

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use gtrace_event::WitnessName;
 
 use super::shared::{self, Place};
 use super::{NOT_POSSIBLE, USAGE};
 use crate::hub::{CallStats, SourceState, SourceStatus};
-use crate::render::clean;
+use crate::render::{clean, duration};
 
 /// The sources of driver calls.
 const SOURCES: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
@@ -190,12 +189,12 @@ fn table(calls: &[CallStats], limit: usize) -> String {
             label(call),
             call.count,
             call.errors + call.failures,
-            time(call.p50_ns),
-            time(call.p90_ns),
-            time(call.p99_ns),
-            time(call.p999_ns),
-            time(call.max_ns),
-            time(call.total_ns),
+            duration(call.p50_ns),
+            duration(call.p90_ns),
+            duration(call.p99_ns),
+            duration(call.p999_ns),
+            duration(call.max_ns),
+            duration(call.total_ns),
         );
         for failure in &call.statuses {
             let name = failure.name.as_ref().unwrap_or(&failure.status);
@@ -207,23 +206,6 @@ fn table(calls: &[CallStats], limit: usize) -> String {
         let _ = writeln!(text, "{more} more rows: --limit 0 shows all");
     }
     text
-}
-
-/// A time with a unit: `950ns`, `1.25us`, `30.1ms`, `2.00s`.
-pub(super) fn time(ns: u64) -> String {
-    let text = format!("{:.3?}", Duration::from_nanos(ns));
-    let digits: String = text
-        .chars()
-        .take_while(|c| c.is_ascii_digit() || *c == '.')
-        .collect();
-    let unit = text[digits.len()..].replace('µ', "u");
-    let value: f64 = digits.parse().unwrap_or(0.0);
-    match value {
-        _ if ns < 1_000 => format!("{ns}ns"),
-        ..10.0 => format!("{value:.2}{unit}"),
-        ..100.0 => format!("{value:.1}{unit}"),
-        _ => format!("{value:.0}{unit}"),
-    }
 }
 
 #[cfg(test)]
@@ -321,18 +303,5 @@ mod tests {
             "{text}"
         );
         assert_eq!(nothing(None, Some("why")), "no driver calls seen: why");
-    }
-
-    #[test]
-    fn times_have_three_digits_and_a_unit() {
-        for (ns, text) in [
-            (950, "950ns"),
-            (1_250, "1.25us"),
-            (30_100_000, "30.1ms"),
-            (2_000_000_000, "2.00s"),
-            (125_000_000_000, "125s"),
-        ] {
-            assert_eq!(time(ns), text);
-        }
     }
 }

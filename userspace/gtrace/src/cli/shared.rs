@@ -124,6 +124,18 @@ pub(super) fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String>
 ///
 /// The system's error where the signals cannot be had.
 pub(super) fn end_cleanly_on_signals() -> io::Result<()> {
+    on_signals(|| {
+        let _whole_line = io::stdout().lock();
+        std::process::exit(0);
+    })
+}
+
+/// Does `action`, once, when SIGINT or SIGTERM comes, in a thread of its own.
+///
+/// # Errors
+///
+/// The system's error where the signals cannot be had.
+pub(super) fn on_signals(action: impl FnOnce() + Send + 'static) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -139,8 +151,7 @@ pub(super) fn end_cleanly_on_signals() -> io::Result<()> {
         runtime.block_on(async {
             tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} }
         });
-        let _whole_line = io::stdout().lock();
-        std::process::exit(0);
+        action();
     };
     std::thread::Builder::new()
         .name("signals".into())

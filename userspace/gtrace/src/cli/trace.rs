@@ -18,6 +18,7 @@ use gtrace_event::WitnessName;
 
 use self::output::Output;
 use self::target::Target;
+use super::shared::on_signals;
 use super::{USAGE, not_possible};
 use crate::bpf::{self, AttachState, LoadError, Probes, ProbesOptions, RingRecord, Tracefs, drain};
 use crate::cli::run::explain_load;
@@ -83,7 +84,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(not_possible(&error)),
     };
     let end = Arc::new(AtomicBool::new(false));
-    end_on_signals(&end)?;
+    // The summary is printed then too.
+    let asked = Arc::clone(&end);
+    on_signals(move || asked.store(true, Ordering::Relaxed))?;
     let way = tracer.way();
     eprintln!(
         "gtrace: tracing process {} by {way}; end with Ctrl-C",
@@ -272,30 +275,4 @@ fn filters(fixed: Option<&[DeviceFilter]>) -> [DeviceFilter; gtrace_abi::MAX_DEV
         *slot = *filter;
     }
     filters
-}
-
-/// SIGINT and SIGTERM end the trace, and let it print its summary.
-fn end_on_signals(end: &Arc<AtomicBool>) -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
-    let (mut interrupt, mut terminate) = {
-        let _in_runtime = runtime.enter();
-        (
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::terminate())?,
-        )
-    };
-    let end = Arc::clone(end);
-    let wait = move || {
-        runtime.block_on(async {
-            tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} }
-        });
-        end.store(true, Ordering::Relaxed);
-    };
-    std::thread::Builder::new()
-        .name("gtrace-signal".to_owned())
-        .spawn(wait)
-        .map(drop)
 }

@@ -1,6 +1,5 @@
 use super::super::made_up_sys::{GPU, MadeUpSys, PORT};
 use super::*;
-use crate::hub::Status;
 use crate::sources::look::{self, Looks};
 use crate::sources::records;
 use gtrace_abi::AerRecord;
@@ -19,16 +18,6 @@ fn pci(text: &str) -> PciAddress {
     text.parse().unwrap()
 }
 
-fn status() -> Status {
-    serde_json::from_value(serde_json::json!({
-        "version": "0", "pid": 1, "host": "h", "boot_id": "b",
-        "started": "2026-03-03T00:00:00Z", "paused": false, "last_seq": 0,
-        "events": {}, "sources": [], "probes": [],
-        "footprint": { "rss_anon_bytes": 0, "cpu_seconds": 0.0, "map_bytes": 0 },
-    }))
-    .unwrap()
-}
-
 /// A core with a store of its own.
 struct World {
     dir: tempfile::TempDir,
@@ -44,7 +33,7 @@ impl World {
 
     fn start(dir: tempfile::TempDir, tree: PciTree) -> Self {
         let store_path = dir.path().join("store.db");
-        let (hub, _) = Hub::new(status());
+        let (hub, _) = Hub::new(crate::hub::bare_status());
         let stream = hub.subscribe();
         let (look_soon, looks) = look::channel();
         let core = spawn(CoreOptions {

@@ -260,16 +260,6 @@ mod tests {
     use crate::sources::look;
     use gtrace_devices::Relation;
 
-    fn status() -> crate::hub::Status {
-        serde_json::from_value(serde_json::json!({
-            "version": "0", "pid": 1, "host": "h", "boot_id": "b",
-            "started": "2026-03-03T00:00:00Z", "paused": false, "last_seq": 0,
-            "events": {}, "sources": [], "probes": [],
-            "footprint": { "rss_anon_bytes": 0, "cpu_seconds": 0.0, "map_bytes": 0 },
-        }))
-        .unwrap()
-    }
-
     fn next_tree(inputs: &Receiver<Input>) -> PciTree {
         loop {
             if let Input::PciTree(tree) = inputs.recv_timeout(Duration::from_secs(20)).unwrap() {
@@ -297,7 +287,7 @@ mod tests {
             ..Keys::default()
         };
         let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
-        let (hub, _commands) = Hub::new(status());
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
         let (sender, inputs) = sync_channel(64);
         let (look_soon, looks) = look::channel();
         let hold = Arc::new(DriverHold::default());

@@ -67,7 +67,7 @@ impl Follower {
             let inode = self.inode(module);
             let known = self.known.get(&module).copied();
             if known.is_some() && known.map(|k| k.inode) != inode {
-                probes.detach_module(module);
+                probes.module_gone(module);
                 self.known.remove(&module);
                 changes.any = true;
                 tracing::info!("kernel module {} is gone", module.name());

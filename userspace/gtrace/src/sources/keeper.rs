@@ -221,6 +221,8 @@ impl<'a> Keeper<'a> {
             && let Err(error) = shared.lock().configure(&change.config)
         {
             tracing::warn!("the probes cannot be configured: {error}");
+            // So that the next round tries again.
+            self.devices.set = None;
         }
         if shared.rescan.swap(false, Ordering::Relaxed) && !shared.hub.is_paused() {
             // Without a lock: it looks at every process.

@@ -11,7 +11,7 @@ use super::counters::Counters;
 use super::model::{Model, Pane, Typing};
 use crate::cli::status::{bytes, state_name};
 use crate::hub::{CallStats, SourceState, SourceStatus};
-use crate::render::{self, clean};
+use crate::render::{self, clean, duration};
 
 /// Below this size one pane is shown at a time.
 const WIDE: (u16, u16) = (100, 24);
@@ -328,22 +328,6 @@ pub(super) fn call_lines(calls: &[CallStats]) -> Vec<String> {
 
 fn fit(text: &str, width: usize) -> String {
     text.chars().take(width).collect()
-}
-
-/// A time in three digits: `950ns`, `1.25us`, `30.1ms`, `2.00s`.
-fn duration(ns: u64) -> String {
-    let (value, unit) = match ns {
-        0..1_000 => return format!("{ns}ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
-    };
-    let digits = match value {
-        ..10.0 => 2,
-        10.0..100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}{unit}")
 }
 
 #[cfg(test)]

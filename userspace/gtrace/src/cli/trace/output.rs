@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::Args;
-use crate::cli::profile::time;
 use crate::clock;
+use crate::render::duration;
 use crate::sources::operation::{Operation, status_text};
 use crate::sources::records;
 use crate::sources::watched::DeviceNames;
@@ -119,7 +119,7 @@ impl<'a, W: Write> Output<'a, W> {
             at.strftime("%H:%M:%S%.6f"),
             call.header.tid,
             operation.text(),
-            time(call.latency_ns),
+            duration(call.latency_ns),
         )
     }
 
