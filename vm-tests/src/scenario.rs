@@ -119,6 +119,11 @@ impl FromStr for Scenario {
     }
 }
 
+/// Rounds of the benchmark of driver calls.
+pub const fn bench_rounds(long: bool) -> u32 {
+    if long { 15 } else { 7 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
