@@ -17,8 +17,10 @@ const JOIN_NS: u64 = 100_000_000;
 const MAX_WAITING: usize = 256;
 /// A joined record is no longer than the kernel's own limit.
 const MAX_JOINED: usize = 2048;
-/// A group of lines that belong together is closed after so long without a record.
-const FLUSH_NS: u64 = 20_000_000;
+/// A group of lines that belong together is closed after so long without a record. The thread that
+/// logs them may lose its CPU between two lines, or wait for a slow serial console; what a group
+/// tells of is mostly told at once by another witness.
+const FLUSH_NS: u64 = 250_000_000;
 
 /// Decodes the pieces.
 #[derive(Debug)]

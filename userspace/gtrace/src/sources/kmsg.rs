@@ -22,7 +22,7 @@ const BUFFER: usize = 16 * 1024;
 /// How long one wait lasts at most.
 const WAIT: Duration = Duration::from_millis(500);
 /// A group of lines that belong together is closed after so long without a record.
-const FLUSH: Duration = Duration::from_millis(20);
+const FLUSH: Duration = Duration::from_millis(250);
 /// Progress is told after so many records, or so long.
 const PROGRESS_RECORDS: u64 = 256;
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
