@@ -13,6 +13,7 @@ mod machine;
 mod markers;
 mod output;
 mod process;
+mod remote;
 mod report;
 mod rng;
 mod scratch;
@@ -59,6 +60,14 @@ struct Args {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
+    // The program that `remote` measures is this one, started through `gtrace exec`.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, count] = arguments.as_slice()
+        && first == remote::client::ARGUMENT
+    {
+        remote::client::main(count)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let args = Args::parse();
     cleanup::on_signals().context("the handler that restores settings on Ctrl-C")?;
     let context = Context {

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // libc
 
 use std::io;
+use std::net::TcpStream;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -29,6 +30,43 @@ pub(crate) fn getppid() {
     unsafe { libc::syscall(libc::SYS_getppid) };
 }
 
+/// Asks for a congestion control; where the kernel has it not, its default stays.
+pub(crate) fn set_congestion(socket: &TcpStream, name: &str) {
+    let length = name.len() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes of `name`.
+    unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_ptr().cast(),
+            length,
+        )
+    };
+}
+
+/// The congestion control of a connection.
+pub(crate) fn congestion(socket: &TcpStream) -> String {
+    // TCP_CA_NAME_MAX of linux/tcp.h.
+    let mut name = [0u8; 16];
+    let mut length = name.len() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to `name`.
+    let error = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if error != 0 {
+        return "unknown".to_owned();
+    }
+    let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
 /// CPU time that process `pid` has used, threads that have ended included, in nanoseconds.
 pub(crate) fn cpu_ns(pid: u32) -> io::Result<u64> {
     let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
@@ -48,6 +86,18 @@ pub(crate) fn cpu_ns(pid: u32) -> io::Result<u64> {
     }
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Ok(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// CPU time of this thread, nanoseconds.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: writes the time to `time`; the clock is there on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
+        + u64::try_from(time.tv_nsec).unwrap_or(0)
 }
 
 /// Sends `signal` to a process that this one has started and not yet waited for.

@@ -1,12 +1,18 @@
-//! Finds the compiled probes, which are embedded in the binary.
+//! Finds what is embedded in the binary: the compiled probes, and the libraries of GPU-over-IP.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
+    probes();
+    libraries();
+}
+
+/// The objects with the BPF programs.
+fn probes() {
     println!("cargo:rerun-if-env-changed=GTRACE_BPF_DIR");
-    let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(default_dir, PathBuf::from);
+    let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside("bpf"), PathBuf::from);
     for (variable, name) in [
         ("GTRACE_BPF_OBJECT", "gtrace-probes.o"),
         ("GTRACE_BPF_OBJECT_LOG", "gtrace-probes-log.o"),
@@ -21,9 +27,81 @@ fn main() {
     }
 }
 
-/// `bpf` in the target directory that this build writes to.
-fn default_dir() -> PathBuf {
-    // OUT_DIR is TARGET[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out; the probes lie in TARGET/bpf.
+/// The client's library and the stand-in for a GPU: shared libraries of the same sources as this
+/// binary, always optimised, as a program's calls go through them.
+///
+/// `GTRACE_SHIM_DIR` names a folder that has them already.
+fn libraries() {
+    const LIBRARIES: [(&str, &str, &str); 2] = [
+        ("GTRACE_SHIM", "gtrace-shim", "libgtrace_shim.so"),
+        ("GTRACE_SOFTGPU", "gtrace-softgpu", "libgtrace_softgpu.so"),
+    ];
+    println!("cargo:rerun-if-env-changed=GTRACE_SHIM_DIR");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let given = env::var_os("GTRACE_SHIM_DIR").map(PathBuf::from);
+    let dir = match given {
+        Some(dir) => dir,
+        None => {
+            for sources in ["cuda", "link", "protocol", "shim", "softgpu"] {
+                for part in ["src", "build.rs", "Cargo.toml"] {
+                    let path = root.join("transport").join(sources).join(part);
+                    if path.exists() {
+                        println!("cargo:rerun-if-changed={}", path.display());
+                    }
+                }
+            }
+            for part in ["Cargo.toml", "Cargo.lock", "ebpf/abi/src"] {
+                println!("cargo:rerun-if-changed={}", root.join(part).display());
+            }
+            build_libraries(&root, &LIBRARIES.map(|(_, package, _)| package))
+        }
+    };
+    for (variable, _, name) in LIBRARIES {
+        let library = dir.join(name);
+        println!("cargo:rerun-if-changed={}", library.display());
+        if !library.exists() {
+            println!("cargo::error=there is no {}", library.display());
+            std::process::exit(1);
+        }
+        println!("cargo:rustc-env={variable}={}", library.display());
+    }
+}
+
+/// Builds the packages and answers with the folder of their libraries. Quick when nothing changed.
+fn build_libraries(root: &Path, packages: &[&str]) -> PathBuf {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // A target directory of its own: the outer build holds the lock of the usual one.
+    let target = beside("embedded");
+    let mut command = Command::new(cargo);
+    command
+        .args(["build", "--quiet", "--lib", "--release", "--target-dir"])
+        .arg(&target)
+        .args(packages.iter().flat_map(|package| ["--package", package]))
+        .current_dir(root)
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_TARGET_DIR")
+        .env_remove("CARGO_BUILD_TARGET")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER");
+    let mut profile = target.join("release");
+    let (host, wanted) = (env::var("HOST"), env::var("TARGET"));
+    if let (true, Ok(wanted)) = (host != wanted, &wanted) {
+        command.args(["--target", wanted]);
+        profile = target.join(wanted).join("release");
+    }
+    if !matches!(command.status(), Ok(status) if status.success()) {
+        println!(
+            "cargo::error=the libraries of GPU-over-IP could not be built; see what `cargo build \
+             --lib --release --package {}` says",
+            packages.join(" --package ")
+        );
+        std::process::exit(1);
+    }
+    profile
+}
+
+/// A folder in the target directory that this build writes to.
+fn beside(name: &str) -> PathBuf {
+    // OUT_DIR is TARGET[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out.
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let target = out
         .ancestors()
@@ -35,8 +113,8 @@ fn default_dir() -> PathBuf {
             .parent()
             .map(Path::to_path_buf)
             .unwrap_or(target)
-            .join("bpf"),
-        Err(_) => target.join("bpf"),
+            .join(name),
+        Err(_) => target.join(name),
     }
 }
 

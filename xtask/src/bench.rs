@@ -9,7 +9,11 @@ use crate::shell::{self, display, step};
 
 /// Builds gtrace and the benchmarks, and runs the latter with `args`, as root where that can be.
 pub(crate) fn run(context: &Context, args: impl Iterator<Item = String>) -> Result<()> {
-    setup::build(context, Profile::Release, &["gtrace", "gtrace-bench"])?;
+    setup::build(
+        context,
+        Profile::Release,
+        &["gtrace", "gtrace-bench", "gtrace-softgpu"],
+    )?;
     let privilege = Privilege::find();
     if privilege == Privilege::None {
         step("not root, and no sudo: benchmarks that load BPF programs will skip themselves");

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::context::{Context, Profile};
-use crate::{bench, demo, dist, ebpf, fuzz, lint, run, setup, test, vm};
+use crate::{bench, codegen, demo, dist, ebpf, fuzz, lint, run, setup, test, vm};
 
 /// Everything a person does to the repository.
 #[derive(Debug, Parser)]
@@ -24,6 +24,12 @@ pub(crate) enum Cli {
         /// Where the objects go; `bpf` in the target directory by default
         #[arg(long, value_name = "DIR")]
         out_dir: Option<PathBuf>,
+    },
+    /// Write what follows from the description of the CUDA driver API and NVML
+    Codegen {
+        /// Write nothing, and fail if something is not as it would be written
+        #[arg(long)]
+        check: bool,
     },
     /// Build, and start the daemon in the foreground (`gtrace run`), as root
     Run {
@@ -109,6 +115,7 @@ impl Cli {
                     ebpf::build(&context)?;
                 }
             }
+            Self::Codegen { check } => codegen::command(&context, check)?,
             Self::Run { args } => run::exec(&context, &args)?,
             Self::Demo { dev } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };

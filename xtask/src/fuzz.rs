@@ -1,7 +1,7 @@
-//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder.
+//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder and of GPU-over-IP's links.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 
@@ -9,20 +9,34 @@ use crate::context::Context;
 use crate::shell::{self, clean, step};
 use crate::tools;
 
+/// Folders of fuzz targets.
+const ROOMS: [&str; 3] = [
+    "userspace/decoder/fuzz",
+    "transport/link/fuzz",
+    "transport/softgpu/fuzz",
+];
+
 /// Fuzzes `target`, or each target in turn, for `seconds`.
 pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Result<()> {
-    let dir = context.root.join("userspace/decoder/fuzz");
-    let known = targets(&dir.join("fuzz_targets"))?;
-    let chosen = match target {
-        None => known,
-        Some(name) if known.contains(&name) => vec![name],
-        Some(name) => bail!("`{name}` is no fuzz target; known: {}", known.join(", ")),
-    };
+    let mut known: Vec<(PathBuf, String)> = Vec::new();
+    for room in ROOMS {
+        let dir = context.root.join(room);
+        let names = targets(&dir.join("fuzz_targets"))?;
+        known.extend(names.into_iter().map(|name| (dir.clone(), name)));
+    }
+    let mut chosen = known.clone();
+    if let Some(target) = target {
+        chosen.retain(|(_, name)| *name == target);
+        if chosen.is_empty() {
+            let known: Vec<_> = known.into_iter().map(|(_, name)| name).collect();
+            bail!("`{target}` is no fuzz target; known: {}", known.join(", "));
+        }
+    }
     if !shell::succeeds(clean("rustc").args(["+nightly", "--version"])) {
         bail!("fuzzing needs a nightly compiler: run `rustup toolchain install nightly`");
     }
     let program = tools::FUZZ.ensure(context)?;
-    for name in chosen {
+    for (dir, name) in chosen {
         step(format!("fuzzing {name} for {seconds} s"));
         // What is found goes to the first directory; the seeds in the repository stay as they are.
         let corpus = context.target.join("fuzz/corpus").join(&name);

@@ -7,7 +7,7 @@ use anyhow::Result;
 use crate::context::Context;
 use crate::report::Report;
 use crate::shell::{self, step};
-use crate::{deny, ebpf, setup};
+use crate::{codegen, deny, ebpf, setup};
 
 /// `cargo xtask lint`.
 pub(crate) fn command(context: &Context) -> Result<ExitCode> {
@@ -25,6 +25,9 @@ pub(crate) fn checks(context: &Context, report: &mut Report) {
     let formatted = shell::run(context.cargo().args(["fmt", "--all", "--check"]))
         .and_then(|()| shell::run(context.cargo().args(["fmt", probes, "--check"])));
     report.check("formatting", formatted);
+
+    step("checking that generated code is as it is generated");
+    report.check("generated code", codegen::command(context, true));
 
     step("clippy, warnings denied");
     let clippy = shell::run(

@@ -4,11 +4,13 @@
 
 mod bench;
 mod cli;
+mod codegen;
 mod context;
 mod demo;
 mod deny;
 mod dist;
 mod drills;
+mod e2e;
 mod ebpf;
 mod fuzz;
 mod linker;

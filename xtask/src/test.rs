@@ -14,7 +14,7 @@ use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Ran};
-use crate::{demo, ebpf, lint, setup, vm};
+use crate::{demo, e2e, ebpf, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -43,6 +43,7 @@ pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
         Privilege::find()
     };
     setup::mounts(privilege);
+    e2e::prepare(context);
     let mut report = Report::default();
     if scope.filter.is_none() {
         lint::checks(context, &mut report);
@@ -141,9 +142,6 @@ impl Suites<'_> {
             let sudo = self.privilege == Privilege::Sudo;
             let host = host(self.context)?;
             let rooted = self.suite(report, "tests as root", Only::NeedsRoot, &mut |command| {
-                if self.scope.long {
-                    command.env("GTRACE_TEST_LONG", "1");
-                }
                 if sudo {
                     command.env(runner_variable(&host), "sudo --preserve-env --");
                 }
@@ -173,6 +171,11 @@ impl Suites<'_> {
         let mut command = self
             .runner
             .command(self.context, self.scope.filter.as_deref(), only);
+        // All that they run was built before.
+        command.env("GTRACE_E2E_BUILT", "1");
+        if self.scope.long {
+            command.env("GTRACE_TEST_LONG", "1");
+        }
         prepare(&mut command);
         self.counted(report, name, &mut command)
     }

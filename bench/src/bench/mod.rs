@@ -5,6 +5,7 @@ mod decode;
 mod footprint;
 mod ioctl_cost;
 mod latency;
+mod remote;
 mod store;
 
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ pub(crate) enum Name {
     Store,
     /// A burst of kernel log lines
     Burst,
+    /// GPU-over-IP on one host: blocking calls, launches, bulk copies
+    Remote,
 }
 
 impl Name {
@@ -41,11 +44,12 @@ impl Name {
             Self::Decode => "decode",
             Self::Store => "store",
             Self::Burst => "burst",
+            Self::Remote => "remote",
         }
     }
 
     fn needs_root(self) -> bool {
-        !matches!(self, Self::Decode | Self::Store)
+        !matches!(self, Self::Decode | Self::Store | Self::Remote)
     }
 }
 
@@ -108,6 +112,7 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::Decode => decode::run(context),
         Name::Store => store::run(context),
         Name::Burst => burst::run(context),
+        Name::Remote => remote::run(context),
     };
     let mut report = result.unwrap_or_else(|error| {
         let mut report = Report::new(name.name(), "");

@@ -16,5 +16,6 @@ pub mod memory;
 pub mod metrics;
 pub mod pipeline;
 pub mod privileges;
+pub(crate) mod remote;
 pub mod render;
 pub mod sources;

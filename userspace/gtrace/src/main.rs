@@ -42,8 +42,15 @@ enum Command {
     Pause(cli::pause::Args),
     /// Attach the probes again.
     Resume(cli::pause::Args),
+    /// Run a program with the GPUs of another host.
+    Exec(cli::exec::Args),
+    /// Serve the GPUs of this host to programs on other hosts.
+    Serve(cli::serve::Args),
     /// Check or show the configuration.
     Config(cli::config::Args),
+    /// Execute the calls of one client of `gtrace serve`.
+    #[command(hide = true)]
+    ServeWorker,
     /// Answer the daemon's questions to NVML.
     #[command(hide = true)]
     NvmlChild {
@@ -67,6 +74,9 @@ fn main() -> ExitCode {
         Command::Inject(args) => cli::inject::run(args),
         Command::Pause(args) => cli::pause::run(args, true),
         Command::Resume(args) => cli::pause::run(args, false),
+        Command::Exec(args) => cli::exec::run(args),
+        Command::Serve(args) => cli::serve::run(args),
+        Command::ServeWorker => return cli::serve::worker(),
         Command::Config(args) => cli::config::run(args),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
     };

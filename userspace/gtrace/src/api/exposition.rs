@@ -1,6 +1,8 @@
 //! `/metrics`: the daemon's counters and what the hub knows, as OpenMetrics 1.0.0 or as the
 //! Prometheus text format 0.0.4.
 
+mod remote;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,6 +10,7 @@ use std::sync::Arc;
 
 use gtrace_devices::MetricKind;
 use gtrace_event::PciAddress;
+use gtrace_server::ServerStatus;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -41,8 +44,14 @@ impl Format {
     }
 }
 
-/// Everything as text. `readers` is the number of connected stream readers.
-pub(super) fn text(hub: &Arc<Hub>, readers: usize, format: Format) -> Result<String, fmt::Error> {
+/// Everything as text. `readers` is the number of connected stream readers, `remote` what a server
+/// on this host says.
+pub(super) fn text(
+    hub: &Arc<Hub>,
+    readers: usize,
+    remote: Option<ServerStatus>,
+    format: Format,
+) -> Result<String, fmt::Error> {
     let mut registry = Registry::with_prefix("gtrace");
     let m = &hub.metrics;
     registry.register(
@@ -61,6 +70,7 @@ pub(super) fn text(hub: &Arc<Hub>, readers: usize, format: Format) -> Result<Str
     registry.register_collector(Box::new(Snapshot {
         hub: Arc::clone(hub),
         readers,
+        remote,
     }));
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &registry)?;
@@ -74,6 +84,7 @@ pub(super) fn text(hub: &Arc<Hub>, readers: usize, format: Format) -> Result<Str
 struct Snapshot {
     hub: Arc<Hub>,
     readers: usize,
+    remote: Option<ServerStatus>,
 }
 
 type Labels = Vec<(&'static str, String)>;
@@ -137,7 +148,10 @@ impl Collector for Snapshot {
         for family in families.iter().filter(|f| !f.samples.is_empty()) {
             encode(family, &mut encoder)?;
         }
-        Ok(())
+        match &self.remote {
+            Some(status) => remote::encode_server(status, &mut encoder),
+            None => Ok(()),
+        }
     }
 }
 

@@ -88,7 +88,12 @@ pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -
         .unwrap_or("");
     let format = exposition::Format::wanted_by(accept);
     let readers = MAX_STREAMS - state.streams.available_permits();
-    match exposition::text(&state.hub, readers, format) {
+    // No server is no trouble: most hosts have none.
+    let remote = tokio::task::spawn_blocking(|| {
+        gtrace_server::ServerStatus::ask(&crate::remote::to_ask()).ok()
+    });
+    let remote = remote.await.unwrap_or_default();
+    match exposition::text(&state.hub, readers, remote, format) {
         Ok(text) => ([(header::CONTENT_TYPE, format.content_type())], text).into_response(),
         Err(error) => {
             Problem::unavailable("cannot write the metrics", error.to_string(), "report this")

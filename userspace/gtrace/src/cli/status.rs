@@ -1,6 +1,9 @@
 //! `gtrace status`: the daemon, its sources, what they lost and what they cost.
 
+mod remote;
+
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use gtrace_event::{Event, Timestamp};
@@ -27,6 +30,9 @@ pub struct Args {
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
+    /// Show the clients of `gtrace serve` on this host; PATH is its status socket.
+    #[arg(long, value_name = "PATH", num_args = 0..=1)]
+    pub remote: Option<Option<PathBuf>>,
 }
 
 /// Runs the command.
@@ -35,6 +41,9 @@ pub struct Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &args.remote {
+        return remote::run(path.as_deref(), args.json);
+    }
     let style = Style::of_stdout(args.color);
     let (text, exit) = match ask(&args.place.reading_client()) {
         Ok((status, events)) => {

@@ -1,0 +1,349 @@
+//! [`describe!`], and what it does not let compile.
+
+use crate::signature::{compare, find, starts_with};
+use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
+
+/// Describes how functions travel.
+///
+/// ```
+/// use gtrace_cuda::{Class, Function, describe, signatures};
+///
+/// describe! {
+///     /// Some functions of the driver.
+///     pub const SOME: signatures::DRIVER;
+///     one_way cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));
+///     waiting(sync) cuEventSynchronize(hEvent: handle(Event));
+///     waiting cuDeviceGetName(name: out_string[len], len: value, dev: value);
+/// }
+/// assert_eq!(SOME[0].class, Class::OneWay);
+/// assert!(SOME[1].synchronising);
+/// ```
+///
+/// Before a name stands its class: `local`, `one_way`, `waiting`; in parentheses behind it
+/// `sync` (waits for the device), and what is written by hand: `client`, `server`, `by_hand` (both).
+///
+/// Behind an argument stands how it travels ([`Pass`]), in brackets its length, and `?` if null is
+/// allowed. A length is another argument (`[len]`), less a number (`[rank - 1]`), in bytes
+/// (`[bytes size]`), what another argument points to (`[*count]`), or a number (`[4]`).
+///
+/// A one-way call with an output does not compile:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     one_way cuDeviceGetCount(count: out);
+/// }
+/// ```
+/// nor a length argument that does not exist:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetName(name: out_string[length], len: value, dev: value);
+/// }
+/// ```
+/// nor an argument that is left out:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetName(name: out_string[len], len: value);
+/// }
+/// ```
+/// nor one without annotation:
+/// ```compile_fail
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetCount(count);
+/// }
+/// ```
+/// nor a pointer that would travel as a value:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetCount(count: value);
+/// }
+/// ```
+/// nor a function described twice, once the tables are joined:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const TWICE: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetCount(count: out);
+///     waiting cuDeviceGetCount(count: out);
+/// }
+/// const _: () = gtrace_cuda::unique(&[TWICE]);
+/// ```
+/// The same, correct, does:
+/// ```
+/// gtrace_cuda::describe! {
+///     const GOOD: gtrace_cuda::signatures::DRIVER;
+///     waiting cuDeviceGetCount(count: out);
+///     waiting cuDeviceGetName(name: out_string[len], len: value, dev: value);
+/// }
+/// const _: () = gtrace_cuda::unique(&[GOOD]);
+/// ```
+#[macro_export]
+macro_rules! describe {
+    (
+        $(#[$meta:meta])* $vis:vis const $table:ident: $signatures:expr;
+        $(
+            $class:ident $(($($mark:ident),+))? $name:ident (
+                $(
+                    $argument:ident : $pass:ident $(($kind:ident))? $([$($length:tt)+])?
+                        $(? $([$never:tt])?)?
+                ),* $(,)?
+            );
+        )*
+    ) => {
+        $(#[$meta])*
+        $vis const $table: &[$crate::Function] = &[$({
+            const ARGUMENTS: &[$crate::Argument] = &[$(
+                $crate::Argument {
+                    name: stringify!($argument),
+                    pass: $crate::describe!(@pass $pass $($kind)?),
+                    length: $crate::describe!(@length $($($length)+)?),
+                    nullable: false $(|| true $($never)?)?,
+                }
+            ),*];
+            // Errors of the compiler then say which function it is.
+            #[allow(non_upper_case_globals)]
+            const $name: $crate::Function = $crate::signed(
+                $crate::Function {
+                    name: stringify!($name),
+                    class: $crate::describe!(@class $class),
+                    synchronising: false $($(|| $crate::describe!(@sync $mark))+)?,
+                    hand: $crate::describe!(@hand $($($mark)+)?),
+                    arguments: ARGUMENTS,
+                },
+                $signatures,
+            );
+            $name
+        }),*];
+    };
+    (@class local) => { $crate::Class::Local };
+    (@class one_way) => { $crate::Class::OneWay };
+    (@class waiting) => { $crate::Class::Waiting };
+    (@sync sync) => { true };
+    (@sync client) => { false };
+    (@sync server) => { false };
+    (@sync by_hand) => { false };
+    (@hand) => { $crate::Hand::None };
+    (@hand sync $($rest:ident)*) => { $crate::describe!(@hand $($rest)*) };
+    (@hand client) => { $crate::Hand::Client };
+    (@hand server) => { $crate::Hand::Server };
+    (@hand by_hand) => { $crate::Hand::Both };
+    (@length) => { None };
+    (@length $fixed:literal) => { Some($crate::Length::Fixed($fixed)) };
+    (@length $argument:ident) => { Some($crate::Length::Argument(stringify!($argument))) };
+    (@length $argument:ident - $less:literal) => {
+        Some($crate::Length::Less(stringify!($argument), $less))
+    };
+    (@length bytes $argument:ident) => { Some($crate::Length::Bytes(stringify!($argument))) };
+    (@length * $argument:ident) => { Some($crate::Length::Pointee(stringify!($argument))) };
+    (@pass value) => { $crate::Pass::Value };
+    (@pass address) => { $crate::Pass::Address };
+    (@pass handle $kind:ident) => { $crate::Pass::Handle($crate::Kind::$kind) };
+    (@pass destroy $kind:ident) => { $crate::Pass::Destroy($crate::Kind::$kind) };
+    (@pass mint $kind:ident) => { $crate::Pass::Mint($crate::Kind::$kind) };
+    (@pass known $kind:ident) => { $crate::Pass::Known($crate::Kind::$kind) };
+    (@pass handles $kind:ident) => { $crate::Pass::Handles($crate::Kind::$kind) };
+    (@pass out_handles $kind:ident) => { $crate::Pass::OutHandles($crate::Kind::$kind) };
+    (@pass in) => { $crate::Pass::In };
+    (@pass versioned) => { $crate::Pass::Versioned };
+    (@pass inout) => { $crate::Pass::InOut };
+    (@pass out) => { $crate::Pass::Out };
+    (@pass in_string) => { $crate::Pass::InString };
+    (@pass out_string) => { $crate::Pass::OutString };
+    (@pass host_in) => { $crate::Pass::HostIn };
+    (@pass host_out) => { $crate::Pass::HostOut };
+    (@pass unsent) => { $crate::Pass::Unsent };
+    (@pass special) => { $crate::Pass::Special };
+}
+
+/// `function` if it agrees with itself and with its signature in `table`; else a panic, which in
+/// a constant is a compile error.
+///
+/// # Panics
+///
+/// As said; [`describe!`] lists the reasons.
+pub const fn signed(function: Function, table: &[Signature]) -> Function {
+    let Some(signature) = find(table, function.name) else {
+        panic!("the bindings declare no function of this name")
+    };
+    if signature.parameters.len() != function.arguments.len() {
+        panic!("an argument is not annotated, or there is one that the signature does not have")
+    }
+    let mut at = 0;
+    while at < function.arguments.len() {
+        let (argument, parameter) = (&function.arguments[at], &signature.parameters[at]);
+        if compare(argument.name, parameter.name) != 0 {
+            panic!("an argument has another name than in the signature")
+        }
+        check(argument, parameter.ty, parameter.shape);
+        check_length(argument, &function);
+        check_class(argument, &function);
+        at += 1;
+    }
+    function
+}
+
+const fn check(argument: &Argument, ty: &str, shape: Shape) {
+    let pointer = matches!(shape, Shape::Pointer);
+    let mutable = starts_with(ty, "*mut ");
+    let fits = match argument.pass {
+        Pass::Value => matches!(shape, Shape::Scalar | Shape::Aggregate),
+        Pass::Address => matches!(shape, Shape::Scalar) || compare(ty, "*mut c_void") == 0,
+        Pass::Handle(_) | Pass::Destroy(_) => matches!(shape, Shape::Handle | Shape::Aggregate),
+        Pass::Mint(_)
+        | Pass::Known(_)
+        | Pass::InOut
+        | Pass::Versioned
+        | Pass::Out
+        | Pass::OutHandles(_) => pointer && mutable,
+        Pass::In | Pass::Handles(_) => pointer,
+        Pass::InString => compare(ty, "*const c_char") == 0,
+        Pass::OutString => compare(ty, "*mut c_char") == 0,
+        Pass::HostIn => pointer,
+        Pass::HostOut => pointer && mutable,
+        Pass::Unsent | Pass::Special => true,
+    };
+    if !fits {
+        panic!("an argument's annotation does not fit its type")
+    }
+    let can_be_null = matches!(
+        argument.pass,
+        Pass::Handle(_)
+            | Pass::Mint(_)
+            | Pass::Known(_)
+            | Pass::In
+            | Pass::InOut
+            | Pass::Out
+            | Pass::Handles(_)
+            | Pass::OutHandles(_)
+            | Pass::InString
+            | Pass::OutString
+            | Pass::Special
+    );
+    if argument.nullable && !can_be_null {
+        panic!("an argument cannot be null and is annotated as nullable")
+    }
+    let void = compare(ty, "*mut c_void") == 0 || compare(ty, "*const c_void") == 0;
+    let typed = matches!(argument.pass, Pass::In | Pass::InOut | Pass::Out);
+    if void && typed && argument.length.is_none() {
+        panic!("a pointer to void needs a length in bytes")
+    }
+}
+
+const fn check_length(argument: &Argument, function: &Function) {
+    let needed = matches!(
+        argument.pass,
+        Pass::OutString | Pass::Handles(_) | Pass::OutHandles(_) | Pass::HostIn | Pass::HostOut
+    );
+    let allowed = needed
+        || matches!(
+            argument.pass,
+            Pass::In | Pass::InOut | Pass::Out | Pass::Special
+        );
+    match argument.length {
+        None if needed => panic!("an argument's annotation needs a length"),
+        None => {}
+        Some(_) if !allowed => panic!("an argument has a length that means nothing"),
+        Some(Length::Fixed(_)) => {}
+        Some(Length::Argument(name) | Length::Less(name, _) | Length::Bytes(name)) => {
+            match find_argument(function, name) {
+                Some(length) if matches!(length.pass, Pass::Value) => {}
+                Some(_) => panic!("a length has to be an argument passed by value"),
+                None => panic!("an argument's length names an argument that does not exist"),
+            }
+        }
+        Some(Length::Pointee(name)) => match find_argument(function, name) {
+            Some(length) if matches!(length.pass, Pass::InOut) && length.length.is_none() => {}
+            Some(_) => panic!("a length that is pointed to has to be an inout argument"),
+            None => panic!("an argument's length names an argument that does not exist"),
+        },
+    }
+}
+
+const fn check_class(argument: &Argument, function: &Function) {
+    if matches!(function.class, Class::OneWay) && argument.pass.comes_back() {
+        panic!("a one-way call cannot have an output")
+    }
+    let local = matches!(function.class, Class::Local);
+    if argument.pass.by_hand() && !local && !matches!(function.hand, Hand::Both) {
+        panic!("an argument that travels by hand makes the call `by_hand`, or `local`")
+    }
+    if local && !matches!(function.hand, Hand::None) {
+        panic!("what is local is written by hand anyway")
+    }
+}
+
+const fn find_argument<'a>(function: &'a Function, name: &str) -> Option<&'a Argument> {
+    let mut at = 0;
+    while at < function.arguments.len() {
+        if compare(function.arguments[at].name, name) == 0 {
+            return Some(&function.arguments[at]);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Most functions that [`unique`] can compare.
+const MOST: usize = 1024;
+
+/// That no two functions of the tables have the same id, and none the id of a control frame.
+///
+/// # Panics
+///
+/// If so, which in a constant is a compile error.
+pub const fn unique(tables: &[&[Function]]) {
+    let (ids, count) = ids(tables);
+    let mut at = 0;
+    while at < count {
+        if ids[at] < gtrace_protocol::FIRST_OPERATION {
+            panic!("a function's id is that of a control frame")
+        }
+        let mut before = 0;
+        while before < at {
+            if ids[before] == ids[at] {
+                panic!("two functions have the same id, or one is described twice")
+            }
+            before += 1;
+        }
+        at += 1;
+    }
+}
+
+/// That no function of one library has the id of a function of the other.
+///
+/// # Panics
+///
+/// If so, which in a constant is a compile error.
+pub const fn apart(one: &[&[Function]], other: &[&[Function]]) {
+    let (ones, one_count) = ids(one);
+    let (others, other_count) = ids(other);
+    let mut at = 0;
+    while at < one_count {
+        let mut to = 0;
+        while to < other_count {
+            if ones[at] == others[to] {
+                panic!("functions of two libraries have the same id")
+            }
+            to += 1;
+        }
+        at += 1;
+    }
+}
+
+const fn ids(tables: &[&[Function]]) -> ([u32; MOST], usize) {
+    let mut ids = [0; MOST];
+    let mut count = 0;
+    let mut table = 0;
+    while table < tables.len() {
+        let mut at = 0;
+        while at < tables[table].len() {
+            ids[count] = tables[table][at].id();
+            count += 1;
+            at += 1;
+        }
+        table += 1;
+    }
+    (ids, count)
+}

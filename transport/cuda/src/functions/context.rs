@@ -1,0 +1,49 @@
+//! Contexts. Each thread's stack of current contexts is kept by the client; a frame names the
+//! current context.
+
+use crate::signatures::DRIVER as SIGNATURES;
+
+crate::describe! {
+    /// Contexts.
+    pub const CONTEXT: SIGNATURES;
+    waiting(client) cuDevicePrimaryCtxRetain(pctx: mint(Context), dev: value);
+    waiting(sync, client) cuDevicePrimaryCtxRelease_v2(dev: value);
+    waiting(sync, client) cuDevicePrimaryCtxReset_v2(dev: value);
+    local cuDevicePrimaryCtxGetState(dev: value, flags: out, active: out);
+    waiting(client) cuDevicePrimaryCtxSetFlags_v2(dev: value, flags: value);
+
+    waiting(client) cuCtxCreate_v2(pctx: mint(Context), flags: value, dev: value);
+    // Their parameters lead to further pointers; without any they are cuCtxCreate_v2.
+    local cuCtxCreate_v3(
+        pctx: special, paramsArray: special?, numParams: special, flags: special, dev: special,
+    );
+    local cuCtxCreate_v4(pctx: special, ctxCreateParams: special?, flags: special, dev: special);
+    waiting(sync, client) cuCtxDestroy_v2(ctx: destroy(Context));
+
+    local cuCtxGetCurrent(pctx: special);
+    local cuCtxSetCurrent(ctx: special);
+    local cuCtxPushCurrent_v2(ctx: special);
+    local cuCtxPopCurrent_v2(pctx: special?);
+    local cuCtxGetDevice(device: special);
+    local cuCtxGetDevice_v2(device: special, ctx: special);
+    local cuCtxGetApiVersion(ctx: handle(Context)?, version: out);
+    local cuCtxGetFlags(flags: out);
+    waiting(client) cuCtxSetFlags(flags: value);
+    local cuCtxGetId(ctx: handle(Context)?, ctxId: out);
+    local cuCtxGetStreamPriorityRange(leastPriority: out?, greatestPriority: out?);
+
+    waiting(sync) cuCtxSynchronize();
+    waiting(sync) cuCtxSynchronize_v2(ctx: handle(Context)?);
+    waiting cuCtxGetLimit(pvalue: out, limit: value);
+    waiting cuCtxSetLimit(limit: value, value: value);
+    waiting cuCtxGetCacheConfig(pconfig: out);
+    waiting cuCtxSetCacheConfig(config: value);
+    waiting cuCtxGetSharedMemConfig(pConfig: out);
+    waiting cuCtxSetSharedMemConfig(config: value);
+    waiting cuCtxGetExecAffinity(pExecAffinity: out, type_: value);
+    one_way cuCtxResetPersistingL2Cache();
+    waiting cuCtxEnablePeerAccess(peerContext: handle(Context), Flags: value);
+    waiting cuCtxDisablePeerAccess(peerContext: handle(Context));
+    one_way cuCtxRecordEvent(hCtx: handle(Context), hEvent: handle(Event));
+    one_way cuCtxWaitEvent(hCtx: handle(Context), hEvent: handle(Event));
+}

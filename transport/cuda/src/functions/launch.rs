@@ -1,0 +1,49 @@
+//! Launches and occupancy. The arguments of a kernel carry no sizes: the client packs them by the
+//! layout that came with the function.
+
+use crate::signatures::DRIVER as SIGNATURES;
+
+crate::describe! {
+    /// Launches and occupancy.
+    pub const LAUNCH: SIGNATURES;
+    one_way(by_hand) cuLaunchKernel(
+        f: handle(Function), gridDimX: value, gridDimY: value, gridDimZ: value, blockDimX: value,
+        blockDimY: value, blockDimZ: value, sharedMemBytes: value, hStream: handle(Stream),
+        kernelParams: special?, extra: special?,
+    );
+    one_way(by_hand) cuLaunchKernelEx(
+        config: special, f: handle(Function), kernelParams: special?, extra: special?,
+    );
+    one_way(by_hand) cuLaunchCooperativeKernel(
+        f: handle(Function), gridDimX: value, gridDimY: value, gridDimZ: value, blockDimX: value,
+        blockDimY: value, blockDimZ: value, sharedMemBytes: value, hStream: handle(Stream),
+        kernelParams: special?,
+    );
+
+    local cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        numBlocks: out, func: handle(Function), blockSize: value, dynamicSMemSize: value,
+    );
+    local cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        numBlocks: out, func: handle(Function), blockSize: value, dynamicSMemSize: value,
+        flags: value,
+    );
+    local cuOccupancyAvailableDynamicSMemPerBlock(
+        dynamicSmemSize: out, func: handle(Function), numBlocks: value, blockSize: value,
+    );
+    // They ask a function of the client for the shared memory of each size of block.
+    local cuOccupancyMaxPotentialBlockSize(
+        minGridSize: special, blockSize: special, func: special,
+        blockSizeToDynamicSMemSize: special?, dynamicSMemSize: special, blockSizeLimit: special,
+    );
+    local cuOccupancyMaxPotentialBlockSizeWithFlags(
+        minGridSize: special, blockSize: special, func: special,
+        blockSizeToDynamicSMemSize: special?, dynamicSMemSize: special, blockSizeLimit: special,
+        flags: special,
+    );
+    waiting(by_hand) cuOccupancyMaxActiveClusters(
+        numClusters: out, func: handle(Function), config: special,
+    );
+    waiting(by_hand) cuOccupancyMaxPotentialClusterSize(
+        clusterSize: out, func: handle(Function), config: special,
+    );
+}

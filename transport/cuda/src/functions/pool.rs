@@ -1,0 +1,53 @@
+//! Memory pools, and memory whose addresses and pages are managed apart.
+//!
+//! A `CUmemGenericAllocationHandle` is a number of the driver's and travels as it is: a client that
+//! makes one up can at worst bring down its own process on the server. The pointers in
+//! `CUmemAllocationProp` and `CUmemPoolProps` are for Windows, and the driver ignores them here.
+
+use crate::signatures::DRIVER as SIGNATURES;
+
+crate::describe! {
+    /// Memory pools.
+    pub const POOL: SIGNATURES;
+    waiting cuDeviceGetDefaultMemPool(pool_out: known(MemPool), dev: value);
+    waiting cuDeviceGetMemPool(pool: known(MemPool), dev: value);
+    waiting cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
+    waiting cuMemPoolCreate(pool: mint(MemPool), poolProps: in);
+    one_way cuMemPoolDestroy(pool: destroy(MemPool));
+    // An attribute is an int or a cuuint64_t; the client copies as many bytes as it has.
+    waiting(client) cuMemPoolGetAttribute(pool: handle(MemPool), attr: value, value: out[8]);
+    waiting(client) cuMemPoolSetAttribute(pool: handle(MemPool), attr: value, value: in[8]);
+    waiting cuMemPoolGetAccess(flags: out, memPool: handle(MemPool), location: in);
+    waiting cuMemPoolSetAccess(pool: handle(MemPool), map: in[count], count: value);
+    waiting cuMemPoolTrimTo(pool: handle(MemPool), minBytesToKeep: value);
+}
+
+crate::describe! {
+    /// Memory whose addresses and pages are managed apart.
+    pub const VIRTUAL: SIGNATURES;
+    // The client reserves the same range, so that no memory of its own gets there.
+    waiting(client) cuMemAddressReserve(
+        ptr: out, size: value, alignment: value, addr: address, flags: value,
+    );
+    waiting(client) cuMemAddressFree(ptr: address, size: value);
+    waiting cuMemCreate(handle: out, size: value, prop: in, flags: value);
+    waiting cuMemRelease(handle: value);
+    waiting cuMemMap(ptr: address, size: value, offset: value, handle: value, flags: value);
+    waiting cuMemUnmap(ptr: address, size: value);
+    waiting cuMemSetAccess(ptr: address, size: value, desc: in[count], count: value);
+    waiting cuMemGetAccess(flags: out, location: in, ptr: address);
+    waiting cuMemGetAllocationGranularity(granularity: out, prop: in, option: value);
+    waiting cuMemGetAllocationPropertiesFromHandle(prop: out, handle: value);
+    waiting cuMemRetainAllocationHandle(handle: out, addr: address);
+    one_way cuMemAdvise(devPtr: address, count: value, advice: value, device: value);
+    one_way cuMemAdvise_v2(devPtr: address, count: value, advice: value, location: value);
+    one_way cuMemPrefetchAsync(
+        devPtr: address, count: value, dstDevice: value, hStream: handle(Stream),
+    );
+    one_way cuMemPrefetchAsync_v2(
+        devPtr: address, count: value, location: value, flags: value, hStream: handle(Stream),
+    );
+    waiting cuMemRangeGetAttribute(
+        data: out[dataSize], dataSize: value, attribute: value, devPtr: address, count: value,
+    );
+}

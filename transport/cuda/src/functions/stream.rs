@@ -1,0 +1,97 @@
+//! Streams and events. The client mints their handles, so creating one is one-way.
+
+use crate::signatures::DRIVER as SIGNATURES;
+
+crate::describe! {
+    /// Streams.
+    pub const STREAM: SIGNATURES;
+    one_way cuStreamCreate(phStream: mint(Stream), Flags: value);
+    one_way cuStreamCreateWithPriority(phStream: mint(Stream), flags: value, priority: value);
+    one_way cuStreamDestroy_v2(hStream: destroy(Stream));
+    waiting(sync) cuStreamSynchronize(hStream: handle(Stream));
+    waiting cuStreamQuery(hStream: handle(Stream));
+    one_way cuStreamWaitEvent(hStream: handle(Stream), hEvent: handle(Event), Flags: value);
+    waiting cuStreamGetFlags(hStream: handle(Stream), flags: out);
+    waiting cuStreamGetPriority(hStream: handle(Stream), priority: out);
+    waiting cuStreamGetId(hStream: handle(Stream), streamId: out);
+    waiting cuStreamGetDevice(hStream: handle(Stream), device: out);
+    waiting cuStreamGetCtx(hStream: handle(Stream), pctx: known(Context));
+    // There are no green contexts: the client answers null for them, never a number.
+    local cuStreamGetCtx_v2(hStream: special, pCtx: special, pGreenCtx: special?);
+    local cuStreamGetGreenCtx(hStream: special, phCtx: special);
+    one_way cuStreamAttachMemAsync(
+        hStream: handle(Stream), dptr: address, length: value, flags: value,
+    );
+    one_way cuStreamCopyAttributes(dst: handle(Stream), src: handle(Stream));
+    waiting cuStreamGetAttribute(hStream: handle(Stream), attr: value, value_out: out);
+    waiting cuStreamSetAttribute(hStream: handle(Stream), attr: value, value: in);
+    one_way cuStreamWaitValue32(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWaitValue32_v2(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWaitValue64(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWaitValue64_v2(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWriteValue32(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWriteValue32_v2(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWriteValue64(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    one_way cuStreamWriteValue64_v2(
+        stream: handle(Stream), addr: address, value: value, flags: value,
+    );
+    // The functions that the device calls are the client's.
+    one_way(by_hand) cuStreamAddCallback(
+        hStream: handle(Stream), callback: special, userData: special, flags: value,
+    );
+    one_way(by_hand) cuLaunchHostFunc(hStream: handle(Stream), fn_: special, userData: special);
+    // Travels as cuLaunchHostFunc.
+    local cuLaunchHostFunc_v2(
+        hStream: special, fn_: special, userData: special, syncMode: special,
+    );
+
+    // The client knows which streams are being captured.
+    local cuStreamIsCapturing(hStream: handle(Stream), captureStatus: out);
+    local cuStreamGetCaptureInfo(
+        hStream: special, captureStatus_out: special, id_out: special?,
+    );
+    local cuStreamGetCaptureInfo_v2(
+        hStream: special, captureStatus_out: special, id_out: special?, graph_out: special?,
+        dependencies_out: special?, numDependencies_out: special?,
+    );
+    local cuStreamGetCaptureInfo_v3(
+        hStream: special, captureStatus_out: special, id_out: special?, graph_out: special?,
+        dependencies_out: special?, edgeData_out: special?, numDependencies_out: special?,
+    );
+    waiting(client) cuStreamBeginCapture_v2(hStream: handle(Stream), mode: value);
+    waiting(client) cuStreamEndCapture(hStream: handle(Stream), phGraph: mint(Graph));
+    waiting(client) cuThreadExchangeStreamCaptureMode(mode: inout);
+}
+
+crate::describe! {
+    /// Events.
+    pub const EVENT: SIGNATURES;
+    one_way cuEventCreate(phEvent: mint(Event), Flags: value);
+    one_way cuEventDestroy_v2(hEvent: destroy(Event));
+    one_way cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));
+    one_way cuEventRecordWithFlags(
+        hEvent: handle(Event), hStream: handle(Stream), flags: value,
+    );
+    waiting cuEventQuery(hEvent: handle(Event));
+    waiting(sync) cuEventSynchronize(hEvent: handle(Event));
+    waiting cuEventElapsedTime(
+        pMilliseconds: out, hStart: handle(Event), hEnd: handle(Event),
+    );
+    waiting cuEventElapsedTime_v2(
+        pMilliseconds: out, hStart: handle(Event), hEnd: handle(Event),
+    );
+}

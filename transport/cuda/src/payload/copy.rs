@@ -1,0 +1,266 @@
+//! Copies between the memories of client and device.
+
+use gtrace_protocol::{DecodeError, Reader, Writer};
+
+use super::Payload;
+
+/// In place of a stream: the call without `Async`.
+pub const SYNCHRONOUS: u64 = u64::MAX;
+
+/// To the device: the frame's bulk part goes to `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upload {
+    /// Device address.
+    pub to: u64,
+    /// Handle of the stream, or [`SYNCHRONOUS`].
+    pub stream: u64,
+}
+
+/// From the device: `len` bytes from `from`, in reply frames with at most `chunk` bytes each.
+///
+/// The last frame has the status; if that is no success it carries no bytes. A copy of no bytes is
+/// answered by one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Download {
+    /// Device address.
+    pub from: u64,
+    /// Bytes.
+    pub len: u64,
+    /// Most bytes of a frame's bulk part.
+    pub chunk: u32,
+    /// Handle of the stream, or [`SYNCHRONOUS`]. The reply comes once the bytes are there.
+    pub stream: u64,
+}
+
+/// What one side of a copy is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SideKind {
+    /// The client's memory: the bytes travel, packed, without gaps between rows and slices.
+    Client,
+    /// Device memory at an address.
+    Device,
+    /// A CUDA array, by its handle.
+    Array,
+}
+
+/// One side of a pitched copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// What it is.
+    pub kind: SideKind,
+    /// Device address, or handle of the array; 0 for the client's memory.
+    pub place: u64,
+    /// Offset in a row, bytes.
+    pub x: u64,
+    /// Offset in rows.
+    pub y: u64,
+    /// Offset in slices.
+    pub z: u64,
+    /// Level of a mipmapped array.
+    pub lod: u64,
+    /// Bytes from row to row.
+    pub pitch: u64,
+    /// Rows from slice to slice.
+    pub height: u64,
+}
+
+/// How much a pitched copy takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Bytes of a row.
+    pub width: u64,
+    /// Rows of a slice.
+    pub height: u64,
+    /// Slices; 1 for a copy in two dimensions.
+    pub depth: u64,
+}
+
+impl Extent {
+    /// Bytes altogether; `None` if they do not fit 64 bits.
+    pub const fn bytes(self) -> Option<u64> {
+        match self.width.checked_mul(self.height) {
+            Some(slice) => slice.checked_mul(self.depth),
+            None => None,
+        }
+    }
+}
+
+/// A copy in two or three dimensions.
+///
+/// To the device each frame stands for itself: its bulk part is the packed bytes of its extent. From
+/// the device there is one request, and the bulk parts of the reply frames are the packed bytes in
+/// order. Between two places of the device nothing follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pitched {
+    /// From.
+    pub from: Side,
+    /// To.
+    pub to: Side,
+    /// How much.
+    pub extent: Extent,
+    /// Most bytes of a reply frame's bulk part.
+    pub chunk: u32,
+    /// Handle of the stream, or [`SYNCHRONOUS`].
+    pub stream: u64,
+}
+
+impl Payload<'_> for Upload {
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.to);
+        w.u64(self.stream);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            to: r.u64()?,
+            stream: r.u64()?,
+        })
+    }
+}
+
+impl Payload<'_> for Download {
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.from);
+        w.u64(self.len);
+        w.u32(self.chunk);
+        w.u64(self.stream);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            from: r.u64()?,
+            len: r.u64()?,
+            chunk: r.u32()?,
+            stream: r.u64()?,
+        })
+    }
+}
+
+impl Payload<'_> for Side {
+    fn write(&self, w: &mut Writer) {
+        w.u8(match self.kind {
+            SideKind::Client => 0,
+            SideKind::Device => 1,
+            SideKind::Array => 2,
+        });
+        for value in [
+            self.place,
+            self.x,
+            self.y,
+            self.z,
+            self.lod,
+            self.pitch,
+            self.height,
+        ] {
+            w.u64(value);
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let kind = match r.u8()? {
+            0 => SideKind::Client,
+            1 => SideKind::Device,
+            2 => SideKind::Array,
+            value => {
+                return Err(DecodeError::BadValue {
+                    what: "a side of a copy",
+                    value: value.into(),
+                });
+            }
+        };
+        Ok(Self {
+            kind,
+            place: r.u64()?,
+            x: r.u64()?,
+            y: r.u64()?,
+            z: r.u64()?,
+            lod: r.u64()?,
+            pitch: r.u64()?,
+            height: r.u64()?,
+        })
+    }
+}
+
+impl Payload<'_> for Pitched {
+    fn write(&self, w: &mut Writer) {
+        self.from.write(w);
+        self.to.write(w);
+        w.u64(self.extent.width);
+        w.u64(self.extent.height);
+        w.u64(self.extent.depth);
+        w.u32(self.chunk);
+        w.u64(self.stream);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            from: Side::read(r)?,
+            to: Side::read(r)?,
+            extent: Extent {
+                width: r.u64()?,
+                height: r.u64()?,
+                depth: r.u64()?,
+            },
+            chunk: r.u32()?,
+            stream: r.u64()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::comes_back;
+    use super::*;
+
+    #[test]
+    fn copies_come_back() {
+        let upload = Upload {
+            to: 0x7000_0000_0000,
+            stream: SYNCHRONOUS,
+        };
+        comes_back(&upload, &mut Vec::new());
+        let download = Download {
+            from: 0x7000_0000_0000,
+            len: 1 << 20,
+            chunk: 256 << 10,
+            stream: 2,
+        };
+        comes_back(&download, &mut Vec::new());
+        let side = Side {
+            kind: SideKind::Client,
+            place: 0,
+            x: 1,
+            y: 2,
+            z: 3,
+            lod: 4,
+            pitch: 5,
+            height: 6,
+        };
+        let pitched = Pitched {
+            from: side,
+            to: Side {
+                kind: SideKind::Device,
+                ..side
+            },
+            extent: Extent {
+                width: 7,
+                height: 8,
+                depth: 9,
+            },
+            chunk: 10,
+            stream: 11,
+        };
+        comes_back(&pitched, &mut Vec::new());
+    }
+
+    #[test]
+    fn an_extent_that_does_not_fit_has_no_bytes() {
+        let extent = |depth| Extent {
+            width: 1 << 32,
+            height: 1 << 31,
+            depth,
+        };
+        assert_eq!(extent(1).bytes(), Some(1 << 63));
+        assert_eq!(extent(2).bytes(), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! Functions of the client that run when a stream gets there.
+
+use gtrace_protocol::{DecodeError, Reader, Writer};
+
+use super::Payload;
+
+/// `cuLaunchHostFunc` and `cuStreamAddCallback`: when `stream` gets there the server tells `ticket`
+/// to the lane that waits with [`super::HOST_NEXT`], and lets the stream go on at
+/// [`super::HOST_DONE`], or when the client is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostFunction {
+    /// Handle of the stream, or 0, 1, 2.
+    pub stream: u64,
+    /// Number of this call, of the client's choice.
+    pub ticket: u64,
+}
+
+/// A stream has reached a host function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostReached {
+    /// Which.
+    pub ticket: u64,
+    /// CUresult for a callback of `cuStreamAddCallback`.
+    pub status: u32,
+}
+
+impl Payload<'_> for HostFunction {
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.stream);
+        w.u64(self.ticket);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            stream: r.u64()?,
+            ticket: r.u64()?,
+        })
+    }
+}
+
+impl Payload<'_> for HostReached {
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.ticket);
+        w.u32(self.status);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            ticket: r.u64()?,
+            status: r.u32()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::comes_back;
+    use super::*;
+
+    #[test]
+    fn host_functions_come_back() {
+        let call = HostFunction {
+            stream: 1,
+            ticket: 2,
+        };
+        comes_back(&call, &mut Vec::new());
+        let reached = HostReached {
+            ticket: 2,
+            status: 700,
+        };
+        comes_back(&reached, &mut Vec::new());
+    }
+}

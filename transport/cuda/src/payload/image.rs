@@ -1,0 +1,355 @@
+//! Kernel images, and the functions in them.
+
+use gtrace_protocol::{DecodeError, Reader, Writer};
+
+use super::{Payload, count, flag};
+
+/// Most bytes of an image. The largest of a PyTorch installation is some 115 MB.
+pub const IMAGE_MAX: u64 = 1 << 30;
+const NAME_MAX: usize = 64 << 10;
+const LOG_MAX: usize = 1 << 20;
+
+/// Options of the JIT compiler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JitOptions {
+    /// (`CUjit_option`, value), without those whose values are addresses or come back.
+    pub plain: Vec<(u32, u64)>,
+    /// Bytes of the client's buffer for the information log (option 4); 0: none wanted.
+    pub info_log: u32,
+    /// Bytes of the client's buffer for the error log (option 6); 0: none wanted.
+    pub error_log: u32,
+}
+
+/// What is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoadKind {
+    /// A module, in the current context.
+    Module,
+    /// A library, in all contexts.
+    Library,
+}
+
+/// `cuModuleLoadData(Ex)`, `cuModuleLoadFatBinary`, `cuLibraryLoadData`.
+///
+/// The image comes as the frame's bulk part, or by pieces before ([`ImagePiece`]), or is known to the
+/// server by its hash. A server that does not have it answers [`Loaded::wanted`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Which of both.
+    pub kind: LoadKind,
+    /// Handle of the module or library, minted by the client.
+    pub handle: u64,
+    /// SHA-256 of the image.
+    pub hash: [u8; 32],
+    /// Bytes of the image: a fat binary (without its wrapper), an ELF file, or PTX with its NUL.
+    pub size: u64,
+    /// Options of the JIT compiler.
+    pub jit: JitOptions,
+    /// (`CUlibraryOption`, value), without BINARY_IS_PRESERVED (1): the server's copy is its own.
+    pub library: Vec<(u32, u64)>,
+}
+
+/// What the JIT compiler said.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Logs {
+    /// Information log, without NUL.
+    pub info: Vec<u8>,
+    /// Error log, without NUL.
+    pub error: Vec<u8>,
+    /// Option 2, ms; 0 if not known.
+    pub wall_ms: f32,
+}
+
+/// Answer to [`Load`], whatever the status.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Loaded {
+    /// The server does not have the image: nothing was loaded (the status is a success), send the
+    /// image and ask again.
+    pub wanted: bool,
+    /// What the JIT compiler said.
+    pub logs: Logs,
+}
+
+/// Part of an image: the frame's bulk part. The image is there once all of its bytes came and their
+/// hash is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ImagePiece {
+    /// SHA-256 of the whole image.
+    pub hash: [u8; 32],
+    /// Bytes of the whole image.
+    pub size: u64,
+    /// Where the piece begins. Pieces come in order.
+    pub offset: u64,
+}
+
+/// `cuModuleGetFunction` and `cuLibraryGetKernel`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GetFunction<'a> {
+    /// Handle of the function or kernel, minted by the client.
+    pub handle: u64,
+    /// Handle of the module or library.
+    pub of: u64,
+    /// Its name.
+    pub name: &'a str,
+}
+
+/// A parameter in the parameter buffer of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Bytes from the start of the buffer.
+    pub offset: u32,
+    /// Bytes.
+    pub size: u32,
+}
+
+/// What the client must know of a function, so as to launch it without asking.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionInfo {
+    /// `cuFuncGetParamInfo` or `cuKernelGetParamInfo`; `None` where the driver has neither (before
+    /// 12.4).
+    pub parameters: Option<Vec<Parameter>>,
+    /// (`CUfunction_attribute`, value), those that the driver knows. Those of a kernel are for the
+    /// device of the frame's context, or device 0.
+    pub attributes: Vec<(i32, i32)>,
+}
+
+fn put_pairs(w: &mut Writer, pairs: &[(u32, u64)]) {
+    w.u64(pairs.len() as u64);
+    for (option, value) in pairs {
+        w.u32(*option);
+        w.u64(*value);
+    }
+}
+
+fn get_pairs(r: &mut Reader<'_>) -> Result<Vec<(u32, u64)>, DecodeError> {
+    let mut pairs = Vec::new();
+    for _ in 0..count(r, 12)? {
+        pairs.push((r.u32()?, r.u64()?));
+    }
+    Ok(pairs)
+}
+
+impl Payload<'_> for JitOptions {
+    fn write(&self, w: &mut Writer) {
+        put_pairs(w, &self.plain);
+        w.u32(self.info_log);
+        w.u32(self.error_log);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let log = |r: &mut Reader<'_>| r.u32().map(|len| len.min(LOG_MAX as u32));
+        Ok(Self {
+            plain: get_pairs(r)?,
+            info_log: log(r)?,
+            error_log: log(r)?,
+        })
+    }
+}
+
+impl Payload<'_> for Load {
+    fn write(&self, w: &mut Writer) {
+        w.u8(match self.kind {
+            LoadKind::Module => 0,
+            LoadKind::Library => 1,
+        });
+        w.u64(self.handle);
+        w.raw(&self.hash);
+        w.u64(self.size);
+        self.jit.write(w);
+        put_pairs(w, &self.library);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let kind = match flag("the kind of a load", r.u8()?)? {
+            false => LoadKind::Module,
+            true => LoadKind::Library,
+        };
+        Ok(Self {
+            kind,
+            handle: r.u64()?,
+            hash: r.array()?,
+            size: size(r)?,
+            jit: JitOptions::read(r)?,
+            library: get_pairs(r)?,
+        })
+    }
+}
+
+fn size(r: &mut Reader<'_>) -> Result<u64, DecodeError> {
+    let len = r.u64()?;
+    match len <= IMAGE_MAX {
+        true => Ok(len),
+        false => Err(DecodeError::TooLong {
+            len,
+            cap: IMAGE_MAX as usize,
+        }),
+    }
+}
+
+impl Payload<'_> for Logs {
+    fn write(&self, w: &mut Writer) {
+        w.bytes(&self.info);
+        w.bytes(&self.error);
+        w.f32(self.wall_ms);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let text = |r: &mut Reader<'_>| -> Result<Vec<u8>, DecodeError> {
+            let len = r.len(LOG_MAX)?;
+            Ok(r.raw(len)?.to_vec())
+        };
+        Ok(Self {
+            info: text(r)?,
+            error: text(r)?,
+            wall_ms: r.f32()?,
+        })
+    }
+}
+
+impl Payload<'_> for Loaded {
+    fn write(&self, w: &mut Writer) {
+        w.u8(self.wanted.into());
+        self.logs.write(w);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            wanted: flag("whether an image is wanted", r.u8()?)?,
+            logs: Logs::read(r)?,
+        })
+    }
+}
+
+impl Payload<'_> for ImagePiece {
+    fn write(&self, w: &mut Writer) {
+        w.raw(&self.hash);
+        w.u64(self.size);
+        w.u64(self.offset);
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            hash: r.array()?,
+            size: size(r)?,
+            offset: size(r)?,
+        })
+    }
+}
+
+impl<'a> Payload<'a> for GetFunction<'a> {
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.handle);
+        w.u64(self.of);
+        w.str(self.name);
+    }
+
+    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok(Self {
+            handle: r.u64()?,
+            of: r.u64()?,
+            name: r.str(NAME_MAX)?,
+        })
+    }
+}
+
+impl Payload<'_> for FunctionInfo {
+    fn write(&self, w: &mut Writer) {
+        w.u8(self.parameters.is_some().into());
+        if let Some(parameters) = &self.parameters {
+            w.u64(parameters.len() as u64);
+            for parameter in parameters {
+                w.u32(parameter.offset);
+                w.u32(parameter.size);
+            }
+        }
+        w.u64(self.attributes.len() as u64);
+        for (attribute, value) in &self.attributes {
+            w.i32(*attribute);
+            w.i32(*value);
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let mut info = Self::default();
+        if flag("whether the layout is known", r.u8()?)? {
+            let mut parameters = Vec::new();
+            for _ in 0..count(r, 8)? {
+                parameters.push(Parameter {
+                    offset: r.u32()?,
+                    size: r.u32()?,
+                });
+            }
+            info.parameters = Some(parameters);
+        }
+        for _ in 0..count(r, 8)? {
+            info.attributes.push((r.i32()?, r.i32()?));
+        }
+        Ok(info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::comes_back;
+    use super::*;
+
+    #[test]
+    fn loads_come_back() {
+        let load = Load {
+            kind: LoadKind::Library,
+            handle: 6 << 56 | 16,
+            hash: [7; 32],
+            size: 4096,
+            jit: JitOptions {
+                plain: vec![(7, 3)],
+                info_log: 100,
+                error_log: 200,
+            },
+            library: vec![(0, 1)],
+        };
+        comes_back(&load, &mut Vec::new());
+        let loaded = Loaded {
+            wanted: true,
+            logs: Logs {
+                info: b"ptxas info".to_vec(),
+                error: Vec::new(),
+                wall_ms: 1.5,
+            },
+        };
+        comes_back(&loaded, &mut Vec::new());
+        let piece = ImagePiece {
+            hash: [7; 32],
+            size: 1 << 20,
+            offset: 1 << 10,
+        };
+        comes_back(&piece, &mut Vec::new());
+    }
+
+    #[test]
+    fn functions_come_back() {
+        let get = GetFunction {
+            handle: 1,
+            of: 2,
+            name: "vector_add",
+        };
+        comes_back(&get, &mut Vec::new());
+        let info = FunctionInfo {
+            parameters: Some(vec![Parameter { offset: 8, size: 4 }]),
+            attributes: vec![(0, 1024)],
+        };
+        comes_back(&info, &mut Vec::new());
+        comes_back(&FunctionInfo::default(), &mut Vec::new());
+    }
+
+    #[test]
+    fn an_image_has_a_cap() {
+        let piece = ImagePiece {
+            hash: [0; 32],
+            size: IMAGE_MAX + 1,
+            offset: 0,
+        };
+        let mut w = Writer::default();
+        piece.write(&mut w);
+        assert!(ImagePiece::read(&mut Reader::new(w.as_slice())).is_err());
+    }
+}

@@ -1,0 +1,171 @@
+//! Payloads that are written by hand on both sides: calls whose arguments carry no sizes, whose
+//! bytes travel as a bulk part, or that exist only between client and server.
+//!
+//! | operation | class | request | reply |
+//! |---|---|---|---|
+//! | [`SNAPSHOT`] | waiting | [`SnapshotRequest`] | [`Snapshot`]; status is that of `cuInit` |
+//! | `nvmlInit_v2`, `nvmlShutdown` | waiting, NVML | nothing | nothing |
+//! | `cuModuleLoadData` (all that load modules), `cuLibraryLoadData` | waiting | [`Load`], bulk: the image or nothing | [`Loaded`], whatever the status |
+//! | [`IMAGE`] | one-way | [`ImagePiece`], bulk: the piece | |
+//! | `cuModuleGetFunction`, `cuLibraryGetKernel` | waiting | [`GetFunction`] | [`FunctionInfo`] |
+//! | `cuLaunchKernel`, `cuLaunchCooperativeKernel`, `cuLaunchKernelEx` | one-way | [`Launch`] | |
+//! | `cuMemcpyHtoD_v2`, `cuMemcpyHtoDAsync_v2` | one-way | [`Upload`], bulk: the bytes | |
+//! | `cuMemcpyDtoH_v2`, `cuMemcpyDtoHAsync_v2` | waiting | [`Download`] | frames whose bulk parts are the bytes in order |
+//! | `cuMemcpy2D_v2`, `cuMemcpy2DUnaligned_v2`, `cuMemcpy2DAsync_v2`, `cuMemcpy3D_v2`, `cuMemcpy3DAsync_v2` | waiting from the device to the client, else one-way | [`Pitched`] | as for the linear ones |
+//! | `cuOccupancyMaxActiveClusters`, `cuOccupancyMaxPotentialClusterSize` | waiting | [`Launch`] | i32 |
+//! | `cuLaunchHostFunc` (`_v2` too), `cuStreamAddCallback` | one-way | [`HostFunction`] | |
+//! | [`HOST_NEXT`] | waiting | nothing | [`HostReached`] |
+//! | [`HOST_DONE`] | one-way | u64 ticket | |
+//! | `cuLinkCreate_v2` | waiting | [`LinkCreate`] | nothing |
+//! | `cuLinkAddData_v2` | waiting | [`LinkAdd`], bulk: the data | [`Logs`], whatever the status |
+//! | `cuLinkDestroy` | waiting | u64 link state | nothing |
+//! | `cuLinkComplete` | waiting | u64 link state | frames whose bulk parts are the image in order; the last one's arguments are [`Logs`], whatever the status |
+//!
+//! A bulk copy larger than the link's chunk is cut into frames that stand for themselves: each has
+//! its own address. All but the last have [`gtrace_protocol::Flags::MORE`].
+
+mod copy;
+mod host;
+mod image;
+mod launch;
+mod link;
+mod snapshot;
+mod visible;
+
+pub use copy::{Download, Extent, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
+pub use host::{HostFunction, HostReached};
+pub use image::{
+    FunctionInfo, GetFunction, IMAGE_MAX, ImagePiece, JitOptions, Load, LoadKind, Loaded, Logs,
+    Parameter,
+};
+pub use launch::{
+    ATTRIBUTE_VALUE, Attribute, Attributes, LAUNCH_ATTRIBUTES_MAX, Launch, PARAMETERS_MAX,
+};
+pub use link::{LinkAdd, LinkCreate};
+pub use snapshot::{ATTRIBUTES, DEVICES_MAX, DeviceSnapshot, Snapshot, SnapshotRequest};
+pub use visible::{Permitted, visible};
+
+use gtrace_protocol::{DecodeError, OpId, Reader, Writer, op_id};
+
+/// What the client needs to know of driver and devices; the server initialises the driver for it.
+pub const SNAPSHOT: OpId = op_id("gtrace.snapshot");
+/// A piece of a kernel image, before the [`Load`] that uses it.
+pub const IMAGE: OpId = op_id("gtrace.image");
+/// Waits until a stream has reached one of the session's host functions. A client has one lane that
+/// does nothing else.
+pub const HOST_NEXT: OpId = op_id("gtrace.host.next");
+/// A host function has returned; its stream goes on.
+pub const HOST_DONE: OpId = op_id("gtrace.host.done");
+
+/// Names of the operations that no symbol stands for, for statistics.
+pub const NAMES: [(&str, OpId); 4] = [
+    ("gtrace.snapshot", SNAPSHOT),
+    ("gtrace.image", IMAGE),
+    ("gtrace.host.next", HOST_NEXT),
+    ("gtrace.host.done", HOST_DONE),
+];
+
+/// A payload, to and from bytes.
+pub trait Payload<'a>: Sized {
+    /// Appends it.
+    fn write(&self, w: &mut Writer);
+
+    /// Reads it.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`]: the bytes are something else.
+    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError>;
+}
+
+fn flag(what: &'static str, value: u8) -> Result<bool, DecodeError> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        value => Err(DecodeError::BadValue {
+            what,
+            value: value.into(),
+        }),
+    }
+}
+
+fn put_text(w: &mut Writer, text: Option<&str>) {
+    w.u8(text.is_some().into());
+    if let Some(text) = text {
+        w.str(text);
+    }
+}
+
+fn get_text(r: &mut Reader<'_>, cap: usize) -> Result<Option<String>, DecodeError> {
+    Ok(match flag("a text", r.u8()?)? {
+        true => Some(r.str(cap)?.to_owned()),
+        false => None,
+    })
+}
+
+/// A count that the bytes left can hold, `each` bytes an item: memory taken for it is bounded by
+/// what was sent.
+fn count(r: &mut Reader<'_>, each: usize) -> Result<usize, DecodeError> {
+    let cap = r.left() / each.max(1);
+    r.len(cap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What was written is read, to the last byte, and nothing shorter is.
+    pub(super) fn comes_back<'a, P: Payload<'a> + PartialEq + std::fmt::Debug>(
+        payload: &P,
+        bytes: &'a mut Vec<u8>,
+    ) {
+        let mut w = Writer::default();
+        payload.write(&mut w);
+        *bytes = w.into_inner();
+        let bytes: &'a [u8] = bytes;
+        let mut r = Reader::new(bytes);
+        assert_eq!(&P::read(&mut r).unwrap(), payload);
+        r.end().unwrap();
+        for short in 0..bytes.len() {
+            let mut r = Reader::new(&bytes[..short]);
+            let read = P::read(&mut r);
+            assert!(
+                read.is_err(),
+                "{short} bytes of {} gave {read:?}",
+                bytes.len()
+            );
+        }
+    }
+
+    #[test]
+    fn ids_of_own_operations_match_their_names() {
+        for (name, id) in NAMES {
+            assert_eq!(op_id(name), id);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            fn read<'a, P: Payload<'a>>(bytes: &'a [u8]) {
+                let _ = P::read(&mut Reader::new(bytes));
+            }
+            read::<SnapshotRequest>(&bytes);
+            read::<Snapshot>(&bytes);
+            read::<Load>(&bytes);
+            read::<Loaded>(&bytes);
+            read::<ImagePiece>(&bytes);
+            read::<GetFunction<'_>>(&bytes);
+            read::<FunctionInfo>(&bytes);
+            read::<Launch<'_>>(&bytes);
+            read::<Upload>(&bytes);
+            read::<Download>(&bytes);
+            read::<Pitched>(&bytes);
+            read::<HostFunction>(&bytes);
+            read::<HostReached>(&bytes);
+            read::<LinkCreate>(&bytes);
+            read::<LinkAdd<'_>>(&bytes);
+        }
+    }
+}

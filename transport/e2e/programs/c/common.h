@@ -1,0 +1,143 @@
+// What the programs share: checks that end the program, a context, kernels from files, numbers.
+#ifndef COMMON_H
+#define COMMON_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+
+static inline const char *name_of(CUresult result) {
+    const char *name = NULL;
+    return cuGetErrorName(result, &name) == CUDA_SUCCESS && name ? name : "an error without a name";
+}
+
+// Ends the program with 1 unless `call` gives `wanted`.
+#define EXPECT(wanted, call)                                                                                           \
+    do {                                                                                                               \
+        CUresult result_ = (call);                                                                                     \
+        if (result_ != (wanted)) {                                                                                     \
+            fprintf(stderr, "%s:%d: %s gave %d (%s), not %d (%s)\n", __FILE__, __LINE__, #call, result_,               \
+                    name_of(result_), (int)(wanted), name_of(wanted));                                                 \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+#define CHECK(call) EXPECT(CUDA_SUCCESS, call)
+
+// Ends the program with 1 unless `condition` holds.
+#define REQUIRE(condition, ...)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: not so: %s: ", __FILE__, __LINE__, #condition);                                    \
+            fprintf(stderr, __VA_ARGS__);                                                                              \
+            fputc('\n', stderr);                                                                                       \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+// Prints what a call gives, by its text in the program, as part of the output that is compared.
+#define SHOW(call)                                                                                                     \
+    do {                                                                                                               \
+        CUresult shown_ = (call);                                                                                      \
+        printf("%s: %d %s\n", #call, shown_, name_of(shown_));                                                         \
+    } while (0)
+
+// As SHOW, of a call whose error may be told by the next call that waits: through the network such calls are
+// not answered one by one, unless that is asked for. What it is that is told is the same.
+#define SHOW_SOON(call)                                                                                                \
+    do {                                                                                                               \
+        CUresult shown_ = (call);                                                                                      \
+        if (shown_ == CUDA_SUCCESS && getenv("GTRACE_REMOTE") && !getenv("GTRACE_STRICT"))                             \
+            shown_ = cuCtxSynchronize();                                                                               \
+        printf("%s: %d %s\n", #call, shown_, name_of(shown_));                                                         \
+    } while (0)
+
+// Starts CUDA and makes a context on device 0 current.
+static inline CUcontext begin(void) {
+    CUdevice device;
+    CUcontext context;
+    CHECK(cuInit(0));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuCtxCreate(&context, 0, device));
+    return context;
+}
+
+static inline char *path_of(const char *kernel) {
+    static char path[4096];
+    const char *folder = getenv("GTRACE_KERNELS");
+    REQUIRE(folder, "GTRACE_KERNELS must name the folder of the kernels' PTX");
+    snprintf(path, sizeof path, "%s/%s.ptx", folder, kernel);
+    return path;
+}
+
+// The text of a kernel file, ended by 0.
+static inline char *text_of(const char *kernel) {
+    FILE *file = fopen(path_of(kernel), "rb");
+    REQUIRE(file, "cannot open %s", path_of(kernel));
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    rewind(file);
+    char *text = calloc(1, (size_t)size + 1);
+    REQUIRE(fread(text, 1, (size_t)size, file) == (size_t)size, "cannot read %s", path_of(kernel));
+    fclose(file);
+    return text;
+}
+
+static inline CUmodule module_of(const char *kernel) {
+    CUmodule module;
+    char *text = text_of(kernel);
+    CHECK(cuModuleLoadData(&module, text));
+    free(text);
+    return module;
+}
+
+static inline CUfunction function_of(CUmodule module, const char *name) {
+    CUfunction function;
+    CHECK(cuModuleGetFunction(&function, module, name));
+    return function;
+}
+
+// Launches in one dimension; the arguments are addresses of the kernel's parameters.
+#define LAUNCH(function, blocks, threads, stream, ...)                                                                 \
+    cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, stream, (void *[]){__VA_ARGS__}, NULL)
+
+static inline CUdeviceptr allocate(size_t bytes) {
+    CUdeviceptr address;
+    CHECK(cuMemAlloc(&address, bytes));
+    return address;
+}
+
+static inline CUdeviceptr upload(const void *data, size_t bytes) {
+    CUdeviceptr address = allocate(bytes);
+    CHECK(cuMemcpyHtoD(address, data, bytes));
+    return address;
+}
+
+// splitmix64: the same numbers in every run.
+static inline uint64_t random_u64(uint64_t *state) {
+    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+// From 0 to 1, with a few bits only, so that sums of many are exact.
+static inline float random_float(uint64_t *state) {
+    return (float)(random_u64(state) >> 52) / 4096.0f;
+}
+
+// FNV-1a of bytes: what the programs print of long results.
+static inline uint64_t digest(const void *data, size_t bytes) {
+    const unsigned char *at = data;
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static inline void print_digest(const char *what, const void *data, size_t bytes) {
+    printf("%s: %zu bytes, digest %016llx\n", what, bytes, (unsigned long long)digest(data, bytes));
+}
+
+#endif

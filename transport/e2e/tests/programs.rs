@@ -1,0 +1,134 @@
+//! Each program prints the same on the stand-in itself and through each link, and is content with what it
+//! computed.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use gtrace_e2e::server::Via;
+use support::Case;
+
+/// A test for each program, with its name and nothing special.
+macro_rules! programs {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            Case::c(stringify!($name)).same_everywhere();
+        }
+    )*};
+}
+
+programs! {
+    saxpy reduction matmul histogram kernels
+    sticky launch_errors memory
+    streams copies launches modules link callbacks pointers forked contexts threads loaded
+}
+
+#[test]
+fn vector_add() {
+    let output = Case::c("vector_add").same_everywhere();
+    assert!(output.starts_with("sum: 4000 bytes"), "{output}");
+    Case::c("vector_add").arguments(&["50"]).same_everywhere();
+}
+
+#[test]
+fn devices_several() {
+    let output = Case::c("devices")
+        .server("GTRACE_SOFTGPU_DEVICES", "3")
+        .same_everywhere();
+    assert!(
+        output.contains("devices 3") && output.contains("copied to device 0: 79"),
+        "{output}"
+    );
+}
+
+#[test]
+fn devices_visible() {
+    let three = || Case::c("devices").server("GTRACE_SOFTGPU_DEVICES", "3");
+    let all = three().same_everywhere();
+    let uuids: Vec<&str> = all
+        .lines()
+        .filter_map(|line| Some(line.split_once("uuid ")?.1))
+        .collect();
+    assert_eq!(uuids.len(), 3, "{all}");
+
+    let one = three()
+        .client("CUDA_VISIBLE_DEVICES", "1")
+        .same_everywhere();
+    assert!(one.contains("devices 1") && one.contains(uuids[1]), "{one}");
+    let turned = three()
+        .client("CUDA_VISIBLE_DEVICES", "2,0")
+        .same_everywhere();
+    let first = turned.find(uuids[2]).expect("the third is visible");
+    assert!(
+        first < turned.find(uuids[0]).expect("the first is visible"),
+        "{turned}"
+    );
+    let cut = three()
+        .client("CUDA_VISIBLE_DEVICES", "0,7,1")
+        .same_everywhere();
+    assert!(cut.contains("devices 1"), "{cut}");
+    for nothing in ["", "-1", "none"] {
+        let none = three()
+            .client("CUDA_VISIBLE_DEVICES", nothing)
+            .same_everywhere();
+        assert_eq!(none, "no device\n");
+    }
+    let written = |hex: &str| {
+        format!(
+            "GPU-{}-{}-{}-{}-{}",
+            &hex[..8],
+            &hex[8..12],
+            &hex[12..16],
+            &hex[16..20],
+            &hex[20..]
+        )
+    };
+    let named = three()
+        .client("CUDA_VISIBLE_DEVICES", &written(uuids[2]))
+        .same_everywhere();
+    assert!(
+        named.contains("devices 1") && named.contains(uuids[2]),
+        "{named}"
+    );
+}
+
+#[test]
+fn launches_that_block() {
+    let blocking = Case::c("blocking")
+        .client("CUDA_LAUNCH_BLOCKING", "1")
+        .same_everywhere();
+    assert!(blocking.starts_with("blocking 1"), "{blocking}");
+    Case::c("blocking").same_everywhere();
+    Case::c("sticky")
+        .client("CUDA_LAUNCH_BLOCKING", "1")
+        .same_everywhere();
+}
+
+#[test]
+fn a_device_with_little_memory() {
+    Case::c("memory")
+        .server("GTRACE_SOFTGPU_MEMORY", "512MiB")
+        .same_everywhere();
+}
+
+#[test]
+fn cudarc() {
+    let output = Case::example("cudarc").same_everywhere();
+    assert!(output.contains("compute capability"), "{output}");
+}
+
+/// What the stand-in is told to do wrong reaches the program as the driver's error, at its next waiting call
+/// at the latest, and the program goes on to its end.
+#[test]
+fn a_launch_that_fails_on_the_device() {
+    let case = Case::c("launches").server("GTRACE_SOFTGPU_FAULT", "launch:700@50");
+    let server = case.serve(&[]);
+    let mut outcomes = vec![case.outcome_directly()];
+    outcomes.extend(Via::ALL.map(|via| case.outcome(&server, via, &[])));
+    for outcome in outcomes {
+        assert_eq!(outcome.status.code(), Some(1), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("gave 700"), "{}", outcome.stderr);
+    }
+    // Another client's device works, up to its own 50th launch.
+    Case::c("vector_add").remote(&server, Via::Unix, &[]);
+}

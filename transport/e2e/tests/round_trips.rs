@@ -1,0 +1,142 @@
+//! How often a program waits for the server: counted by the client's statistics, and seen on a slow link.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use gtrace_e2e::artefacts;
+use gtrace_e2e::process;
+use gtrace_e2e::programs;
+use gtrace_e2e::server::{Server, Via};
+use serde_json::Value;
+use support::{Case, LIMIT, artefacts};
+
+/// The statistics of a program that adds vectors `rounds` times.
+fn statistics(server: &Server, via: Via, rounds: u32) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stats.json");
+    let case = Case::c("vector_add").arguments(&[&rounds.to_string()]);
+    case.remote(server, via, &["--stats-file", file.to_str().unwrap()]);
+    let text = fs::read_to_string(&file).expect("gtrace exec --stats-file writes the statistics");
+    serde_json::from_str(&text).unwrap()
+}
+
+fn total(statistics: &Value, of: &str) -> u64 {
+    statistics["totals"][of].as_u64().expect("a count")
+}
+
+#[test]
+fn a_vector_addition_waits_eight_times_and_a_further_round_once() {
+    const ROUNDS: u64 = 20;
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        let one = statistics(&server, via, 1);
+        assert_eq!(one["link"], via.name());
+        let waited = total(&one, "waiting");
+        assert!(waited <= 8, "{waited} round trips in all: {one:#}");
+        let many = statistics(&server, via, 1 + ROUNDS as u32);
+        let each = (total(&many, "waiting") - total(&one, "waiting")) as f64 / ROUNDS as f64;
+        assert!(each <= 1.0, "{each} round trips a round: {many:#}");
+        // Two copies in and a launch.
+        assert_eq!(total(&many, "one_way") - total(&one, "one_way"), 3 * ROUNDS);
+    }
+}
+
+/// Against the same program on the same link when every call is answered: a busy host slows both.
+#[test]
+fn on_a_slow_link_only_what_waits_takes_time() {
+    const ROUNDS: u32 = 30;
+    const ROUND_TRIP: Duration = Duration::from_millis(100);
+    let case = Case::c("vector_add").arguments(&[&ROUNDS.to_string()]);
+    let server = case.serve(&[]);
+    let slow = ["--emulate", "rtt=100ms"];
+    let outcome = case.remote(&server, Via::Tcp, &slow);
+    assert!(
+        outcome.took >= ROUND_TRIP * ROUNDS,
+        "the link is not slow: {:?}",
+        outcome.took
+    );
+    assert_eq!(outcome.stdout, case.direct().stdout);
+    let strict = case.remote(&server, Via::Tcp, &[slow[0], slow[1], "--strict"]);
+    assert_eq!(outcome.stdout, strict.stdout);
+    // Two copies and a launch a round.
+    let saved = strict.took.saturating_sub(outcome.took);
+    assert!(
+        saved > ROUND_TRIP * ROUNDS * 3 / 2,
+        "{:?}, and {:?} if every call is answered",
+        outcome.took,
+        strict.took
+    );
+}
+
+#[test]
+fn programs_run_over_a_narrow_and_unsteady_link() {
+    for name in ["copies", "streams", "threads"] {
+        let case = Case::c(name);
+        let server = case.serve(&[]);
+        let options = ["--emulate", "rtt=2ms,jitter=1ms,bandwidth=400Mbit"];
+        let outcome = case.remote(&server, Via::Tcp, &options);
+        assert_eq!(outcome.stdout, case.direct().stdout);
+    }
+}
+
+#[test]
+fn a_link_that_breaks_is_an_error_and_no_hang() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let mut command = server.exec(Via::Tcp);
+    command
+        .args([
+            "--emulate",
+            "break=3s",
+            "--",
+            env!("CARGO_BIN_EXE_gtrace-e2e-client"),
+            "poll",
+        ])
+        .env("GTRACE_KERNELS", artefacts::kernels());
+    let outcome = process::run(&mut command, LIMIT).unwrap();
+    assert!(
+        outcome.stdout.contains("\nerror "),
+        "{}{}",
+        outcome.stdout,
+        outcome.stderr
+    );
+    assert!(
+        outcome.took < Duration::from_secs(10),
+        "it took {:?}",
+        outcome.took
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_with_the_remedy() {
+    let program = programs::c_program(artefacts(), "vector_add").unwrap();
+    let mut command = Command::new(&artefacts().gtrace);
+    command
+        .args(["exec", "--remote", "unix:/nonexistent/serve.sock", "--"])
+        .arg(program)
+        .stdin(Stdio::null());
+    let outcome = process::run(&mut command, LIMIT).unwrap();
+    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("gtrace serve"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(outcome.stdout, "");
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_program() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for (arguments, status) in [(&["true"][..], 0), (&["sh", "-c", "exit 41"], 41)] {
+        let mut command = server.exec(Via::Unix);
+        let outcome = process::run(command.arg("--").args(arguments), LIMIT).unwrap();
+        assert_eq!(outcome.status.code(), Some(status));
+    }
+    let mut command = server.exec(Via::Unix);
+    let outcome = process::run(command.args(["--", "/nonexistent/program"]), LIMIT).unwrap();
+    assert_eq!(outcome.status.code(), Some(127), "{}", outcome.stderr);
+}

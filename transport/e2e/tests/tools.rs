@@ -1,0 +1,84 @@
+//! Public tools in Python see through the network what they see on the spot.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::path::PathBuf;
+
+use gtrace_e2e::{mask, programs};
+use support::{Case, artefacts};
+
+/// Where `cargo xtask test` puts the environment with the packages of `programs/python/requirements.txt`.
+fn python() -> Option<PathBuf> {
+    let named = std::env::var_os("GTRACE_E2E_PYTHON").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| artefacts().profile.with_file_name("e2e-python"));
+    let python = folder.join("bin/python3");
+    if python.is_file() {
+        return Some(python);
+    }
+    println!(
+        "SKIPPED: no Python environment at {}: cargo xtask test makes it from PyPI",
+        folder.display()
+    );
+    None
+}
+
+fn script(python: PathBuf, name: &str) -> Case {
+    let file = programs::python_sources().join(name);
+    Case::new(python).arguments(&[file.to_str().unwrap()])
+}
+
+#[test]
+fn cuda_python() {
+    let Some(python) = python() else { return };
+    let output = script(python, "vector_add.py").same_everywhere();
+    assert!(
+        output.contains("a wrong free: CUDA_ERROR_INVALID_VALUE"),
+        "{output}"
+    );
+}
+
+#[test]
+fn nvidia_ml_py() {
+    let Some(python) = python() else { return };
+    let output = script(python, "nvml.py")
+        .server("GTRACE_SOFTGPU_DEVICES", "2")
+        .mask(mask::changing)
+        .same_everywhere();
+    assert!(
+        output.contains("devices 2") && output.contains("after the end: Uninitialized"),
+        "{output}"
+    );
+}
+
+/// The lines that name a device, without numbers: the rest is about this host and its processes.
+fn of_devices(text: &str) -> String {
+    let text = mask::numbers(text);
+    let of_device = ["stand-in", "Driver", "MiB |"];
+    let lines = text
+        .lines()
+        .filter(|line| of_device.iter().any(|word| line.contains(word)));
+    let kept: String = lines.map(|line| line.to_owned() + "\n").collect();
+    assert!(kept.contains("stand-in"), "no device is shown:\n{text}");
+    kept
+}
+
+#[test]
+fn nvitop() {
+    let Some(python) = python() else { return };
+    Case::new(python.with_file_name("nvitop"))
+        .arguments(&["-1", "--ascii", "--colorful"])
+        .client("TERM", "xterm-256color")
+        .client("COLUMNS", "120")
+        .mask(of_devices)
+        .same_everywhere();
+}
+
+#[test]
+fn gpustat() {
+    let Some(python) = python() else { return };
+    Case::new(python.with_file_name("gpustat"))
+        .arguments(&["--no-color", "--no-header"])
+        .mask(of_devices)
+        .same_everywhere();
+}

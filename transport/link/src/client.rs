@@ -1,0 +1,319 @@
+//! Opening a lane.
+
+use std::fs;
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
+use std::process;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gtrace_protocol::{
+    Challenge, ClientHello, Features, Preamble, Proof, Prover, SessionId, Welcome, control,
+};
+
+use rustls::ClientConnection;
+
+use crate::auth::{self, Transcript};
+use crate::certificates::{client_tls, explain_to_client};
+use crate::control::{probe, receive, send, send_frame};
+use crate::emulate::emulate;
+use crate::link::{Link, LinkError, LinkKind};
+use crate::offer;
+use crate::stream::Stream;
+use crate::target::{Address, Preference, Target};
+use crate::tls::TlsChannel;
+use crate::{channel, socket};
+
+/// A round trip below this is worth being measured again, to know it without its outliers.
+const QUICK: Duration = Duration::from_millis(2);
+
+/// Longest time for taking an offer, and again for its probe.
+const PROBE: Duration = Duration::from_millis(250);
+
+/// An open session, to which further lanes can be opened.
+#[derive(Clone)]
+pub struct Session {
+    /// Its name.
+    pub id: SessionId,
+    /// Shows that a lane belongs to it.
+    pub secret: [u8; 32],
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("id", &self.id).finish()
+    }
+}
+
+/// What this process says of itself; the nonce is filled in by [`connect`].
+pub fn hello(strict: bool) -> ClientHello {
+    let line = |path: &str| {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        text.trim_end().to_owned()
+    };
+    ClientHello {
+        nonce: [0; 32],
+        features: Features(
+            Features::WATERMARK.0 | Features::IMAGE_CACHE.0 | Features::SHARED_MEMORY.0,
+        ),
+        pid: process::id(),
+        program: line("/proc/self/comm"),
+        host: line("/proc/sys/kernel/hostname"),
+        boot_id: boot_id(),
+        strict,
+    }
+}
+
+/// Tells whether two processes run under the same kernel.
+pub(crate) fn boot_id() -> String {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim_end().to_owned()
+}
+
+/// Opens a lane to `target`: of a new session, or of `session`.
+///
+/// Returns the link, ready for the first frame of the lane, what the server said, and the session
+/// that the lane belongs to. [`LinkInfo::fallbacks`](crate::LinkInfo::fallbacks) says which better
+/// links were tried and why they are not used.
+///
+/// # Errors
+///
+/// [`LinkError::Refused`] with the server's reason, [`LinkError::TimedOut`], [`LinkError::Closed`],
+/// [`LinkError::Tls`], [`LinkError::Usage`] if settings contradict each other; all name the server.
+pub fn connect(
+    target: &Target,
+    hello: &ClientHello,
+    session: Option<&Session>,
+) -> Result<(Link, Welcome, Session), LinkError> {
+    check(target)?;
+    // Files are read before the server has to wait for it.
+    let tls = match (&target.tls, &target.address) {
+        (Some(tls), Address::Tcp(host, _)) => Some(client_tls(tls, host)?),
+        _ => None,
+    };
+    open_lane(open(target)?, tls, target, hello, session)
+}
+
+/// As [`connect`], over a socket that is connected already and carries no TLS.
+///
+/// # Errors
+///
+/// As [`connect`].
+pub fn connect_over(
+    stream: Stream,
+    target: &Target,
+    hello: &ClientHello,
+    session: Option<&Session>,
+) -> Result<(Link, Welcome, Session), LinkError> {
+    open_lane(stream, None, target, hello, session)
+}
+
+fn open_lane(
+    stream: Stream,
+    tls: Option<ClientConnection>,
+    target: &Target,
+    hello: &ClientHello,
+    session: Option<&Session>,
+) -> Result<(Link, Welcome, Session), LinkError> {
+    let id = session.map_or(SessionId::default(), |session| session.id);
+    let deadline = Instant::now() + target.handshake();
+    let (socket, mut info) = stream.prepare();
+    let preamble = Preamble::new(tls.is_some(), id).to_bytes();
+    socket::send_all(&socket, &preamble, deadline)?;
+    let mut link = match tls {
+        None => channel::link(Arc::new(socket), info),
+        Some(connection) => {
+            let (tls, address) = (target.tls.clone(), target.address.clone());
+            let explain = move |error: &rustls::Error| match (&tls, &address) {
+                (Some(tls), Address::Tcp(host, _)) => explain_to_client(error, tls, host),
+                _ => error.to_string(),
+            };
+            let channel = TlsChannel::handshake(socket, connection.into(), explain, deadline)?;
+            info.kind = LinkKind::Tls;
+            channel::link(Arc::new(channel), info)
+        }
+    };
+    if let Some(emulation) = target.emulate {
+        link = emulate(link, emulation)?;
+    }
+    let (welcome, round_trip) = introduce(&mut link, target, hello, session, deadline)?;
+    let mut link = choose(link, target, &welcome, round_trip, deadline)?;
+    send_frame(&mut *link.tx, control::SWITCH, &[])?;
+    let session = Session {
+        id: welcome.session,
+        secret: welcome.secret,
+    };
+    Ok((link, welcome, session))
+}
+
+/// That the settings do not contradict each other.
+fn check(target: &Target) -> Result<(), LinkError> {
+    let usage = |text: String| Err(LinkError::Usage(text));
+    match (&target.address, target.link) {
+        (Address::Unix(_), Preference::Tcp) => usage(format!(
+            "{} is no TCP address: use --link auto, or the server's HOST:PORT",
+            target.address
+        )),
+        (Address::Unix(_), _) if target.tls.is_some() => usage(format!(
+            "TLS is for TCP, and {} is a Unix socket: leave out --tls-ca",
+            target.address
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Connects the socket.
+fn open(target: &Target) -> Result<Stream, LinkError> {
+    let failed = |error: io::Error| {
+        let remedy = match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                "; is `gtrace serve` running there?"
+            }
+            io::ErrorKind::PermissionDenied => "; the socket's owner decides who may connect",
+            _ => "",
+        };
+        LinkError::Io(
+            format!("cannot connect to {}", target.address),
+            io::Error::new(error.kind(), format!("{error}{remedy}")),
+        )
+    };
+    let stream: Stream = match &target.address {
+        Address::Unix(path) => UnixStream::connect(path).map_err(failed)?.into(),
+        Address::Tcp(host, port) => {
+            let addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
+            let mut last = io::Error::other("the name has no address");
+            let mut connected = None;
+            for address in addresses {
+                match TcpStream::connect_timeout(&address, target.timeout) {
+                    Ok(stream) => {
+                        connected = Some(stream);
+                        break;
+                    }
+                    Err(error) => last = error,
+                }
+            }
+            connected.ok_or_else(|| failed(last))?.into()
+        }
+    };
+    Ok(stream.named(target.address.to_string()))
+}
+
+/// HELLO to WELCOME; also the time from PROOF to WELCOME.
+fn introduce(
+    link: &mut Link,
+    target: &Target,
+    hello: &ClientHello,
+    session: Option<&Session>,
+    deadline: Instant,
+) -> Result<(Welcome, Duration), LinkError> {
+    let hello = ClientHello {
+        nonce: auth::random_array()?,
+        ..hello.clone()
+    };
+    send(&mut *link.tx, &hello)?;
+    let challenge: Challenge = receive(&mut *link.rx, deadline)?.message()?;
+    let secret: Option<&[u8]> = match (session, &target.token) {
+        (Some(session), _) => Some(&session.secret),
+        (None, Some(token)) => Some(token.as_bytes()),
+        (None, None) => None,
+    };
+    let secret = match (challenge.secret, secret) {
+        (true, Some(secret)) => Some(secret),
+        (false, None) => None,
+        (true, None) => {
+            return Err(LinkError::Refused(
+                "it wants a token: name its file with --token-file or GTRACE_TOKEN_FILE".into(),
+            ));
+        }
+        // Else whoever answers at this address would pass for the server.
+        (false, Some(_)) => {
+            return Err(LinkError::Usage(format!(
+                "{} does not ask for the token, so it may not be the server that has it: start the \
+                 server with --token-file, or leave the token out here",
+                target.address
+            )));
+        }
+    };
+    let transcript = Transcript {
+        session: session.map_or(SessionId::default(), |session| session.id),
+        client_nonce: hello.nonce,
+        server_nonce: challenge.nonce,
+    };
+    let proof = secret.map_or([0; 32], |secret| transcript.prove(Prover::Client, secret));
+    let sent = Instant::now();
+    send(&mut *link.tx, &Proof(proof))?;
+    let welcome: Welcome = receive(&mut *link.rx, deadline)?.message()?;
+    let round_trip = sent.elapsed();
+    if secret.is_some_and(|secret| !transcript.proves(Prover::Server, secret, &welcome.proof)) {
+        return Err(LinkError::Refused(format!(
+            "{} let this client in without knowing the token itself: it is not the server that the \
+             token is for",
+            target.address
+        )));
+    }
+    Ok((welcome, round_trip))
+}
+
+/// The best link that works and is wanted; why others are not used stands in its `fallbacks`.
+fn choose(
+    mut link: Link,
+    target: &Target,
+    welcome: &Welcome,
+    round_trip: Duration,
+    deadline: Instant,
+) -> Result<Link, LinkError> {
+    let wanted: &[&str] = match (target.link, link.info.kind) {
+        (Preference::Auto, LinkKind::Unix) => &[offer::SHARED_MEMORY],
+        (Preference::Auto, _) => &[offer::SHARED_MEMORY, offer::UNIX],
+        (Preference::SharedMemory, _) => &[offer::SHARED_MEMORY],
+        (Preference::Unix, LinkKind::Unix) | (Preference::Tcp, _) => &[],
+        (Preference::Unix, _) => &[offer::UNIX],
+    };
+    let mut fallbacks = Vec::new();
+    for name in wanted {
+        match take(name, &link, target, welcome, deadline) {
+            Ok(mut better) => {
+                better.info.fallbacks = fallbacks;
+                return Ok(better);
+            }
+            Err(reason) => fallbacks.push(format!("{name}: {reason}")),
+        }
+    }
+    if target.link != Preference::Auto && !fallbacks.is_empty() {
+        return Err(LinkError::Usage(format!(
+            "{} by {}; use --link auto to take what works",
+            target.address,
+            fallbacks.join("; ")
+        )));
+    }
+    link.info.fallbacks = fallbacks;
+    link.info.probe_ns = if round_trip < QUICK {
+        probe(&mut link, deadline)?
+    } else {
+        u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX)
+    };
+    Ok(link)
+}
+
+/// Takes the offer of that name and probes it.
+fn take(
+    name: &str,
+    link: &Link,
+    target: &Target,
+    welcome: &Welcome,
+    deadline: Instant,
+) -> Result<Link, String> {
+    let offer = welcome.offers.iter().find(|offer| offer.link == name);
+    let Some(offer) = offer else {
+        return Err("not offered, as the server runs on another host or has it turned off".into());
+    };
+    let timeout = target.timeout.min(PROBE);
+    let mut better = offer::take(offer, &link.info.peer, timeout).map_err(|e| e.to_string())?;
+    if let Some(emulation) = target.emulate {
+        better = emulate(better, emulation).map_err(|e| e.to_string())?;
+    }
+    let deadline = deadline.min(Instant::now() + target.slower(timeout));
+    better.info.probe_ns = probe(&mut better, deadline).map_err(|e| e.to_string())?;
+    Ok(better)
+}

@@ -1,0 +1,219 @@
+//! What every link can do.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+use gtrace_protocol::{DecodeError, FrameError, PreambleError};
+use thiserror::Error;
+
+use crate::ring::RingError;
+
+/// Why a link cannot go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// The peer has closed it, or died.
+    #[error("the connection to {0} was closed by the other side")]
+    Closed(String),
+    /// The deadline passed first.
+    #[error("no answer in time from {0}")]
+    TimedOut(String),
+    /// The server does not let this client in; its own words.
+    #[error("the server refused the connection: {0}")]
+    Refused(String),
+    /// The system's error.
+    #[error("{0}: {1}")]
+    Io(String, #[source] io::Error),
+    /// A connection does not begin as one of ours.
+    #[error(transparent)]
+    Preamble(#[from] PreambleError),
+    /// What came is no frame.
+    #[error("the other side does not keep to the protocol: {0}")]
+    Frame(#[from] FrameError),
+    /// What came cannot be read.
+    #[error("the other side does not keep to the protocol: {0}")]
+    Decode(#[from] DecodeError),
+    /// A counter of shared memory is wrong.
+    #[error("the other side does not keep to the protocol: {0}")]
+    Ring(#[from] RingError),
+    /// TLS failed.
+    #[error("TLS with {0}: {1}")]
+    Tls(String, String),
+    /// An address or a setting that cannot be used.
+    #[error("{0}")]
+    Usage(String),
+}
+
+/// The kind of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkKind {
+    /// Rings in memory that both processes have mapped.
+    SharedMemory,
+    /// A Unix socket.
+    Unix,
+    /// TCP.
+    Tcp,
+    /// TCP with TLS.
+    Tls,
+}
+
+impl fmt::Display for LinkKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::SharedMemory => "shm",
+            Self::Unix => "unix",
+            Self::Tcp => "tcp",
+            Self::Tls => "tls",
+        })
+    }
+}
+
+/// What is known of a link.
+#[derive(Clone, Debug)]
+pub struct LinkInfo {
+    /// Its kind.
+    pub kind: LinkKind,
+    /// The other side, for messages.
+    pub peer: String,
+    /// Best size of a piece of a bulk copy, bytes.
+    pub chunk: usize,
+    /// TCP's congestion control.
+    pub congestion_control: Option<String>,
+    /// Round trip of the probe, ns.
+    pub probe_ns: u64,
+    /// Links that were tried before and why they are not used.
+    pub fallbacks: Vec<String>,
+}
+
+/// The sending half.
+pub trait Tx: Send {
+    /// Room for `len` bytes, at most [`gtrace_protocol::SMALL_MAX`] and a header, behind what was
+    /// committed. Waits for room if there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`].
+    fn reserve(&mut self, len: usize) -> Result<&mut [u8], LinkError>;
+
+    /// The first `len` bytes of the room are to be sent.
+    fn commit(&mut self, len: usize);
+
+    /// Sends `body` behind what was committed, without a copy more than the link needs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`].
+    fn bulk(&mut self, body: &[u8]) -> Result<(), LinkError>;
+
+    /// Makes the other side see what was committed.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Closed`] and [`LinkError::Io`]: the link is at its end.
+    fn flush(&mut self) -> Result<(), LinkError>;
+
+    /// Bytes committed and not yet flushed.
+    fn pending(&self) -> usize;
+}
+
+/// The receiving half.
+pub trait Rx: Send {
+    /// Waits until `len` bytes are there, at most [`gtrace_protocol::SMALL_MAX`] and a header, and
+    /// shows them; they stay unread.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::TimedOut`] after `deadline`, when nothing was lost; others are the link's end.
+    fn peek(&mut self, len: usize, deadline: Option<Instant>) -> Result<&[u8], LinkError>;
+
+    /// Whether `len` bytes can be peeked at without waiting.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    fn ready(&mut self, len: usize) -> Result<bool, LinkError>;
+
+    /// The first `len` bytes, which were peeked at, are read.
+    fn consume(&mut self, len: usize);
+
+    /// Reads exactly as many bytes as `into` has.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    fn read(&mut self, into: &mut [u8]) -> Result<(), LinkError>;
+
+    /// Waits for at least one unread byte and shows what is there in place, at most `max`; they stay
+    /// unread.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    fn some(&mut self, max: usize) -> Result<&[u8], LinkError>;
+}
+
+/// An open link.
+pub struct Link {
+    /// What is sent.
+    pub tx: Box<dyn Tx>,
+    /// What is received.
+    pub rx: Box<dyn Rx>,
+    /// What it is.
+    pub info: LinkInfo,
+    /// Ends it from anywhere.
+    pub end: Ender,
+}
+
+/// What can be ended.
+pub(crate) trait End: Send + Sync {
+    fn end(&self);
+    fn forget_in_child(&self);
+    fn is_alive(&self) -> bool;
+}
+
+/// Ends a link from another thread, whatever its halves wait for. It does not keep the link open.
+#[derive(Clone)]
+pub struct Ender(Weak<dyn End>);
+
+impl Ender {
+    pub(crate) fn new<E: End + 'static>(what: &Arc<E>) -> Self {
+        let weak: Weak<E> = Arc::downgrade(what);
+        Self(weak)
+    }
+
+    /// Ends the link: both halves, here and on the other side, find it closed.
+    pub fn end(&self) {
+        if let Some(link) = self.0.upgrade() {
+            link.end();
+        }
+    }
+
+    /// In the child of a fork: gives the child's copy of the descriptor up without ending the link
+    /// of the parent, so that the server sees the parent's end while the child lives on. The child
+    /// finds the link closed. Makes system calls only, and so may be called from a handler of
+    /// `pthread_atfork`.
+    pub fn forget_in_child(&self) {
+        if let Some(link) = self.0.upgrade() {
+            link.forget_in_child();
+        }
+    }
+
+    /// Whether the other side has the link open, as far as the system knows, whatever lies unread.
+    pub fn is_alive(&self) -> bool {
+        self.0.upgrade().is_some_and(|link| link.is_alive())
+    }
+}
+
+impl fmt::Debug for Ender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ender")
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link").field("info", &self.info).finish()
+    }
+}

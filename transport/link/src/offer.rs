@@ -1,0 +1,195 @@
+//! Better links to a server on the same host: offered in WELCOME, taken over an abstract Unix socket
+//! of the process that has the session.
+//!
+//! The client connects to the socket and sends the offer's cookie; the server answers
+//! [`Answer`], with the descriptor of the memory if it is shared memory. Then the client probes the
+//! new link, and says by SWITCH on the link that it uses from there on that it does.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::time::{Duration, Instant};
+
+use gtrace_protocol::Offer;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+
+use crate::auth;
+use crate::link::{Link, LinkError};
+use crate::mapping::{Mapping, Ring};
+use crate::stream::Stream;
+use crate::{channel, socket};
+use crate::{shm, wait};
+
+/// Longest wait for one who connected to say which offer it takes.
+const TAKE: Duration = Duration::from_millis(500);
+/// First bytes of the answer.
+const MAGIC: [u8; 8] = *b"GTOFFER1";
+/// Bytes of the answer: magic, and the size of a ring (0 for a Unix socket), little-endian.
+const ANSWER: usize = 16;
+
+/// Name of the offer of shared memory.
+pub(crate) const SHARED_MEMORY: &str = "shm";
+/// Name of the offer of a Unix socket.
+pub(crate) const UNIX: &str = "unix";
+
+/// The offers of one lane, on the server's side.
+pub(crate) struct Offers {
+    listener: UnixListener,
+    ring: usize,
+    offers: Vec<Offer>,
+}
+
+impl Offers {
+    /// Offers `links`; shared memory with rings of `ring` bytes.
+    pub(crate) fn open(links: &[&str], ring: usize) -> Result<Self, LinkError> {
+        let name: String = std::iter::once("gtrace-".to_owned())
+            .chain(auth::random_array::<12>()?.map(|b| format!("{b:02x}")))
+            .collect();
+        let failed = |e| LinkError::Io("cannot offer a local link".into(), e);
+        let address = SocketAddr::from_abstract_name(&name).map_err(failed)?;
+        let listener = UnixListener::bind_addr(&address).map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        let mut offers = Vec::new();
+        for link in links {
+            offers.push(Offer {
+                link: (*link).to_owned(),
+                address: name.clone(),
+                cookie: auth::random_array()?,
+            });
+        }
+        Ok(Self {
+            listener,
+            ring,
+            offers,
+        })
+    }
+
+    /// What stands in WELCOME.
+    pub(crate) fn list(&self) -> Vec<Offer> {
+        self.offers.clone()
+    }
+
+    pub(crate) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.listener.as_fd()
+    }
+
+    /// Lets the one in who comes for an offer; none if nobody is there, or one who should not be.
+    pub(crate) fn accept(&mut self, peer: &str) -> Option<Result<Link, LinkError>> {
+        let (stream, _) = self.listener.accept().ok()?;
+        let stream = Stream::from(stream).named(peer.to_owned());
+        let allowed = stream.peer_uid().is_ok_and(may_share);
+        let mut cookie = [0; 16];
+        let deadline = Instant::now() + TAKE;
+        if !allowed || socket::receive_exact(stream.socket(), &mut cookie, deadline).is_err() {
+            return None;
+        }
+        let at = (self.offers.iter()).position(|offer| auth::same(&offer.cookie, &cookie))?;
+        let offer = self.offers.swap_remove(at);
+        Some(match offer.link.as_str() {
+            SHARED_MEMORY => self.share(stream),
+            _ => answer(&stream, 0, None).map(|()| unix_link(stream)),
+        })
+    }
+
+    fn share(&self, stream: Stream) -> Result<Link, LinkError> {
+        let (mapping, memory) = Mapping::create(self.ring)
+            .map_err(|e| LinkError::Io("cannot make shared memory".into(), e))?;
+        answer(&stream, mapping.ring() as u64, Some(&memory))?;
+        let (socket, _) = stream.prepare();
+        Ok(shm::link(mapping, Ring::ToClient, socket))
+    }
+}
+
+/// Whether memory may be shared with a process of this user: ours, or where one of the two is root,
+/// who could look at the other's memory anyway.
+fn may_share(uid: u32) -> bool {
+    let ours = rustix::process::geteuid().as_raw();
+    uid == ours || uid == 0 || ours == 0
+}
+
+fn unix_link(stream: Stream) -> Link {
+    let (socket, info) = stream.prepare();
+    channel::link(socket.into(), info)
+}
+
+fn answer(stream: &Stream, ring: u64, memory: Option<&OwnedFd>) -> Result<(), LinkError> {
+    let mut bytes = [0; ANSWER];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..].copy_from_slice(&ring.to_le_bytes());
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    let fds: Vec<_> = memory.iter().map(|memory| memory.as_fd()).collect();
+    if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(&fds)) {
+        return Err(LinkError::Usage(
+            "no room for a descriptor in a message".into(),
+        ));
+    }
+    rustix::net::sendmsg(
+        stream,
+        &[IoSlice::new(&bytes)],
+        &mut control,
+        SendFlags::NOSIGNAL,
+    )
+    .map(|_| ())
+    .map_err(|e| wait::io_error(stream.peer(), e))
+}
+
+/// Takes an offer, on the client's side; the link still has to be probed.
+pub(crate) fn take(offer: &Offer, peer: &str, timeout: Duration) -> Result<Link, LinkError> {
+    let failed = |e| LinkError::Io(format!("the offered socket of {peer}"), e);
+    let address = SocketAddr::from_abstract_name(&offer.address).map_err(failed)?;
+    let stream = UnixStream::connect_addr(&address).map_err(failed)?;
+    let stream = Stream::from(stream).named(peer.to_owned());
+    if !may_share(stream.peer_uid()?) {
+        return Err(failed(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            "it belongs to another user",
+        )));
+    }
+    let deadline = Instant::now() + timeout;
+    socket::send_all(stream.socket(), &offer.cookie, deadline)?;
+    let (ring, memory) = receive_answer(&stream, deadline)?;
+    match (offer.link.as_str(), memory) {
+        (SHARED_MEMORY, Some(memory)) => {
+            let mapping = Mapping::open(&memory, ring).map_err(failed)?;
+            let (socket, _) = stream.prepare();
+            Ok(shm::link(mapping, Ring::ToServer, socket))
+        }
+        (UNIX, None) => Ok(unix_link(stream)),
+        _ => Err(failed(io::Error::other("it answered something else"))),
+    }
+}
+
+fn receive_answer(stream: &Stream, deadline: Instant) -> Result<(u64, Option<OwnedFd>), LinkError> {
+    let socket = stream.socket();
+    let mut bytes = [0; ANSWER];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+    let received = socket
+        .wait(rustix::event::PollFlags::IN, Some(deadline))
+        .until(&mut crate::spin::Spin::never(), || {
+            let mut slices = [IoSliceMut::new(&mut bytes)];
+            match rustix::net::recvmsg(stream, &mut slices, &mut control, flags) {
+                Ok(message) => Ok(Some(message.bytes)),
+                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(None),
+                Err(e) => Err(wait::io_error(stream.peer(), e)),
+            }
+        })?;
+    let memory = control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut fds) => fds.next(),
+        _ => None,
+    });
+    match (received, bytes.split_first_chunk::<8>()) {
+        (ANSWER, Some((&MAGIC, ring))) => {
+            let ring = ring.try_into().map(u64::from_le_bytes).unwrap_or_default();
+            Ok((ring, memory))
+        }
+        _ => Err(socket.closed()),
+    }
+}

@@ -1,0 +1,402 @@
+//! Letting a lane in.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_protocol::{
+    Challenge, ClientHello, Features, HEADER_LEN, Message as _, PREAMBLE_LEN, Preamble,
+    PreambleError, Proof, Prover, Refused, SessionId, Welcome, Writer, control,
+};
+use rustix::event::{PollFd, PollFlags};
+use rustls::ServerConnection;
+
+use crate::auth::{self, Token, Transcript};
+use crate::certificates::explain_to_server;
+use crate::channel;
+use crate::client::boot_id;
+use crate::control::{frame, receive, send, send_frame};
+use crate::link::{Link, LinkError, LinkKind};
+use crate::offer::{self, Offers};
+use crate::socket;
+use crate::stream::Stream;
+use crate::tls::TlsChannel;
+use crate::wait::{io_error, poll};
+
+/// A lane that is let in.
+#[derive(Clone, Copy)]
+pub struct Admitted {
+    /// Its session.
+    pub session: SessionId,
+    /// The session's secret, by which its other lanes prove themselves.
+    pub secret: [u8; 32],
+    /// Number of the lane in the session, from 1.
+    pub lane: u16,
+}
+
+impl fmt::Debug for Admitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Admitted")
+            .field("session", &self.session)
+            .field("lane", &self.lane)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The sessions of a server, or the one of a worker.
+pub trait Sessions: Send + Sync {
+    /// The secret of an open session; none if there is no such session.
+    fn secret(&self, session: SessionId) -> Option<[u8; 32]>;
+
+    /// Lets a lane in whose client has proved itself: of a new session, or of `session`.
+    ///
+    /// # Errors
+    ///
+    /// Why not, for the user of the client.
+    fn admit(&self, session: Option<SessionId>, hello: &ClientHello) -> Result<Admitted, String>;
+}
+
+/// The one session of a worker process.
+pub struct OneSession {
+    id: SessionId,
+    secret: [u8; 32],
+    lanes_max: u16,
+    /// Lanes that were let in; 0 before the first.
+    lanes: Mutex<u16>,
+}
+
+impl OneSession {
+    /// Of this name; at most `lanes_max` lanes in its whole life.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no random numbers.
+    pub fn new(id: SessionId, lanes_max: u16) -> Result<Self, LinkError> {
+        Ok(Self {
+            id,
+            secret: auth::random_array()?,
+            lanes_max,
+            lanes: Mutex::new(0),
+        })
+    }
+}
+
+impl Sessions for OneSession {
+    fn secret(&self, session: SessionId) -> Option<[u8; 32]> {
+        let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        (session == self.id && *lanes > 0).then_some(self.secret)
+    }
+
+    fn admit(&self, session: Option<SessionId>, _: &ClientHello) -> Result<Admitted, String> {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        match session {
+            None if *lanes > 0 => return Err("the session has begun already".into()),
+            Some(session) if session != self.id => return Err("no such session".into()),
+            _ => {}
+        }
+        if *lanes == self.lanes_max {
+            return Err(format!(
+                "this session has had all the {} lanes that it may have",
+                self.lanes_max
+            ));
+        }
+        *lanes += 1;
+        Ok(Admitted {
+            session: self.id,
+            secret: self.secret,
+            lane: *lanes,
+        })
+    }
+}
+
+/// A new name for a session.
+///
+/// # Errors
+///
+/// If the system has no random numbers.
+pub fn new_session_id() -> Result<SessionId, LinkError> {
+    Ok(SessionId(auth::random_array()?))
+}
+
+/// What a server offers and asks for.
+#[derive(Clone)]
+pub struct ServerTerms {
+    /// What a client of a new session must know; none lets everybody in.
+    pub token: Option<Token>,
+    /// TLS over TCP; with it, clients that do not use it are refused.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// What the server can do.
+    pub features: Features,
+    /// Frames that a client may send before it has to wait for credit.
+    pub credits: u32,
+    /// `cuDriverGetVersion`.
+    pub driver_version: i32,
+    /// Whether there is NVML.
+    pub nvml: bool,
+    /// The server's host, for messages.
+    pub host: String,
+    /// Longest handshake.
+    pub timeout: Duration,
+    /// Bytes of each ring of shared memory; 0 offers none.
+    pub ring: usize,
+    /// Whose lanes.
+    pub sessions: Arc<dyn Sessions>,
+}
+
+/// Reads the first bytes of a connection, which say whom it is for. No byte more is taken, so that
+/// the descriptor can be given to another process.
+///
+/// A client of another version is told so.
+///
+/// # Errors
+///
+/// [`LinkError::TimedOut`], [`LinkError::Closed`], [`LinkError::Preamble`]: to be closed and counted.
+pub fn read_preamble(stream: &Stream, timeout: Duration) -> Result<Preamble, LinkError> {
+    let deadline = Instant::now() + timeout;
+    let mut bytes = [0; PREAMBLE_LEN];
+    socket::receive_exact(stream.socket(), &mut bytes, deadline)?;
+    let parsed = Preamble::parse(&bytes);
+    if let Err(error @ (PreambleError::Version(..) | PreambleError::Flags(_))) = &parsed {
+        refuse(stream, &error.to_string());
+    }
+    Ok(parsed?)
+}
+
+/// Tells a client why it is not let in, before there is a link. The caller closes the connection.
+pub fn refuse(stream: &Stream, reason: &str) {
+    let mut writer = Writer::default();
+    Refused(reason.to_owned()).write(&mut writer);
+    let bytes = frame(control::REFUSED, writer.as_slice());
+    // Whoever does not listen any more need not be told.
+    if socket::send_all(stream.socket(), &bytes, Instant::now()).is_ok() {
+        socket::linger(stream.as_fd());
+    }
+}
+
+/// Refuses a client before there is a link.
+fn turn_away(stream: &Stream, reason: &str) -> LinkError {
+    refuse(stream, reason);
+    LinkError::Refused(reason.to_owned())
+}
+
+/// Lets a lane in, or refuses it with a reason that its user sees.
+///
+/// Returns the link, ready for the first frame of the lane, what the client said of itself, and what
+/// the lane is.
+///
+/// # Errors
+///
+/// [`LinkError::Refused`] with the reason that was sent; others as the link's. The connection is
+/// closed.
+pub fn welcome(
+    stream: Stream,
+    preamble: Preamble,
+    terms: &ServerTerms,
+) -> Result<(Link, ClientHello, Admitted), LinkError> {
+    let deadline = Instant::now() + terms.timeout;
+    let config = match (&terms.tls, stream.is_tcp(), preamble.tls) {
+        (Some(config), true, true) => Some(Arc::clone(config)),
+        (None, true, false) | (_, false, false) => None,
+        (Some(_), true, false) => {
+            return Err(turn_away(
+                &stream,
+                "this server speaks TLS only: name its certificate with --tls-ca",
+            ));
+        }
+        (None, true, true) => {
+            return Err(turn_away(
+                &stream,
+                "this server does not speak TLS: leave out --tls-ca, or start it with --tls-cert \
+                 and --tls-key",
+            ));
+        }
+        (_, false, true) => {
+            return Err(turn_away(
+                &stream,
+                "a Unix socket needs no TLS: leave out --tls-ca",
+            ));
+        }
+    };
+    let watch = stream
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(|e| io_error(stream.peer(), e))?;
+    let (socket, mut info) = stream.prepare();
+    let mut link = match config {
+        None => channel::link(Arc::new(socket), info),
+        Some(config) => {
+            let connection = ServerConnection::new(config)
+                .map_err(|e| LinkError::Tls(socket.peer.clone(), e.to_string()))?;
+            info.kind = LinkKind::Tls;
+            let tls =
+                TlsChannel::handshake(socket, connection.into(), explain_to_server, deadline)?;
+            channel::link(Arc::new(tls), info)
+        }
+    };
+    let mut offers = None;
+    let introduced = introduce(&mut link, preamble, terms, &mut offers, deadline);
+    if let Err(LinkError::Refused(_)) = &introduced {
+        socket::linger(watch.as_fd());
+    }
+    let (hello, admitted) = introduced?;
+    // Letting the lane in may have taken its time.
+    let link = settle(link, &watch, offers, Instant::now() + terms.timeout)?;
+    Ok((link, hello, admitted))
+}
+
+/// Sends the reason and gives it back as the error.
+fn refused(link: &mut Link, reason: String) -> LinkError {
+    match send(&mut *link.tx, &Refused(reason.clone())) {
+        Ok(()) => LinkError::Refused(reason),
+        Err(error) => error,
+    }
+}
+
+/// HELLO to WELCOME.
+fn introduce(
+    link: &mut Link,
+    preamble: Preamble,
+    terms: &ServerTerms,
+    offers: &mut Option<Offers>,
+    deadline: Instant,
+) -> Result<(ClientHello, Admitted), LinkError> {
+    let hello: ClientHello = receive(&mut *link.rx, deadline)?.message()?;
+    let session = (!preamble.session.is_new()).then_some(preamble.session);
+    let secret = match session {
+        None => terms.token.as_ref().map(|token| token.as_bytes().to_vec()),
+        Some(session) => match terms.sessions.secret(session) {
+            Some(secret) => Some(secret.to_vec()),
+            None => {
+                return Err(refused(
+                    link,
+                    "the session has ended; start the program again".into(),
+                ));
+            }
+        },
+    };
+    let challenge = Challenge {
+        nonce: auth::random_array()?,
+        secret: secret.is_some(),
+    };
+    send(&mut *link.tx, &challenge)?;
+    let Proof(proof) = receive(&mut *link.rx, deadline)?.message()?;
+    let transcript = Transcript {
+        session: preamble.session,
+        client_nonce: hello.nonce,
+        server_nonce: challenge.nonce,
+    };
+    let wrong = |secret: &Vec<u8>| !transcript.proves(Prover::Client, secret, &proof);
+    if secret.as_ref().is_some_and(wrong) {
+        let what = match session {
+            None => "the token is not the server's; give both the same file (--token-file)",
+            Some(_) => "the lane does not belong to the session",
+        };
+        return Err(refused(link, what.into()));
+    }
+    let admitted = match terms.sessions.admit(session, &hello) {
+        Ok(admitted) => admitted,
+        Err(reason) => return Err(refused(link, reason)),
+    };
+    *offers = open_offers(link, &hello, terms);
+    let welcome = Welcome {
+        version: preamble.version(),
+        features: terms.features,
+        session: admitted.session,
+        secret: admitted.secret,
+        proof: secret.map_or([0; 32], |secret| transcript.prove(Prover::Server, &secret)),
+        lane: admitted.lane,
+        credits: terms.credits,
+        driver_version: terms.driver_version,
+        nvml: terms.nvml,
+        host: terms.host.clone(),
+        offers: offers.as_ref().map(Offers::list).unwrap_or_default(),
+    };
+    send(&mut *link.tx, &welcome)?;
+    Ok((hello, admitted))
+}
+
+/// What is offered to a client on the same host. A server that cannot offer goes on without.
+fn open_offers(link: &Link, hello: &ClientHello, terms: &ServerTerms) -> Option<Offers> {
+    let ours = boot_id();
+    if ours.is_empty() || ours != hello.boot_id || terms.ring == 0 {
+        return None;
+    }
+    let mut links = Vec::new();
+    if hello.features.has(Features::SHARED_MEMORY) {
+        links.push(offer::SHARED_MEMORY);
+    }
+    if link.info.kind != LinkKind::Unix {
+        links.push(offer::UNIX);
+    }
+    match links.is_empty() {
+        true => None,
+        false => Offers::open(&links, terms.ring).ok(),
+    }
+}
+
+/// Answers probes, lets the client take offers, and gives the link on which it says SWITCH.
+fn settle(
+    mut link: Link,
+    socket: &OwnedFd,
+    offers: Option<Offers>,
+    deadline: Instant,
+) -> Result<Link, LinkError> {
+    let Some(mut offers) = offers else {
+        while !serve_probe(&mut link, deadline)? {}
+        return Ok(link);
+    };
+    loop {
+        if link.rx.ready(HEADER_LEN)? {
+            if serve_probe(&mut link, deadline)? {
+                return Ok(link);
+            }
+            continue;
+        }
+        let mut fds = [
+            PollFd::new(socket, PollFlags::IN),
+            PollFd::from_borrowed_fd(offers.as_fd(), PollFlags::IN),
+        ];
+        if !poll(&mut fds, Some(deadline)).map_err(|e| io_error(&link.info.peer, e))? {
+            return Err(LinkError::TimedOut(link.info.peer.clone()));
+        }
+        if fds[1].revents().is_empty() {
+            continue;
+        }
+        let peer = link.info.peer.clone();
+        // Else the client falls back, and keeps the reason.
+        if let Some(Ok(mut better)) = offers.accept(&peer)
+            && settle_on(&mut better, deadline)
+        {
+            return Ok(better);
+        }
+    }
+}
+
+/// Whether the client, having probed it, uses this link.
+fn settle_on(link: &mut Link, deadline: Instant) -> bool {
+    loop {
+        match serve_probe(link, deadline) {
+            Ok(true) => return true,
+            Ok(false) => {}
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Answers one frame after WELCOME; whether it was SWITCH: what follows is the lane's.
+fn serve_probe(link: &mut Link, deadline: Instant) -> Result<bool, LinkError> {
+    let frame = receive(&mut *link.rx, deadline)?;
+    match frame.op {
+        control::ECHO => send_frame(&mut *link.tx, control::ECHO, &frame.payload).map(|()| false),
+        control::SWITCH => Ok(true),
+        op => Err(LinkError::Io(
+            link.info.peer.clone(),
+            io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("frame {op:#x} came where the client should say which link it uses"),
+            ),
+        )),
+    }
+}

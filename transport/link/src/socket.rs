@@ -1,0 +1,185 @@
+//! Connected stream sockets, TCP and Unix.
+
+use std::io::IoSlice;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown};
+
+use crate::channel::Channel;
+use crate::link::{End, LinkError};
+use crate::spin::Spin;
+use crate::wait::{Wait, io_error, poll};
+
+/// Longest time that a refused client has for reading why.
+const LINGER: Duration = Duration::from_millis(300);
+/// Most pieces of 1 KiB that a refused client may still send meanwhile.
+const LINGER_READS: u32 = 64;
+
+/// A connected socket that both halves have.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(crate) fd: OwnedFd,
+    pub(crate) peer: String,
+    pub(crate) tcp: bool,
+}
+
+impl Socket {
+    pub(crate) fn new(fd: OwnedFd, peer: String, tcp: bool) -> Self {
+        Self { fd, peer, tcp }
+    }
+
+    pub(crate) fn closed(&self) -> LinkError {
+        LinkError::Closed(self.peer.clone())
+    }
+
+    /// Sends what the socket takes now: bytes, or none if it is full.
+    pub(crate) fn send(&self, bytes: &[IoSlice<'_>]) -> Result<Option<usize>, LinkError> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        loop {
+            let sent = match bytes {
+                [one] => rustix::net::send(&self.fd, one, flags),
+                many => {
+                    rustix::net::sendmsg(&self.fd, many, &mut SendAncillaryBuffer::default(), flags)
+                }
+            };
+            match sent {
+                Ok(sent) => return Ok(Some(sent)),
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(io_error(&self.peer, error)),
+            }
+        }
+    }
+
+    /// Receives what is there: bytes, or none if there is nothing yet.
+    #[inline]
+    pub(crate) fn receive(&self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        loop {
+            match rustix::net::recv(&self.fd, &mut *into, RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Err(self.closed()),
+                Ok((received, _)) => return Ok(Some(received)),
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(io_error(&self.peer, error)),
+            }
+        }
+    }
+
+    /// Looks at what is there without taking it.
+    pub(crate) fn look(&self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        match rustix::net::recv(&self.fd, into, RecvFlags::DONTWAIT | RecvFlags::PEEK) {
+            Ok((0, _)) => Err(self.closed()),
+            Ok((seen, _)) => Ok(Some(seen)),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+            Err(error) => Err(io_error(&self.peer, error)),
+        }
+    }
+
+    pub(crate) fn wait(&self, events: PollFlags, deadline: Option<Instant>) -> Wait<'_> {
+        Wait {
+            socket: self.fd.as_fd(),
+            peer: &self.peer,
+            tcp: self.tcp,
+            events,
+            deadline,
+        }
+    }
+}
+
+impl Channel for Socket {
+    fn socket(&self) -> &Socket {
+        self
+    }
+
+    #[inline]
+    fn receive(&self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        Socket::receive(self, into)
+    }
+
+    fn send(&self, head: &[u8], body: &[u8]) -> Result<Option<usize>, LinkError> {
+        let both = [IoSlice::new(head), IoSlice::new(body)];
+        match (head.is_empty(), body.is_empty()) {
+            (false, false) => Socket::send(self, &both),
+            (false, true) => Socket::send(self, &both[..1]),
+            _ => Socket::send(self, &both[1..]),
+        }
+    }
+
+    fn drain(&self) -> Result<Option<()>, LinkError> {
+        Ok(Some(()))
+    }
+}
+
+impl End for Socket {
+    fn end(&self) {
+        // A socket that is not connected any more is at its end already.
+        let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
+    }
+
+    fn forget_in_child(&self) {
+        let _ = crate::sys::disconnect(self.fd.as_raw_fd());
+    }
+
+    fn is_alive(&self) -> bool {
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let mut fds = [PollFd::new(&self.fd, PollFlags::RDHUP)];
+        match rustix::event::poll(&mut fds, Some(&Timespec::default())) {
+            Ok(_) => !fds[0].revents().intersects(gone),
+            Err(_) => true,
+        }
+    }
+}
+
+/// Receives a whole slice from `socket` without a link: before there is one.
+pub(crate) fn receive_exact(
+    socket: &Socket,
+    into: &mut [u8],
+    deadline: Instant,
+) -> Result<(), LinkError> {
+    let mut at = 0;
+    while at < into.len() {
+        at += receive_some(socket, &mut into[at..], deadline)?;
+    }
+    Ok(())
+}
+
+fn receive_some(socket: &Socket, into: &mut [u8], deadline: Instant) -> Result<usize, LinkError> {
+    socket
+        .wait(PollFlags::IN, Some(deadline))
+        .until(&mut Spin::never(), || socket.receive(into))
+}
+
+/// Says that nothing more comes and waits, not long, until the other side has closed too. Closing at
+/// once would throw away what it has not read yet, if it has sent what was not read here (RFC 1122,
+/// 4.2.2.13).
+pub(crate) fn linger(socket: BorrowedFd<'_>) {
+    let deadline = Instant::now() + LINGER;
+    let _ = rustix::net::shutdown(socket, Shutdown::Write);
+    let mut left = [0; 1024];
+    for _ in 0..LINGER_READS {
+        let mut fds = [PollFd::from_borrowed_fd(socket, PollFlags::IN)];
+        if !matches!(poll(&mut fds, Some(deadline)), Ok(true)) {
+            break;
+        }
+        match rustix::net::recv(socket, &mut left, RecvFlags::DONTWAIT) {
+            Ok((0, _)) | Err(_) => break,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Sends all bytes to `socket` without a link.
+pub(crate) fn send_all(socket: &Socket, bytes: &[u8], deadline: Instant) -> Result<(), LinkError> {
+    let mut spin = Spin::never();
+    let mut at = 0;
+    while at < bytes.len() {
+        let slices = [IoSlice::new(&bytes[at..])];
+        at += socket
+            .wait(PollFlags::OUT, Some(deadline))
+            .until(&mut spin, || socket.send(&slices))?;
+    }
+    Ok(())
+}

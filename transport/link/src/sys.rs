@@ -1,0 +1,85 @@
+//! The few system calls that rustix has not, or not safely.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::{self, ManuallyDrop};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::time::Duration;
+
+use rustix::io::DupFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+/// What TCP knows of whether the other host still answers (`struct tcp_info`, linux/tcp.h).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Liveness {
+    /// Times in a row that the oldest outstanding bytes were sent again.
+    pub(crate) retransmits: u8,
+    /// Probes of a closed window or of an idle connection that nobody answered.
+    pub(crate) probes: u8,
+    /// Since the last acknowledgement came.
+    pub(crate) last_ack: Duration,
+}
+
+/// Asks TCP about the other host.
+pub(crate) fn liveness(socket: BorrowedFd<'_>) -> io::Result<Liveness> {
+    let mut info = mem::MaybeUninit::<libc::tcp_info>::zeroed();
+    let mut len = mem::size_of::<libc::tcp_info>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to `info`, which is that large.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_INFO,
+            info.as_mut_ptr().cast(),
+            &raw mut len,
+        )
+    };
+    if status != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: all fields are integers, for which zeros are values too where an older kernel wrote less.
+    let info = unsafe { info.assume_init() };
+    Ok(Liveness {
+        retransmits: info.tcpi_retransmits,
+        probes: info.tcpi_probes,
+        last_ack: Duration::from_millis(info.tcpi_last_ack_recv.into()),
+    })
+}
+
+/// TCP_RTO_MAX_MS (linux/tcp.h, since Linux 6.15).
+const TCP_RTO_MAX_MS: libc::c_int = 44;
+
+/// Longest time between two tries to reach the other host: bytes that are sent again, and probes of a
+/// closed window. Kernels before 6.15 know no limit but 120 s.
+pub(crate) fn set_longest_retry(socket: BorrowedFd<'_>, longest: Duration) -> io::Result<()> {
+    let millis = libc::c_int::try_from(longest.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: the kernel reads `millis`, whose size is given.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            TCP_RTO_MAX_MS,
+            (&raw const millis).cast(),
+            mem::size_of_val(&millis) as libc::socklen_t,
+        )
+    };
+    match status {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Puts an unconnected socket in the place of `descriptor`. Safe to call between fork and exec.
+pub(crate) fn disconnect(descriptor: RawFd) -> io::Result<()> {
+    let spare = rustix::net::socket_with(
+        AddressFamily::UNIX,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    // SAFETY: the caller's link owns the descriptor and keeps it open during the call; it is not
+    // closed here. Its number stays in use, so that the link's own drop closes what is there then.
+    let mut place = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(descriptor) });
+    rustix::io::dup3(&spare, &mut place, DupFlags::CLOEXEC)?;
+    Ok(())
+}

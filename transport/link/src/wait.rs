@@ -1,0 +1,130 @@
+//! Waiting for a descriptor: spin first, then sleep, and look after the peer.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+
+use crate::link::LinkError;
+use crate::spin::Spin;
+use crate::sys;
+
+/// Longest sleep between two looks at whether the other host still answers.
+const LOOK: Duration = Duration::from_secs(1);
+/// A host that acknowledged nothing for so long, although it was asked to, is gone. A living one
+/// acknowledges at least the probes of an idle connection, which come every 5 s.
+const SILENCE: Duration = Duration::from_secs(10);
+/// Unanswered probes of a closed window, 3 s apart from Linux 6.15 on. Older kernels double the time
+/// between them up to 120 s, so that there it takes minutes if the host dies in a long stall.
+const PROBES: u8 = 3;
+
+/// The error of a system call on the connection to `peer`.
+pub(crate) fn io_error(peer: &str, error: impl Into<io::Error>) -> LinkError {
+    let error = error.into();
+    match error.kind() {
+        io::ErrorKind::BrokenPipe
+        | io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::NotConnected
+        | io::ErrorKind::TimedOut
+        | io::ErrorKind::UnexpectedEof => LinkError::Closed(peer.to_owned()),
+        _ => LinkError::Io(peer.to_owned(), error),
+    }
+}
+
+/// Sleeps until one of `fds` is ready or `deadline` has passed; whether one is ready.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<bool> {
+    loop {
+        let timeout = deadline.map(|deadline| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: left.subsec_nanos().into(),
+            }
+        });
+        match rustix::event::poll(fds, timeout.as_ref()) {
+            Ok(ready) => return Ok(ready > 0),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// What a wait is for.
+pub(crate) struct Wait<'a> {
+    pub(crate) socket: BorrowedFd<'a>,
+    pub(crate) peer: &'a str,
+    /// Whether TCP is to be asked about the other host.
+    pub(crate) tcp: bool,
+    pub(crate) events: PollFlags,
+    pub(crate) deadline: Option<Instant>,
+}
+
+impl Wait<'_> {
+    /// Tries `attempt` until it gives a value: at once, then spinning as `spin` says, then sleeping.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::TimedOut`] after the deadline, those of `attempt`, and [`LinkError::Closed`] if
+    /// the other host no longer answers.
+    #[inline]
+    pub(crate) fn until<T>(
+        &self,
+        spin: &mut Spin,
+        mut attempt: impl FnMut() -> Result<Option<T>, LinkError>,
+    ) -> Result<T, LinkError> {
+        if let Some(value) = attempt()? {
+            return Ok(value);
+        }
+        let budget = spin.budget();
+        let began = Instant::now();
+        if !budget.is_zero() {
+            let end = began + budget;
+            let end = self.deadline.map_or(end, |deadline| deadline.min(end));
+            while Instant::now() < end {
+                if let Some(value) = attempt()? {
+                    spin.paid();
+                    return Ok(value);
+                }
+            }
+        }
+        let slept = Instant::now();
+        loop {
+            self.sleep()?;
+            if let Some(value) = attempt()? {
+                spin.slept(!budget.is_zero(), slept.elapsed());
+                return Ok(value);
+            }
+        }
+    }
+
+    /// Sleeps until the descriptor is ready.
+    fn sleep(&self) -> Result<(), LinkError> {
+        loop {
+            let look = Instant::now() + LOOK;
+            let until = self.deadline.map_or(look, |deadline| deadline.min(look));
+            let mut fds = [PollFd::from_borrowed_fd(self.socket, self.events)];
+            if poll(&mut fds, Some(until)).map_err(|e| io_error(self.peer, e))? {
+                return Ok(());
+            }
+            if self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+            {
+                return Err(LinkError::TimedOut(self.peer.to_owned()));
+            }
+            if self.tcp && gone(self.socket) {
+                return Err(LinkError::Closed(self.peer.to_owned()));
+            }
+        }
+    }
+}
+
+/// Whether the other host no longer answers. TCP_USER_TIMEOUT would say so too, but it also ends a
+/// connection whose peer is alive and reads nothing for that long, as a server does in a long kernel.
+fn gone(socket: BorrowedFd<'_>) -> bool {
+    sys::liveness(socket)
+        .is_ok_and(|tcp| tcp.last_ack >= SILENCE && (tcp.retransmits > 0 || tcp.probes >= PROBES))
+}

@@ -1,0 +1,176 @@
+//! A server in a thread, and links between threads.
+#![allow(dead_code, unreachable_pub)]
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use gtrace_link::{
+    Admitted, Link, LinkError, LinkKind, OneSession, Preference, ServerTerms, Stream, Target,
+    TlsClient, connect, hello, new_session_id, read_preamble, server_tls, welcome,
+};
+use gtrace_protocol::{ClientHello, Features};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use tempfile::TempDir;
+
+/// What came of a connection on the server's side.
+pub type Accepted = Result<(Link, ClientHello, Admitted), LinkError>;
+
+/// Terms of a server that lets everybody in.
+pub fn terms() -> ServerTerms {
+    let session = OneSession::new(new_session_id().unwrap(), 8).unwrap();
+    ServerTerms {
+        token: None,
+        tls: None,
+        features: Features::default(),
+        credits: 1024,
+        driver_version: 12_040,
+        nvml: true,
+        host: "test-server".into(),
+        timeout: Duration::from_secs(5),
+        ring: 1 << 20,
+        sessions: Arc::new(session),
+    }
+}
+
+/// Serves one connection.
+pub fn accept(stream: Stream, terms: &ServerTerms) -> Accepted {
+    let preamble = read_preamble(&stream, Duration::from_secs(5))?;
+    welcome(stream, preamble, terms)
+}
+
+/// A server on loopback: its address, and what comes of each connection.
+pub fn tcp_server(terms: ServerTerms) -> (String, Receiver<Accepted>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            if sender.send(accept(stream.into(), &terms)).is_err() {
+                break;
+            }
+        }
+    });
+    (address, receiver)
+}
+
+/// A server on a Unix socket: its address, and what comes of each connection.
+pub fn unix_server(path: &Path, terms: ServerTerms) -> (String, Receiver<Accepted>) {
+    let listener = UnixListener::bind(path).unwrap();
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            if sender.send(accept(stream.into(), &terms)).is_err() {
+                break;
+            }
+        }
+    });
+    (format!("unix:{}", path.display()), receiver)
+}
+
+/// A link as `target` wants it, and its other end.
+pub fn pair(target: &Target, accepted: &Receiver<Accepted>) -> (Link, Link) {
+    let (client, _, _) = connect(target, &hello(false), None).unwrap();
+    let (server, _, _) = accepted
+        .recv_timeout(Duration::from_secs(5))
+        .unwrap()
+        .unwrap();
+    (client, server)
+}
+
+/// Files with an authority, and a certificate of `localhost` that it signed.
+pub struct Certificates {
+    dir: TempDir,
+}
+
+impl Certificates {
+    pub fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        for authority in ["ca", "other"] {
+            let key = KeyPair::generate().unwrap();
+            let mut params = CertificateParams::new([]).unwrap();
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            write(authority, &params.self_signed(&key).unwrap().pem());
+            if authority == "ca" {
+                let issuer = Issuer::new(params, key);
+                let key = KeyPair::generate().unwrap();
+                let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+                let certificate = params.signed_by(&key, &issuer).unwrap();
+                write("cert", &certificate.pem());
+                write("key", &key.serialize_pem());
+            }
+        }
+        write("none", "no certificate here\n");
+        Self { dir }
+    }
+
+    /// `ca`, `other` (an authority that signed nothing), `cert`, `key`, `none` (no PEM).
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Terms of a server with this certificate.
+    pub fn terms(&self) -> ServerTerms {
+        let mut terms = terms();
+        terms.tls = Some(server_tls(&self.path("cert"), &self.path("key")).unwrap());
+        terms
+    }
+
+    /// What a client trusts.
+    pub fn client(&self, ca: &str, name: Option<&str>) -> Option<TlsClient> {
+        Some(TlsClient {
+            ca: self.path(ca),
+            name: name.map(str::to_owned),
+        })
+    }
+}
+
+/// A link of that kind, and its other end.
+pub fn link_of(kind: LinkKind) -> (Link, Link) {
+    let certificates = (kind == LinkKind::Tls).then(Certificates::new);
+    let terms = certificates
+        .as_ref()
+        .map_or_else(terms, Certificates::terms);
+    let (address, accepted) = tcp_server(terms);
+    let mut target = Target::parse(&address).unwrap();
+    target.tls = certificates
+        .as_ref()
+        .and_then(|certificates| certificates.client("ca", Some("localhost")));
+    target.link = match kind {
+        LinkKind::SharedMemory => Preference::SharedMemory,
+        LinkKind::Unix => Preference::Unix,
+        LinkKind::Tcp | LinkKind::Tls => Preference::Tcp,
+    };
+    let (client, server) = pair(&target, &accepted);
+    assert_eq!((client.info.kind, server.info.kind), (kind, kind));
+    (client, server)
+}
+
+/// A stream of bytes that both sides can make: what comes is what was sent, in order.
+pub struct Bytes(u64);
+
+impl Bytes {
+    pub fn new(seed: u64) -> Self {
+        Self(seed | 1)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    pub fn fill(&mut self, into: &mut [u8]) {
+        for piece in into.chunks_mut(8) {
+            let bytes = self.next().to_le_bytes();
+            piece.copy_from_slice(&bytes[..piece.len()]);
+        }
+    }
+}

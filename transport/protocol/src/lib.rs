@@ -1,0 +1,22 @@
+//! The protocol of GPU-over-IP: frames, the encoding of what they carry, and the messages of the
+//! handshake. Bytes in, values out: no I/O.
+//!
+//! Both sides treat what they read as hostile: lengths are capped, arithmetic is checked, and an
+//! operation that is not known is answered, never a reason to close.
+
+#![forbid(unsafe_code)]
+
+mod codec;
+mod frame;
+mod handshake;
+mod id;
+
+pub use codec::{DecodeError, Reader, Writer};
+pub use frame::{
+    After, BULK_MAX, FRAME_MAX, Flags, FrameError, HEADER_LEN, Header, SMALL_MAX, checksum, control,
+};
+pub use handshake::{
+    Challenge, ClientHello, Features, MAGIC, Message, Offer, PREAMBLE_LEN, Preamble, PreambleError,
+    Proof, Prover, Refused, SessionId, VERSION_MAX, VERSION_MIN, Welcome, proof_input,
+};
+pub use id::{FIRST_OPERATION, OpId, op_id};

@@ -1,0 +1,249 @@
+//! What supervisor and workers tell each other: JSON messages, one a packet, over a pair of
+//! sequenced-packet sockets; a connection travels with the message about it (SCM_RIGHTS).
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
+    SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg,
+    sendmsg, socketpair,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::options::Limits;
+use crate::stats::SessionStats;
+use crate::supervisor::{Device, DriverInfo};
+
+/// Longest message. Below the default send buffer of a socket (212,992 bytes).
+const MESSAGE_MAX: usize = 160 << 10;
+
+/// What a worker needs to know before its first connection.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Start {
+    /// The session that it is for; zeros: it is only to say what driver and devices there are.
+    pub(crate) session: [u8; 16],
+    /// The driver's library; `None`: to be found.
+    pub(crate) libcuda: Option<PathBuf>,
+    /// NVML's library.
+    pub(crate) libnvml: Option<PathBuf>,
+    /// What clients have to know.
+    pub(crate) token: Option<String>,
+    /// Certificate and key, PEM files.
+    pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    /// What a client may use.
+    pub(crate) limits: Limits,
+    /// Devices that clients can see.
+    pub(crate) permitted: Vec<Device>,
+    /// Where kernel images are kept.
+    pub(crate) image_cache: Option<PathBuf>,
+    /// Most bytes of it.
+    pub(crate) image_cache_max: u64,
+    /// The driver's version, as cuDriverGetVersion says.
+    pub(crate) driver_version: i32,
+    /// Name of this host.
+    pub(crate) host: String,
+    /// Process of the supervisor, with which the worker ends.
+    pub(crate) supervisor: u32,
+}
+
+/// Supervisor to worker.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum ToWorker {
+    /// The first message.
+    Start(Box<Start>),
+    /// A connection, whose preamble was read already; the descriptor comes with it.
+    Lane {
+        /// The preamble.
+        preamble: [u8; 32],
+        /// Where it comes from, for the log.
+        peer: String,
+    },
+}
+
+/// Who the client of a session is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Client {
+    /// Its host, in its own words.
+    pub host: String,
+    /// Its process on that host, in its own words.
+    pub pid: u32,
+    /// Its program, in its own words.
+    pub program: String,
+    /// Where the first connection came from.
+    pub peer: String,
+}
+
+/// Worker to supervisor.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum FromWorker {
+    /// The first lane was let in.
+    Welcomed(Client),
+    /// A further lane was let in.
+    Lane,
+    /// A connection was not let in, and the handshake's word for it.
+    NotWelcomed {
+        /// What kind of failure: `token`, `garbage`, `timeout`, `tls`, `version`, `closed`, `other`.
+        kind: String,
+        /// The whole story.
+        reason: String,
+    },
+    /// Driver and devices.
+    Probed(Box<DriverInfo>),
+    /// What it did so far.
+    Stats(Box<SessionStats>),
+    /// It cannot go on.
+    Failed(String),
+}
+
+/// One end.
+#[derive(Debug)]
+pub(crate) struct Channel(OwnedFd);
+
+impl Channel {
+    /// Both ends; they are closed when another program is executed.
+    ///
+    /// # Errors
+    ///
+    /// The system's: out of descriptors.
+    pub(crate) fn pair() -> io::Result<(Self, Self)> {
+        let (a, b) = socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        )?;
+        Ok((Self(a), Self(b)))
+    }
+
+    /// Takes an end that was inherited.
+    pub(crate) fn from_fd(fd: OwnedFd) -> Self {
+        Self(fd)
+    }
+
+    /// Gives the descriptor away.
+    pub(crate) fn into_fd(self) -> OwnedFd {
+        self.0
+    }
+
+    /// Sends a message, and a descriptor with it. Does not wait: a peer that does not read is an
+    /// error of kind `WouldBlock`.
+    ///
+    /// # Errors
+    ///
+    /// The system's, and `InvalidData` for a message above the cap.
+    pub(crate) fn send(
+        &self,
+        message: &impl Serialize,
+        fd: Option<BorrowedFd<'_>>,
+    ) -> io::Result<()> {
+        let bytes = serde_json::to_vec(message)?;
+        if bytes.len() > MESSAGE_MAX {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a message of {} bytes is above the cap", bytes.len()),
+            ));
+        }
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let fds = fd.map(|fd| [fd]);
+        if let Some(fds) = &fds {
+            ancillary.push(SendAncillaryMessage::ScmRights(fds));
+        }
+        sendmsg(
+            &self.0,
+            &[IoSlice::new(&bytes)],
+            &mut ancillary,
+            SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+        )?;
+        Ok(())
+    }
+
+    /// Receives a message, and the descriptor that came with it; `None` once the other end is
+    /// closed. Waits only if `wait`.
+    ///
+    /// # Errors
+    ///
+    /// The system's, `WouldBlock` if nothing is there, and `InvalidData` for what is no message.
+    pub(crate) fn receive<T: DeserializeOwned>(
+        &self,
+        wait: bool,
+    ) -> io::Result<Option<(T, Option<OwnedFd>)>> {
+        let mut bytes = vec![0; MESSAGE_MAX];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut flags = RecvFlags::CMSG_CLOEXEC;
+        flags.set(RecvFlags::DONTWAIT, !wait);
+        let received = loop {
+            let mut parts = [IoSliceMut::new(&mut bytes)];
+            match recvmsg(&self.0, &mut parts, &mut ancillary, flags) {
+                Err(rustix::io::Errno::INTR) => {}
+                // The other end was closed with a message unread. Told once; what it sent before
+                // that is still to be read.
+                Err(rustix::io::Errno::CONNRESET) => {}
+                received => break received?,
+            }
+        };
+        let mut fd = None;
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = message {
+                fd = fds.last();
+            }
+        }
+        if received.bytes == 0 {
+            return Ok(None);
+        }
+        if received.flags.contains(ReturnFlags::TRUNC) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a message above the cap",
+            ));
+        }
+        let message = bytes.get(..received.bytes).unwrap_or_default();
+        Ok(Some((serde_json::from_slice(message)?, fd)))
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn a_connection_travels_with_its_message() {
+        let (supervisor, worker) = Channel::pair().unwrap();
+        let (mut near, far) = UnixStream::pair().unwrap();
+        let lane = ToWorker::Lane {
+            preamble: [7; 32],
+            peer: "10.0.0.1:5".into(),
+        };
+        supervisor.send(&lane, Some(far.as_fd())).unwrap();
+        drop(far);
+        let (message, fd) = worker.receive::<ToWorker>(true).unwrap().unwrap();
+        assert!(matches!(message, ToWorker::Lane { preamble, .. } if preamble == [7; 32]));
+        let mut taken = UnixStream::from(fd.unwrap());
+        near.write_all(b"x").unwrap();
+        let mut byte = [0];
+        taken.read_exact(&mut byte).unwrap();
+        assert_eq!(byte, *b"x");
+    }
+
+    #[test]
+    fn the_end_of_the_other_side_is_seen() {
+        let (supervisor, worker) = Channel::pair().unwrap();
+        let empty = worker.receive::<ToWorker>(false).unwrap_err();
+        assert_eq!(empty.kind(), io::ErrorKind::WouldBlock);
+        drop(supervisor);
+        assert!(worker.receive::<ToWorker>(true).unwrap().is_none());
+    }
+}

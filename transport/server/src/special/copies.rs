@@ -1,0 +1,148 @@
+//! Linear copies between client and device.
+
+#![allow(non_snake_case, reason = "the driver's names")]
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
+use gtrace_cuda::types::driver::CUstream;
+use gtrace_protocol::{Reader, Writer};
+
+use super::{NOT_SUPPORTED, checked, code_of};
+use crate::exec::{Bad, Code, Exec};
+use crate::generated::driver::Driver;
+
+/// Where a copy is ordered: in a stream, or as the call without `Async`.
+#[derive(Clone, Copy)]
+pub(super) enum When {
+    Now,
+    In(CUstream),
+}
+
+impl When {
+    pub(super) fn of(exec: &Exec, stream: u64) -> Result<Self, Code> {
+        match stream {
+            SYNCHRONOUS => Ok(Self::Now),
+            stream => Ok(Self::In(exec.handles.real(Kind::Stream, stream)?.cast())),
+        }
+    }
+}
+
+/// Copies `from` to the device.
+fn to_device(driver: &Driver, to: u64, from: &[u8], when: When) -> Result<(), Code> {
+    let source = from.as_ptr().cast::<c_void>();
+    let status = match when {
+        When::Now => {
+            let call = driver.cuMemcpyHtoD_v2.ok_or(NOT_SUPPORTED)?;
+            // SAFETY: `source` is `from.len()` bytes, and the driver is done with them on return.
+            unsafe { call(to, source, from.len()) }
+        }
+        When::In(stream) => {
+            let call = driver.cuMemcpyHtoDAsync_v2.ok_or(NOT_SUPPORTED)?;
+            // SAFETY: as above: the memory is pageable, so the driver takes the bytes before it
+            // returns ("API synchronization behavior" in the driver API's reference).
+            unsafe { call(to, source, from.len(), stream) }
+        }
+    };
+    checked(status)
+}
+
+/// Copies from the device to `to`; the bytes are there on return.
+fn from_device(driver: &Driver, to: &mut [u8], from: u64, when: When) -> Result<(), Code> {
+    let target = to.as_mut_ptr().cast::<c_void>();
+    match when {
+        When::Now => {
+            let call = driver.cuMemcpyDtoH_v2.ok_or(NOT_SUPPORTED)?;
+            // SAFETY: `target` has room for `to.len()` bytes.
+            checked(unsafe { call(target, from, to.len()) })
+        }
+        When::In(stream) => {
+            let call = driver.cuMemcpyDtoHAsync_v2.ok_or(NOT_SUPPORTED)?;
+            // SAFETY: `target` has room for `to.len()` bytes, and stays until the stream is
+            // synchronised below.
+            checked(unsafe { call(target, from, to.len(), stream) })?;
+            synchronise(driver, stream)
+        }
+    }
+}
+
+/// Waits until all that was put into `stream` is done.
+pub(super) fn synchronise(driver: &Driver, stream: CUstream) -> Result<(), Code> {
+    let call = driver.cuStreamSynchronize.ok_or(NOT_SUPPORTED)?;
+    // SAFETY: the stream is one that the client has.
+    checked(unsafe { call(stream) })
+}
+
+fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+    let Upload { to, stream } = Upload::read(r)?;
+    r.end()?;
+    let when = match When::of(exec, stream) {
+        Ok(when) => when,
+        Err(code) => return Ok(code),
+    };
+    let driver = exec.driver;
+    let mut at = to;
+    let outcome = exec.bulk_in(|bytes| {
+        to_device(driver, at, bytes, when)?;
+        at = at.wrapping_add(bytes.len() as u64);
+        Ok(())
+    })?;
+    Ok(code_of(outcome))
+}
+
+fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+    let Download {
+        from,
+        len,
+        chunk,
+        stream,
+    } = Download::read(r)?;
+    r.end()?;
+    let when = match When::of(exec, stream) {
+        Ok(when) => when,
+        Err(code) => return Ok(code),
+    };
+    let driver = exec.driver;
+    let code = exec.bulk_out(len, chunk as usize, &[], |offset, to| {
+        from_device(driver, to, from.wrapping_add(offset), when)
+    })?;
+    Ok(code)
+}
+
+/// To the device, in order with the calls of this thread.
+pub(crate) fn cuMemcpyHtoD_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Result<Code, Bad> {
+    upload(exec, r)
+}
+
+/// To the device, in order of a stream.
+pub(crate) fn cuMemcpyHtoDAsync_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Result<Code, Bad> {
+    upload(exec, r)
+}
+
+/// From the device.
+pub(crate) fn cuMemcpyDtoH_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Result<Code, Bad> {
+    download(exec, r)
+}
+
+/// From the device, in order of a stream.
+pub(crate) fn cuMemcpyDtoHAsync_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Result<Code, Bad> {
+    download(exec, r)
+}

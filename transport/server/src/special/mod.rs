@@ -1,0 +1,58 @@
+//! Calls that are written by hand: those whose bytes travel as a bulk part, whose arguments are
+//! memory of the client, or that exist only between client and server. What their frames carry
+//! stands in [`gtrace_cuda::payload`].
+//!
+//! Calls of the driver are unsafe; every pointer given to it is to memory of this process that is
+//! as large as the call says, and never a number that a client sent. Device addresses are the
+//! driver's to check.
+
+mod copies;
+mod hosts;
+mod images;
+mod launch;
+mod linker;
+mod nvml;
+mod pitched;
+mod snapshot;
+
+pub(crate) use copies::{
+    cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
+};
+pub(crate) use hosts::{cuLaunchHostFunc, cuStreamAddCallback, host_done, host_next};
+pub(crate) use images::{
+    cuLibraryGetKernel, cuLibraryLoadData, cuModuleGetFunction, cuModuleLoadData, image,
+};
+pub(crate) use launch::{
+    cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx, cuOccupancyMaxActiveClusters,
+    cuOccupancyMaxPotentialClusterSize,
+};
+pub(crate) use linker::{cuLinkAddData_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};
+pub(crate) use nvml::{nvml_call, nvmlInit_v2, nvmlShutdown};
+pub(crate) use pitched::{
+    cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpy3D_v2, cuMemcpy3DAsync_v2,
+};
+pub(crate) use snapshot::{devices, init, primary_is_active, set_current, snapshot};
+
+use crate::exec::Code;
+
+/// CUDA_SUCCESS
+pub(crate) const SUCCESS: Code = 0;
+/// CUDA_ERROR_INVALID_VALUE
+pub(crate) const INVALID_VALUE: Code = 1;
+/// CUDA_ERROR_INVALID_IMAGE
+pub(crate) const INVALID_IMAGE: Code = 200;
+/// CUDA_ERROR_NOT_SUPPORTED
+pub(crate) const NOT_SUPPORTED: Code = 801;
+
+/// Ok for success, else the code.
+fn checked(status: u32) -> Result<(), Code> {
+    match status {
+        0 => Ok(()),
+        status => Err(status.cast_signed()),
+    }
+}
+
+/// The code of a result.
+fn code_of(result: Result<(), Code>) -> Code {
+    result.err().unwrap_or(SUCCESS)
+}

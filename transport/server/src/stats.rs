@@ -1,0 +1,304 @@
+//! What a session did and where its time went.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use gtrace_abi::{BUCKETS, MAX_NS, bucket_of, bucket_range, midpoint};
+use gtrace_protocol::OpId;
+use serde::{Deserialize, Serialize};
+
+/// Upper bounds of the coarse histogram that leaves the process: powers of 4 from 1 us to 17.2 s.
+pub const COARSE_BOUNDS_NS: [u64; 13] = coarse_bounds();
+
+const fn coarse_bounds() -> [u64; 13] {
+    let mut bounds = [0; 13];
+    let mut at = 0;
+    while at < bounds.len() {
+        bounds[at] = 1 << (10 + 2 * at);
+        at += 1;
+    }
+    bounds
+}
+const _: () = assert!(COARSE_BOUNDS_NS[12] == MAX_NS);
+
+/// A log-linear histogram of durations, in ns, that many threads may add to.
+pub struct Histogram {
+    buckets: Box<[AtomicU64]>,
+    sum: AtomicU64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            buckets: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
+            sum: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Histogram {
+    /// Adds a duration.
+    #[inline]
+    pub fn add(&self, ns: u64) {
+        if let Some(bucket) = self.buckets.get(bucket_of(ns)) {
+            bucket.fetch_add(1, Ordering::Relaxed);
+        }
+        self.sum.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// What it holds, summed up.
+    pub fn times(&self) -> Times {
+        let mut times = Times {
+            sum_ns: self.sum.load(Ordering::Relaxed),
+            ..Times::default()
+        };
+        let counts: Vec<u64> = self
+            .buckets
+            .iter()
+            .map(|bucket| bucket.load(Ordering::Relaxed))
+            .collect();
+        times.count = counts.iter().sum();
+        for (bucket, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let (low, _) = bucket_range(bucket);
+            let coarse = COARSE_BOUNDS_NS
+                .iter()
+                .position(|bound| low < *bound)
+                .unwrap_or(COARSE_BOUNDS_NS.len() - 1);
+            times.coarse[coarse] += count;
+        }
+        times.p50_ns = quantile(&counts, times.count, 50);
+        times.p99_ns = quantile(&counts, times.count, 99);
+        times
+    }
+}
+
+fn quantile(counts: &[u64], total: u64, percent: u64) -> u64 {
+    let wanted = total.saturating_mul(percent).div_ceil(100).max(1);
+    let mut seen = 0;
+    for (bucket, count) in counts.iter().enumerate() {
+        seen += count;
+        if seen >= wanted {
+            return midpoint(bucket);
+        }
+    }
+    0
+}
+
+/// Durations, summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Times {
+    /// How many.
+    pub count: u64,
+    /// Their sum, ns.
+    pub sum_ns: u64,
+    /// Half are shorter, ns.
+    pub p50_ns: u64,
+    /// 99 of 100 are shorter, ns.
+    pub p99_ns: u64,
+    /// How many below each of [`COARSE_BOUNDS_NS`] and not below the one before; longer ones are in
+    /// the last.
+    pub coarse: [u64; 13],
+}
+
+impl Times {
+    /// Adds another's count, sum and coarse histogram; the quantiles become those of the coarse
+    /// histogram's bounds.
+    pub fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        for (mine, other) in self.coarse.iter_mut().zip(other.coarse) {
+            *mine += other;
+        }
+    }
+}
+
+/// One operation of a session.
+#[derive(Default)]
+pub struct OpCounts {
+    queue: Histogram,
+    driver: Histogram,
+    errors: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// A session's counts; threads of all lanes add to it.
+#[derive(Default)]
+pub struct SessionCounts {
+    ops: RwLock<HashMap<OpId, Arc<OpCounts>>>,
+    /// Frames executed.
+    pub frames: AtomicU64,
+    /// Bytes of requests, headers included.
+    pub bytes_in: AtomicU64,
+    /// Bytes of replies, headers included.
+    pub bytes_out: AtomicU64,
+    /// Frames that named another lane's frame.
+    pub waits: AtomicU64,
+    /// Frames whose predecessor in another lane did not come in time.
+    pub waits_given_up: AtomicU64,
+    /// Frames of operations that are not known here.
+    pub unknown: AtomicU64,
+    /// Frames whose arguments could not be read.
+    pub malformed: AtomicU64,
+    /// Lanes that were closed because their client did not keep to the protocol.
+    pub lanes_broken: AtomicU64,
+}
+
+impl SessionCounts {
+    /// The counts of an operation.
+    pub fn op(&self, op: OpId) -> Arc<OpCounts> {
+        {
+            let ops = self.ops.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(counts) = ops.get(&op) {
+                return Arc::clone(counts);
+            }
+        }
+        let mut ops = self.ops.write().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(ops.entry(op).or_default())
+    }
+
+    /// What is counted, with names by `name_of`.
+    pub fn snapshot(&self, name_of: impl Fn(OpId) -> String) -> SessionStats {
+        let ops = self.ops.read().unwrap_or_else(PoisonError::into_inner);
+        let mut stats = SessionStats {
+            frames: self.frames.load(Ordering::Relaxed),
+            bytes_in: self.bytes_in.load(Ordering::Relaxed),
+            bytes_out: self.bytes_out.load(Ordering::Relaxed),
+            waits: self.waits.load(Ordering::Relaxed),
+            waits_given_up: self.waits_given_up.load(Ordering::Relaxed),
+            unknown: self.unknown.load(Ordering::Relaxed),
+            malformed: self.malformed.load(Ordering::Relaxed),
+            lanes_broken: self.lanes_broken.load(Ordering::Relaxed),
+            ..SessionStats::default()
+        };
+        let (queue, driver) = (Histogram::default(), Histogram::default());
+        for (op, counts) in ops.iter() {
+            queue.merge(&counts.queue);
+            driver.merge(&counts.driver);
+            stats.ops.push(OpStats {
+                name: name_of(*op),
+                errors: counts.errors.load(Ordering::Relaxed),
+                bytes: counts.bytes.load(Ordering::Relaxed),
+                queue: counts.queue.times(),
+                driver: counts.driver.times(),
+            });
+        }
+        stats
+            .ops
+            .sort_by(|a, b| (b.driver.sum_ns, &a.name).cmp(&(a.driver.sum_ns, &b.name)));
+        (stats.queue, stats.driver) = (queue.times(), driver.times());
+        stats
+    }
+}
+
+impl Histogram {
+    fn merge(&self, other: &Self) {
+        for (mine, other) in self.buckets.iter().zip(other.buckets.iter()) {
+            mine.fetch_add(other.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        self.sum
+            .fetch_add(other.sum.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+}
+
+impl OpCounts {
+    /// Adds a call: ns from its arrival to its start, ns in the driver, bytes of its bulk part, and
+    /// whether it failed.
+    #[inline]
+    pub fn add(&self, queue_ns: u64, driver_ns: u64, bytes: usize, failed: bool) {
+        self.queue.add(queue_ns);
+        self.driver.add(driver_ns);
+        if bytes > 0 {
+            self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        if failed {
+            self.errors.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// One operation, summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpStats {
+    /// Name of the symbol.
+    pub name: String,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Bytes of bulk copies.
+    pub bytes: u64,
+    /// From a frame's arrival to the start of its call.
+    pub queue: Times,
+    /// In the driver.
+    pub driver: Times,
+}
+
+/// A session, summed up.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionStats {
+    /// Frames executed.
+    pub frames: u64,
+    /// Bytes of requests, headers included.
+    pub bytes_in: u64,
+    /// Bytes of replies, headers included.
+    pub bytes_out: u64,
+    /// Frames that named another lane's frame.
+    pub waits: u64,
+    /// Those whose predecessor did not come in time.
+    pub waits_given_up: u64,
+    /// Frames of operations that are not known here.
+    pub unknown: u64,
+    /// Frames whose arguments could not be read.
+    pub malformed: u64,
+    /// Lanes closed because their client did not keep to the protocol.
+    pub lanes_broken: u64,
+    /// Open lanes.
+    pub lanes: u32,
+    /// Kinds of their links.
+    pub links: Vec<String>,
+    /// Device memory that the client allocated and has not freed, bytes.
+    pub memory: u64,
+    /// Handles in use.
+    pub handles: u64,
+    /// The error that CUDA keeps until the process ends, 0 for none.
+    pub lasting_error: u32,
+    /// From a frame's arrival to the start of its call, all operations.
+    pub queue: Times,
+    /// In the driver, all operations.
+    pub driver: Times,
+    /// Each operation, those with the most time in the driver first.
+    pub ops: Vec<OpStats>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_where_the_values_are() {
+        let histogram = Histogram::default();
+        for ns in 1..=1000u64 {
+            histogram.add(ns * 1000);
+        }
+        let times = histogram.times();
+        assert_eq!(times.count, 1000);
+        assert_eq!(times.sum_ns, 500_500_000);
+        assert!(times.p50_ns.abs_diff(500_000) < 10_000, "{}", times.p50_ns);
+        assert!(times.p99_ns.abs_diff(990_000) < 20_000, "{}", times.p99_ns);
+        assert_eq!(times.coarse.iter().sum::<u64>(), 1000);
+        // Below 1.024 us is 1 us alone.
+        assert_eq!(times.coarse[0], 1);
+    }
+
+    #[test]
+    fn a_session_sums_its_operations_up() {
+        let counts = SessionCounts::default();
+        counts.op(300).add(1_000, 2_000, 64, false);
+        counts.op(300).add(1_000, 2_000, 0, true);
+        counts.op(301).add(1_000, 50_000, 0, false);
+        let stats = counts.snapshot(|op| op.to_string());
+        let names: Vec<&str> = stats.ops.iter().map(|op| op.name.as_str()).collect();
+        assert_eq!(names, ["301", "300"]);
+        assert_eq!((stats.ops[1].errors, stats.ops[1].bytes), (1, 64));
+        assert_eq!((stats.driver.count, stats.driver.sum_ns), (3, 54_000));
+    }
+}

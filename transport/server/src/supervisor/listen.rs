@@ -1,0 +1,201 @@
+//! Listening sockets, and connections whose preamble has not come yet.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use gtrace_protocol::{PREAMBLE_LEN, Preamble, PreambleError};
+use rustix::net::{RecvFlags, recv};
+
+use crate::options::Listen;
+
+/// Why an address cannot be listened on.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {cause}{remedy}")]
+pub struct ListenError {
+    address: String,
+    cause: io::Error,
+    remedy: &'static str,
+}
+
+/// A socket that takes connections; a Unix socket's file goes with it.
+#[derive(Debug)]
+pub(super) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixListener, PathBuf),
+}
+
+impl Listener {
+    /// Listens on `at`. A socket file that nobody listens on any more is replaced.
+    pub(super) fn bind(at: &Listen, mode: u32) -> Result<Self, ListenError> {
+        let listener = match at {
+            Listen::Tcp(address) => TcpListener::bind(address)
+                .and_then(|l| l.set_nonblocking(true).map(|()| Self::Tcp(l))),
+            Listen::Unix(path) => bind_unix(path, mode),
+        };
+        listener.map_err(|cause| ListenError {
+            address: at.to_string(),
+            remedy: match (cause.kind(), at) {
+                (io::ErrorKind::AddrInUse, _) => {
+                    "; another server is there: stop it or choose another address with --listen"
+                }
+                (io::ErrorKind::PermissionDenied, Listen::Unix(_)) => {
+                    "; choose a path that this user may write with --listen unix:PATH"
+                }
+                (io::ErrorKind::PermissionDenied, Listen::Tcp(_)) => {
+                    "; ports below 1024 are for root: choose another with --listen"
+                }
+                (io::ErrorKind::NotFound, _) => "; the folder does not exist: create it",
+                _ => "",
+            },
+            cause,
+        })
+    }
+
+    /// The address it has, a chosen port included.
+    pub(super) fn address(&self) -> String {
+        match self {
+            Self::Tcp(listener) => listener
+                .local_addr()
+                .map_or_else(|_| "tcp".into(), |address| address.to_string()),
+            Self::Unix(_, path) => format!("unix:{}", path.display()),
+        }
+    }
+
+    /// Takes a connection: its descriptor, and where it comes from.
+    pub(super) fn accept(&self) -> io::Result<(OwnedFd, String)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, address) = listener.accept()?;
+                stream.set_nonblocking(true)?;
+                Ok((stream.into(), address.to_string()))
+            }
+            Self::Unix(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nonblocking(true)?;
+                let peer = match rustix::net::sockopt::socket_peercred(&stream) {
+                    Ok(cred) => format!(
+                        "pid {} (uid {})",
+                        cred.pid.as_raw_nonzero(),
+                        cred.uid.as_raw()
+                    ),
+                    Err(_) => "a local process".into(),
+                };
+                Ok((stream.into(), peer))
+            }
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(listener) => listener.as_fd(),
+            Self::Unix(listener, _) => listener.as_fd(),
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            // Gone already is as good.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+fn bind_unix(path: &Path, mode: u32) -> io::Result<Listener> {
+    let stale = std::fs::symlink_metadata(path).is_ok_and(|m| m.file_type().is_socket())
+        && UnixStream::connect(path)
+            .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
+    if stale {
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))?;
+    listener.set_nonblocking(true)?;
+    Ok(Listener::Unix(listener, path.to_owned()))
+}
+
+/// A connection whose preamble has not come whole.
+#[derive(Debug)]
+pub(super) struct Pending {
+    fd: OwnedFd,
+    pub(super) peer: String,
+    bytes: [u8; PREAMBLE_LEN],
+    got: usize,
+    pub(super) deadline: Instant,
+}
+
+/// How a connection begins.
+#[derive(Debug)]
+pub(super) enum Begun {
+    /// More has to come.
+    NotYet,
+    /// A client of gtrace, and its preamble as it came.
+    Client(Preamble, [u8; PREAMBLE_LEN]),
+    /// A client of another version.
+    Version(PreambleError),
+    /// Something else.
+    Garbage(PreambleError),
+    /// It was closed before.
+    Closed,
+}
+
+impl Pending {
+    pub(super) fn new(fd: OwnedFd, peer: String, deadline: Instant) -> Self {
+        Self {
+            fd,
+            peer,
+            bytes: [0; PREAMBLE_LEN],
+            got: 0,
+            deadline,
+        }
+    }
+
+    /// Reads what is there, without waiting, and not a byte behind the preamble.
+    pub(super) fn read(&mut self) -> Begun {
+        while self.got < PREAMBLE_LEN {
+            let rest = &mut self.bytes[self.got..];
+            match recv(&self.fd, rest, RecvFlags::DONTWAIT) {
+                Ok((0, _)) | Ok((_, 0)) => return Begun::Closed,
+                Ok((got, _)) => self.got += got,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => return self.so_far(),
+                Err(_) => return Begun::Closed,
+            }
+        }
+        match Preamble::parse(&self.bytes) {
+            Ok(preamble) => Begun::Client(preamble, self.bytes),
+            Err(error @ PreambleError::Version(..)) => Begun::Version(error),
+            Err(error) => Begun::Garbage(error),
+        }
+    }
+
+    /// A wrong beginning is seen before all of it is there.
+    fn so_far(&self) -> Begun {
+        let known = self.got.min(gtrace_protocol::MAGIC.len());
+        if self.bytes[..known] == gtrace_protocol::MAGIC[..known] {
+            return Begun::NotYet;
+        }
+        let mut magic = [0; 8];
+        magic[..known].copy_from_slice(&self.bytes[..known]);
+        Begun::Garbage(PreambleError::Magic(magic))
+    }
+
+    /// The connection.
+    pub(super) fn into_fd(self) -> OwnedFd {
+        self.fd
+    }
+}
+
+impl AsFd for Pending {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

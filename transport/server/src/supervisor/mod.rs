@@ -1,0 +1,376 @@
+//! The supervisor: takes connections, reads their first bytes, and gives each to the worker process
+//! of its session. It never loads the driver, and one thread with one poll(2) does all of it, so
+//! that a slow client keeps nobody waiting.
+
+mod admit;
+mod listen;
+mod status;
+mod watch;
+mod workers;
+
+use std::collections::HashMap;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tracing::{debug, info, warn};
+
+use self::listen::{Listener, Pending};
+use self::workers::{Leaving, Worker};
+use crate::control::Start;
+use crate::options::{Listen, Options};
+
+pub use self::listen::ListenError;
+pub use self::status::{Counters, Device, DriverInfo, ServerStatus, SessionStatus};
+pub use self::workers::WorkerCommand;
+
+/// Most connections whose preamble is awaited. Others stay in the listener's queue meanwhile.
+const PENDING_MAX: usize = 256;
+/// Most threads that tell a status, or a client why it is refused.
+const ASIDE_MAX: usize = 16;
+/// The status can be read by everybody on this host: `gtrace run` has no right to open the sockets of
+/// other users, and a connection can change nothing.
+const STATUS_MODE: u32 = 0o666;
+/// How long a worker may go without having let its client in: both handshakes and the start.
+const WELCOME_MAX: Duration = Duration::from_secs(10);
+/// Between looks at workers that are about to end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Why a server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What it was told contradicts itself, or is not safe.
+    #[error("{0}")]
+    Options(String),
+    /// An address.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// The driver.
+    #[error("{0}")]
+    Driver(String),
+    /// The system.
+    #[error("the server cannot start: {0}")]
+    System(#[from] io::Error),
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Supervisor {
+    options: Options,
+    command: WorkerCommand,
+    host: String,
+    driver: DriverInfo,
+    listeners: Vec<Listener>,
+    status: Option<Listener>,
+    stop: (UnixStream, UnixStream),
+    pending: Vec<Pending>,
+    workers: Vec<Worker>,
+    leaving: Vec<Leaving>,
+    counters: Counters,
+    /// Threads for what may take a moment.
+    aside: Arc<AtomicUsize>,
+    started: Instant,
+}
+
+/// Ends a server, from any thread.
+#[derive(Debug)]
+pub struct Stopper(UnixStream);
+
+impl Stopper {
+    /// The server ends its workers and then itself.
+    pub fn stop(&self) {
+        use std::io::Write as _;
+        // A server that is gone needs no stopping.
+        let _ = (&self.0).write_all(b"s");
+    }
+}
+
+/// What poll(2) has found, by place.
+enum Ready {
+    Stop,
+    Status,
+    Listener(usize),
+    Pending(usize),
+    Worker(usize),
+}
+
+impl Supervisor {
+    /// Finds the driver, listens, and starts nothing else yet.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`], with the remedy.
+    pub fn start(options: Options, command: WorkerCommand) -> Result<Self, StartError> {
+        options.check().map_err(StartError::Options)?;
+        if options.insecure && options.listen.iter().any(|listen| !listen.is_local()) {
+            warn!(
+                "--insecure: whoever reaches {} can run programs on the GPUs of this host",
+                join(&options.listen)
+            );
+        }
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
+            .map_or_else(|_| "unknown".into(), |host| host.trim_end().to_owned());
+        let start = Start {
+            libcuda: options.libcuda.clone(),
+            libnvml: options.libnvml.clone(),
+            limits: options.limits.clone(),
+            token: options.token.clone(),
+            tls: options.tls.clone(),
+            host: host.clone(),
+            supervisor: std::process::id(),
+            ..Start::default()
+        };
+        let driver =
+            workers::probe(&command, &environment(&options), &start).map_err(StartError::Driver)?;
+        let mut listeners = Vec::new();
+        for at in &options.listen {
+            listeners.push(Listener::bind(at, options.socket_mode)?);
+        }
+        for at in &options.listen_optional {
+            match Listener::bind(at, options.socket_mode) {
+                Ok(listener) => listeners.push(listener),
+                Err(error) => info!("{error}; going on without"),
+            }
+        }
+        if listeners.is_empty() {
+            return Err(StartError::Options(
+                "there is no address to listen on: give one with --listen".into(),
+            ));
+        }
+        let status = options.status_socket.as_ref().and_then(|path| {
+            Listener::bind(&Listen::Unix(path.clone()), STATUS_MODE)
+                .inspect_err(|error| warn!("{error}; `gtrace status --remote` cannot ask"))
+                .ok()
+        });
+        let stop = UnixStream::pair()?;
+        stop.0.set_nonblocking(true)?;
+        Ok(Self {
+            options,
+            command,
+            host,
+            driver,
+            listeners,
+            status,
+            stop,
+            pending: Vec::new(),
+            workers: Vec::new(),
+            leaving: Vec::new(),
+            counters: Counters::default(),
+            aside: Arc::default(),
+            started: Instant::now(),
+        })
+    }
+
+    /// Addresses it listens on, chosen ports included.
+    pub fn addresses(&self) -> Vec<String> {
+        self.listeners.iter().map(Listener::address).collect()
+    }
+
+    /// What driver and devices were found.
+    pub fn driver(&self) -> &DriverInfo {
+        &self.driver
+    }
+
+    /// What ends it.
+    ///
+    /// # Errors
+    ///
+    /// The system's: out of descriptors.
+    pub fn stopper(&self) -> io::Result<Stopper> {
+        self.stop.1.try_clone().map(Stopper)
+    }
+
+    /// Also ends at SIGTERM and SIGINT.
+    ///
+    /// # Errors
+    ///
+    /// The system's.
+    pub fn stop_at_signals(&self) -> io::Result<()> {
+        for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
+            signal_hook::low_level::pipe::register(signal, self.stop.1.try_clone()?)?;
+        }
+        Ok(())
+    }
+
+    /// Serves until it is stopped. Workers die with the thread that this runs on.
+    ///
+    /// # Errors
+    ///
+    /// The system's: poll(2) failed.
+    pub fn run(mut self) -> io::Result<()> {
+        info!(
+            "serving {} of driver {}.{} on {}",
+            devices(&self.driver),
+            self.driver.version / 1000,
+            self.driver.version % 1000 / 10,
+            self.addresses().join(", ")
+        );
+        loop {
+            // From the last to the first of a kind, so that removing one moves none that follows.
+            for ready in self.wait()?.into_iter().rev() {
+                match ready {
+                    Ready::Stop => {
+                        self.end();
+                        return Ok(());
+                    }
+                    Ready::Status => self.tell_status(),
+                    Ready::Listener(at) => self.accept(at),
+                    Ready::Pending(at) => self.read_preamble(at),
+                    Ready::Worker(at) => self.hear(at),
+                }
+            }
+            self.expire();
+            self.reap();
+        }
+    }
+
+    fn wait(&self) -> io::Result<Vec<Ready>> {
+        let full = self.pending.len() >= PENDING_MAX;
+        let mut places = vec![Ready::Stop];
+        let mut fds = vec![PollFd::new(&self.stop.0, PollFlags::IN)];
+        if let Some(status) = &self.status {
+            places.push(Ready::Status);
+            fds.push(PollFd::new(status, PollFlags::IN));
+        }
+        if !full {
+            for (at, listener) in self.listeners.iter().enumerate() {
+                places.push(Ready::Listener(at));
+                fds.push(PollFd::new(listener, PollFlags::IN));
+            }
+        }
+        for (at, pending) in self.pending.iter().enumerate() {
+            places.push(Ready::Pending(at));
+            fds.push(PollFd::new(pending, PollFlags::IN));
+        }
+        for (at, worker) in self.workers.iter().enumerate() {
+            places.push(Ready::Worker(at));
+            fds.push(PollFd::new(worker, PollFlags::IN));
+        }
+        let timeout = self.timeout().map(|left| Timespec {
+            tv_sec: left.as_secs().cast_signed(),
+            tv_nsec: left.subsec_nanos().into(),
+        });
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Err(error) => return Err(error.into()),
+        }
+        let ready = fds.iter().map(|fd| !fd.revents().is_empty());
+        Ok(places
+            .into_iter()
+            .zip(ready)
+            .filter_map(|(place, ready)| ready.then_some(place))
+            .collect())
+    }
+
+    /// Until something is due that no descriptor tells of.
+    fn timeout(&self) -> Option<Duration> {
+        let now = Instant::now();
+        let deadlines = self
+            .pending
+            .iter()
+            .map(|pending| pending.deadline.saturating_duration_since(now));
+        let leaving = (!self.leaving.is_empty()).then_some(LOOK_EVERY);
+        let unwelcomed = self
+            .workers
+            .iter()
+            .filter(|worker| worker.client.is_none())
+            .map(|worker| WELCOME_MAX.saturating_sub(worker.age()) + Duration::from_millis(1));
+        deadlines.chain(leaving).chain(unwelcomed).min()
+    }
+
+    /// Does what may take a moment in a thread of its own; nothing, if there are many already.
+    fn aside(&self, name: &str, action: impl FnOnce() + Send + 'static) {
+        if self.aside.fetch_add(1, Ordering::Relaxed) >= ASIDE_MAX {
+            self.aside.fetch_sub(1, Ordering::Relaxed);
+            return;
+        }
+        let count = Arc::clone(&self.aside);
+        let spawned = std::thread::Builder::new()
+            .name(name.into())
+            .spawn(move || {
+                action();
+                count.fetch_sub(1, Ordering::Relaxed);
+            });
+        if spawned.is_err() {
+            self.aside.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> ServerStatus {
+        ServerStatus {
+            version: env!("CARGO_PKG_VERSION").into(),
+            pid: std::process::id(),
+            host: self.host.clone(),
+            uptime_s: self.started.elapsed().as_secs_f64(),
+            listen: self.addresses(),
+            token: self.options.token.is_some(),
+            tls: self.options.tls.is_some(),
+            max_clients: self.options.max_clients,
+            driver: self.driver.clone(),
+            counters: self.counters.clone(),
+            sessions: self
+                .workers
+                .iter()
+                .map(|worker| worker.status(self.options.limits.max_memory))
+                .collect(),
+        }
+    }
+
+    fn tell_status(&self) {
+        let Some(listener) = &self.status else {
+            return;
+        };
+        let Ok((fd, _)) = listener.accept() else {
+            return;
+        };
+        let status = self.status();
+        self.aside("gtrace-status", move || {
+            if let Err(error) = status.tell(UnixStream::from(fd)) {
+                debug!("status: {error}");
+            }
+        });
+    }
+}
+
+fn join(listen: &[Listen]) -> String {
+    let all: Vec<String> = listen.iter().map(ToString::to_string).collect();
+    all.join(", ")
+}
+
+fn devices(driver: &DriverInfo) -> String {
+    let mut names: HashMap<&str, u32> = HashMap::new();
+    for device in &driver.devices {
+        *names.entry(&device.name).or_default() += 1;
+    }
+    let mut names: Vec<String> = names
+        .into_iter()
+        .map(|(name, count)| format!("{count} x {name}"))
+        .collect();
+    names.sort();
+    match names.is_empty() {
+        true => "no device".into(),
+        false => names.join(", "),
+    }
+}
+
+/// What a client said, without what a terminal would obey.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .take(400)
+        .collect()
+}
+
+/// Variables of workers in addition to the supervisor's own.
+fn environment(options: &Options) -> Vec<(String, String)> {
+    let mut environment = options.environment.clone();
+    if let Some(gpus) = &options.limits.gpus {
+        environment.push(("CUDA_VISIBLE_DEVICES".into(), gpus.clone()));
+    }
+    environment
+}

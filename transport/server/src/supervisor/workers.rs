@@ -1,0 +1,254 @@
+//! Worker processes: one for each client, so that what one client does to its CUDA context, or to
+//! the process, is nobody else's.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::status::{DriverInfo, SessionStatus};
+use crate::control::{Channel, Client, FromWorker, Start, ToWorker};
+use crate::stats::SessionStats;
+
+/// The command that becomes a worker: it calls [`crate::worker::main`].
+#[derive(Clone, Debug)]
+pub struct WorkerCommand {
+    /// Program.
+    pub program: PathBuf,
+    /// Arguments.
+    pub arguments: Vec<OsString>,
+}
+
+impl WorkerCommand {
+    /// This program again, with `arguments`.
+    pub fn this_program(arguments: &[&str]) -> Self {
+        Self {
+            // Stays the same program while its file is replaced by an update.
+            program: "/proc/self/exe".into(),
+            arguments: arguments.iter().map(OsString::from).collect(),
+        }
+    }
+}
+
+/// Variables of this process that a worker must not have: it opens the real driver, not a client's.
+const CLIENT_VARIABLES: &[&str] = &[
+    "GTRACE_REMOTE",
+    "GTRACE_TOKEN_FILE",
+    "GTRACE_TLS_CA",
+    "GTRACE_TLS_NAME",
+    "GTRACE_LINK",
+    "GTRACE_EMULATE",
+    "GTRACE_STRICT",
+    "GTRACE_STATS",
+    "LD_PRELOAD",
+];
+
+/// Starts a worker and tells it what it is for. It is killed when the thread that calls this ends.
+pub(super) fn spawn(
+    command: &WorkerCommand,
+    environment: &[(String, String)],
+    start: &Start,
+) -> io::Result<(Child, Channel)> {
+    let (here, there) = Channel::pair()?;
+    let mut worker = Command::new(&command.program);
+    worker.args(&command.arguments);
+    for name in CLIENT_VARIABLES {
+        worker.env_remove(name);
+    }
+    worker.envs(environment.iter().map(|(name, value)| (name, value)));
+    // The channel takes the place of the standard input, which a worker has no use for.
+    worker.stdin(Stdio::from(there.into_fd()));
+    let child = worker.spawn()?;
+    drop(worker);
+    here.send(&ToWorker::Start(Box::new(start.clone())), None)?;
+    Ok((child, here))
+}
+
+/// How long the driver may take to say what it is. A GPU that was not used wakes up in seconds.
+const PROBE_MAX: Duration = Duration::from_secs(60);
+
+/// Asks a worker of its own what driver and devices there are, so that the supervisor never loads
+/// the driver.
+pub(super) fn probe(
+    command: &WorkerCommand,
+    environment: &[(String, String)],
+    start: &Start,
+) -> Result<DriverInfo, String> {
+    let (mut child, channel) = spawn(command, environment, start)
+        .map_err(|e| format!("cannot start {}: {e}", command.program.display()))?;
+    let answer = answer(&channel);
+    let _ = child.kill();
+    let status = child.wait();
+    match answer {
+        Ok(Some(FromWorker::Probed(info))) => Ok(*info),
+        Ok(Some(FromWorker::Failed(reason))) => Err(reason),
+        Ok(_) => Err(format!(
+            "the worker ended while it looked at the driver ({})",
+            status.map_or_else(|e| e.to_string(), |s| s.to_string())
+        )),
+        Err(error) => Err(format!(
+            "the worker does not say what driver it found: {error}"
+        )),
+    }
+}
+
+fn answer(channel: &Channel) -> io::Result<Option<FromWorker>> {
+    let timeout = Timespec {
+        tv_sec: PROBE_MAX.as_secs().cast_signed(),
+        tv_nsec: 0,
+    };
+    let mut fds = [PollFd::new(channel, PollFlags::IN)];
+    if poll(&mut fds, Some(&timeout))? == 0 {
+        return Err(io::Error::other(format!(
+            "the driver did not answer within {} s",
+            PROBE_MAX.as_secs()
+        )));
+    }
+    Ok(channel.receive(false)?.map(|(message, _)| message))
+}
+
+/// A worker and its session.
+#[derive(Debug)]
+pub(super) struct Worker {
+    child: Child,
+    channel: Channel,
+    pub(super) session: [u8; 16],
+    /// Since when there is one, and who, once the client was let in.
+    pub(super) client: Option<(Instant, Client)>,
+    pub(super) stats: SessionStats,
+    /// Frames at the last report but one, and when the last came.
+    before: (u64, Option<Instant>),
+    rate: f64,
+    started: Instant,
+}
+
+impl Worker {
+    pub(super) fn new(child: Child, channel: Channel, session: [u8; 16]) -> Self {
+        Self {
+            child,
+            channel,
+            session,
+            client: None,
+            stats: SessionStats::default(),
+            before: (0, None),
+            rate: 0.0,
+            started: Instant::now(),
+        }
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Gives it a connection.
+    pub(super) fn give(
+        &self,
+        preamble: [u8; 32],
+        peer: &str,
+        fd: BorrowedFd<'_>,
+    ) -> io::Result<()> {
+        let lane = ToWorker::Lane {
+            preamble,
+            peer: peer.to_owned(),
+        };
+        self.channel.send(&lane, Some(fd))
+    }
+
+    /// A message from it, without waiting; `None` once it is gone.
+    pub(super) fn receive(&self) -> io::Result<Option<FromWorker>> {
+        Ok(self.channel.receive(false)?.map(|(message, _)| message))
+    }
+
+    /// Takes a report.
+    pub(super) fn report(&mut self, stats: SessionStats) {
+        let now = Instant::now();
+        if let (frames, Some(at)) = self.before {
+            let passed = now.duration_since(at).as_secs_f64().max(1e-3);
+            self.rate = stats.frames.saturating_sub(frames) as f64 / passed;
+        }
+        self.before = (stats.frames, Some(now));
+        self.stats = stats;
+    }
+
+    /// How it stands.
+    pub(super) fn status(&self, memory_limit: Option<u64>) -> SessionStatus {
+        let recent = self
+            .before
+            .1
+            .is_some_and(|at| at.elapsed() < Duration::from_secs(3));
+        SessionStatus {
+            id: self.session[..4]
+                .iter()
+                .map(|b| format!("{b:02x}"))
+                .collect(),
+            worker: self.pid(),
+            client: self.client.as_ref().map(|(_, client)| client.clone()),
+            age_s: self
+                .client
+                .as_ref()
+                .map_or(0.0, |(since, _)| since.elapsed().as_secs_f64()),
+            calls_per_second: if recent { self.rate } else { 0.0 },
+            memory_limit,
+            stats: self.stats.clone(),
+        }
+    }
+
+    /// Ends it: whoever has closed the channel is on the way out by itself.
+    pub(super) fn leave(self) -> Leaving {
+        Leaving {
+            child: self.child,
+            kill_at: Some(Instant::now() + Duration::from_secs(5)),
+        }
+    }
+
+    /// Ends it now.
+    pub(super) fn kill(mut self) -> Leaving {
+        let _ = self.child.kill();
+        Leaving {
+            child: self.child,
+            kill_at: None,
+        }
+    }
+}
+
+impl AsFd for Worker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+}
+
+/// A worker that is about to end: the driver gives its memory back first, which takes time.
+#[derive(Debug)]
+pub(super) struct Leaving {
+    child: Child,
+    kill_at: Option<Instant>,
+}
+
+impl Leaving {
+    /// How it ended, if it has.
+    pub(super) fn ended(&mut self) -> Option<io::Result<ExitStatus>> {
+        match self.child.try_wait() {
+            Ok(None) => {
+                if self.kill_at.is_some_and(|at| at <= Instant::now()) {
+                    let _ = self.child.kill();
+                    self.kill_at = None;
+                }
+                None
+            }
+            Ok(Some(status)) => Some(Ok(status)),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+}

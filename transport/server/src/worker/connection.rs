@@ -1,0 +1,107 @@
+//! A connection of the client, from its handshake to its end.
+
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use gtrace_link::{LinkError, ServerTerms, Stream, welcome};
+use gtrace_protocol::Preamble;
+use tracing::{debug, info};
+
+use super::lane::{self, Ended, Lane};
+use super::session::{Gate, Rooms, Session};
+use super::{AtEnd, library, paths};
+use crate::control::{Channel, Client, FromWorker};
+use crate::exec::Libraries;
+
+/// A connection, from its handshake to its end.
+pub(super) struct Connection {
+    pub(super) channel: Arc<Channel>,
+    pub(super) session: Arc<Session>,
+    pub(super) terms: ServerTerms,
+    pub(super) rooms: Arc<Rooms>,
+    pub(super) libraries: Arc<OnceLock<Result<Libraries, String>>>,
+    pub(super) welcomed: Arc<AtomicBool>,
+    pub(super) peer: String,
+}
+
+impl Connection {
+    pub(super) fn run(mut self, preamble: [u8; 32], fd: OwnedFd) {
+        let gate = Arc::new(Gate::new(&self.rooms));
+        self.terms.sessions = Arc::clone(&gate) as Arc<dyn gtrace_link::Sessions>;
+        let opened = Preamble::parse(&preamble)
+            .map_err(LinkError::from)
+            .and_then(|preamble| {
+                let stream =
+                    Stream::from_fd(fd).map_err(|error| LinkError::Io(self.peer.clone(), error))?;
+                welcome(stream, preamble, &self.terms)
+            });
+        let (mut link, hello, admitted) = match opened {
+            Ok(opened) => opened,
+            Err(error) => {
+                if let Some(lane) = gate.admitted() {
+                    self.session.order.close(lane);
+                }
+                self.tell(&FromWorker::NotWelcomed {
+                    kind: kind_of(&error).into(),
+                    reason: format!("{}: {error}", self.peer),
+                });
+                return;
+            }
+        };
+        let number = admitted.lane;
+        if self.welcomed.swap(true, Ordering::SeqCst) {
+            self.tell(&FromWorker::Lane);
+        } else {
+            self.tell(&FromWorker::Welcomed(Client {
+                host: hello.host,
+                pid: hello.pid,
+                program: hello.program,
+                peer: self.peer.clone(),
+            }));
+        }
+        let Some(progress) = gate.progress() else {
+            return;
+        };
+        self.session
+            .lane_opened(number, &link, Arc::clone(&progress));
+        let _closed = AtEnd(|| self.session.lane_closed(number));
+        let libraries = self.libraries.get_or_init(|| {
+            paths(&self.session.start)
+                .and_then(|(libcuda, libnvml)| library::open(&libcuda, libnvml.as_deref()))
+                .map_err(|error| error.to_string())
+        });
+        match libraries {
+            Ok(libraries) => {
+                let session = Arc::clone(&self.session);
+                let lane = Lane::new(session, *libraries, link, progress);
+                if let Ended::Broken(error) = lane.run() {
+                    info!("{}: lane {number}: {error}", self.peer);
+                }
+            }
+            Err(reason) => {
+                lane::say_goodbye(&mut *link.tx, reason);
+                self.tell(&FromWorker::Failed(reason.clone()));
+            }
+        }
+    }
+
+    fn tell(&self, message: &FromWorker) {
+        if let Err(error) = self.channel.send(message, None) {
+            debug!("{error}");
+        }
+    }
+}
+
+/// How a failed handshake is counted.
+fn kind_of(error: &LinkError) -> &'static str {
+    match error {
+        LinkError::Refused(reason) if reason.contains("token") => "token",
+        LinkError::Refused(_) => "refused",
+        LinkError::TimedOut(_) => "timeout",
+        LinkError::Closed(_) => "closed",
+        LinkError::Tls(..) => "tls",
+        LinkError::Frame(_) | LinkError::Decode(_) => "garbage",
+        _ => "other",
+    }
+}

@@ -1,0 +1,275 @@
+//! The client's handles, and what the driver calls them.
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+use gtrace_cuda::{Kind, STREAM_PER_THREAD};
+
+/// A status that a call is answered with: CUresult, or nvmlReturn_t for a call of NVML.
+pub(crate) type Code = i32;
+
+/// CUDA_ERROR_INVALID_VALUE
+pub(crate) const INVALID_VALUE: Code = 1;
+/// CUDA_ERROR_INVALID_CONTEXT
+pub(crate) const INVALID_CONTEXT: Code = 201;
+/// CUDA_ERROR_INVALID_HANDLE
+pub(crate) const INVALID_HANDLE: Code = 400;
+/// NVML_ERROR_INVALID_ARGUMENT
+pub(crate) const NVML_INVALID_ARGUMENT: Code = 2;
+
+/// What a handle that is not known, or is of another kind, is answered with.
+pub(crate) const fn not_known(kind: Kind) -> Code {
+    match kind {
+        Kind::Context => INVALID_CONTEXT,
+        Kind::NvmlDevice
+        | Kind::NvmlUnit
+        | Kind::NvmlEventSet
+        | Kind::NvmlGpuInstance
+        | Kind::NvmlComputeInstance
+        | Kind::NvmlGpmSample => NVML_INVALID_ARGUMENT,
+        _ => INVALID_HANDLE,
+    }
+}
+
+/// Handles are counters: multiplying spreads them well enough, and costs a nanosecond.
+#[derive(Default)]
+pub(crate) struct Spread(u64);
+
+impl Hasher for Spread {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(value.into());
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        let mixed = (self.0 ^ value).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+}
+
+type Map<K, V> = HashMap<K, V, BuildHasherDefault<Spread>>;
+
+#[derive(Default)]
+struct Tables {
+    /// Handle to the driver's pointer.
+    real: Map<u64, usize>,
+    /// The driver's pointer to the handle that was given for it last.
+    given: Map<(u8, usize), u64>,
+    /// What goes with a module or library: its functions and kernels.
+    children: Map<u64, Vec<u64>>,
+    /// Handles that the server minted so far.
+    minted: u64,
+}
+
+impl Tables {
+    fn remove(&mut self, handle: u64) -> Option<usize> {
+        let real = self.real.remove(&handle)?;
+        let key = (handle.to_be_bytes()[0], real);
+        if self.given.get(&key) == Some(&handle) {
+            self.given.remove(&key);
+        }
+        Some(real)
+    }
+}
+
+/// The handles of a session.
+#[derive(Default)]
+pub(crate) struct Handles {
+    tables: RwLock<Tables>,
+    /// NVML's devices that the client may see, in their order; all if not set.
+    visible: OnceLock<Vec<usize>>,
+}
+
+impl Handles {
+    /// What the driver calls `handle`. The streams that CUDA has numbers for (0, 1, 2) are these
+    /// numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`not_known`]'s code if the client never had it, has destroyed it, or it is of another kind.
+    #[inline]
+    pub(crate) fn real(&self, kind: Kind, handle: u64) -> Result<*mut c_void, Code> {
+        if kind == Kind::Stream && handle <= STREAM_PER_THREAD {
+            return Ok(handle as *mut c_void);
+        }
+        // Where the driver takes a function it takes a kernel too.
+        let kernel = kind == Kind::Function && Kind::Kernel.matches(handle);
+        if !kind.matches(handle) && !kernel {
+            return Err(not_known(kind));
+        }
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        match tables.real.get(&handle) {
+            Some(real) => Ok(*real as *mut c_void),
+            None => Err(not_known(kind)),
+        }
+    }
+
+    /// Whether the client may use `minted` for a new object: of the right kind, not in use, and
+    /// not from the numbers that the server mints.
+    ///
+    /// # Errors
+    ///
+    /// [`INVALID_VALUE`].
+    pub(crate) fn check_minted(&self, kind: Kind, minted: u64) -> Result<(), Code> {
+        let own = minted & gtrace_cuda::SERVER_MINTED != 0;
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        if own || !kind.matches(minted) || tables.real.contains_key(&minted) {
+            return Err(INVALID_VALUE);
+        }
+        Ok(())
+    }
+
+    /// From now on the client calls `real` by `minted`.
+    pub(crate) fn insert(&self, kind: Kind, minted: u64, real: *mut c_void) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        tables.real.insert(minted, real as usize);
+        tables.given.insert((kind as u8, real as usize), minted);
+    }
+
+    /// As [`Handles::insert`], for what ends with `parent`: a function of a module.
+    pub(crate) fn insert_child(&self, kind: Kind, minted: u64, real: *mut c_void, parent: u64) {
+        self.insert(kind, minted, real);
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        tables.children.entry(parent).or_default().push(minted);
+    }
+
+    /// Hides all devices of NVML but these. Once set it stays.
+    pub(crate) fn show_only(&self, devices: Vec<usize>) {
+        // Set before: by an earlier start of NVML, with the same result.
+        let _ = self.visible.set(devices);
+    }
+
+    /// NVML's devices that the client may see, if not all.
+    pub(crate) fn visible(&self) -> Option<&[usize]> {
+        self.visible.get().map(Vec::as_slice)
+    }
+
+    /// The handle of what the driver calls `real`, minted here if the client has none. Null is 0,
+    /// and so is a device that the client may not see.
+    pub(crate) fn known(&self, kind: Kind, real: *mut c_void) -> u64 {
+        let key = (kind as u8, real as usize);
+        if real.is_null() || (kind == Kind::Stream && key.1 as u64 <= STREAM_PER_THREAD) {
+            return key.1 as u64;
+        }
+        let hidden = |visible: &[usize]| !visible.contains(&key.1);
+        if kind == Kind::NvmlDevice && self.visible().is_some_and(hidden) {
+            return 0;
+        }
+        {
+            let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(handle) = tables.given.get(&key) {
+                return *handle;
+            }
+        }
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = tables.given.get(&key) {
+            return *handle;
+        }
+        tables.minted += 1;
+        let handle = kind.server_handle(tables.minted);
+        tables.real.insert(handle, key.1);
+        tables.given.insert(key, handle);
+        handle
+    }
+
+    /// Forgets `handle` and what goes with it; what the driver called it, if it was known.
+    pub(crate) fn remove(&self, _kind: Kind, handle: u64) -> Option<*mut c_void> {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        for child in tables.children.remove(&handle).unwrap_or_default() {
+            tables.remove(child);
+        }
+        tables.remove(handle).map(|real| real as *mut c_void)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        tables.real.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handle_is_good_for_its_kind_until_it_is_removed() {
+        let handles = Handles::default();
+        let stream = Kind::Stream.handle(7);
+        let real = 0x1000 as *mut c_void;
+        assert_eq!(handles.real(Kind::Stream, stream), Err(INVALID_HANDLE));
+        handles.insert(Kind::Stream, stream, real);
+        assert_eq!(handles.real(Kind::Stream, stream), Ok(real));
+        assert_eq!(handles.real(Kind::Event, stream), Err(INVALID_HANDLE));
+        assert_eq!(handles.real(Kind::Context, stream), Err(INVALID_CONTEXT));
+        assert_eq!(handles.known(Kind::Stream, real), stream);
+        assert_eq!(handles.remove(Kind::Stream, stream), Some(real));
+        assert_eq!(handles.real(Kind::Stream, stream), Err(INVALID_HANDLE));
+        assert_ne!(handles.known(Kind::Stream, real), stream);
+    }
+
+    #[test]
+    fn functions_go_with_their_module_and_kernels_are_functions() {
+        let handles = Handles::default();
+        let (library, kernel) = (Kind::Library.handle(1), Kind::Kernel.handle(2));
+        handles.insert(Kind::Library, library, 0x1000 as *mut c_void);
+        handles.insert_child(Kind::Kernel, kernel, 0x2000 as *mut c_void, library);
+        let real = 0x2000 as *mut c_void;
+        assert_eq!(handles.real(Kind::Kernel, kernel), Ok(real));
+        assert_eq!(handles.real(Kind::Function, kernel), Ok(real));
+        handles.remove(Kind::Library, library);
+        assert_eq!(handles.real(Kind::Kernel, kernel), Err(INVALID_HANDLE));
+        assert_eq!(handles.len(), 0);
+    }
+
+    #[test]
+    fn the_streams_with_numbers_are_these_numbers() {
+        let handles = Handles::default();
+        for number in 0..=2u64 {
+            assert_eq!(
+                handles.real(Kind::Stream, number),
+                Ok(number as *mut c_void)
+            );
+        }
+        assert_eq!(handles.real(Kind::Stream, 3), Err(INVALID_HANDLE));
+        assert_eq!(handles.real(Kind::Event, 0), Err(INVALID_HANDLE));
+    }
+
+    #[test]
+    fn what_the_server_finds_has_one_number_that_no_client_can_mint() {
+        let handles = Handles::default();
+        let pool = handles.known(Kind::MemPool, 0x2000 as *mut c_void);
+        assert_eq!(handles.known(Kind::MemPool, 0x2000 as *mut c_void), pool);
+        assert_eq!(
+            handles.check_minted(Kind::MemPool, pool),
+            Err(INVALID_VALUE)
+        );
+        assert_eq!(
+            handles.check_minted(Kind::MemPool, Kind::MemPool.handle(1)),
+            Ok(())
+        );
+        assert_eq!(
+            handles.check_minted(Kind::MemPool, Kind::Stream.handle(1)),
+            Err(INVALID_VALUE)
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Functions of the client that run when a stream gets there: the stream waits here until the
+//! client says that its function has returned.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gtrace_cuda::payload::HostReached;
+
+/// Between looks at whether the session ends.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+#[derive(Default)]
+struct State {
+    reached: VecDeque<HostReached>,
+    waiting: HashSet<u64>,
+    ended: bool,
+}
+
+/// The functions of a session.
+#[derive(Default)]
+pub(crate) struct Hosts {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Hosts {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        match self.changed.wait_timeout(state, LOOK_EVERY) {
+            Ok((state, _)) => state,
+            Err(poisoned) => poisoned.into_inner().0,
+        }
+    }
+
+    /// A stream has reached the function `ticket`; returns when the client's function has, or when
+    /// the session ends. Called by the driver's thread.
+    pub(crate) fn reached(&self, ticket: u64, status: u32) {
+        let mut state = self.lock();
+        if state.ended || !state.waiting.insert(ticket) {
+            return;
+        }
+        state.reached.push_back(HostReached { ticket, status });
+        self.changed.notify_all();
+        while state.waiting.contains(&ticket) && !state.ended {
+            state = self.wait(state);
+        }
+    }
+
+    /// The next function that a stream has reached; `None` when the session ends, or when `gone`
+    /// says that nobody waits any more.
+    pub(crate) fn next(&self, mut gone: impl FnMut() -> bool) -> Option<HostReached> {
+        let mut state = self.lock();
+        loop {
+            if let Some(reached) = state.reached.pop_front() {
+                return Some(reached);
+            }
+            if state.ended || gone() {
+                return None;
+            }
+            state = self.wait(state);
+        }
+    }
+
+    /// The client's function has returned.
+    pub(crate) fn done(&self, ticket: u64) {
+        self.lock().waiting.remove(&ticket);
+        self.changed.notify_all();
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn end(&self) {
+        self.lock().ended = true;
+        self.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_stream_waits_until_the_client_is_done() {
+        let hosts = Arc::new(Hosts::default());
+        let stream = std::thread::spawn({
+            let hosts = Arc::clone(&hosts);
+            move || hosts.reached(5, 0)
+        });
+        let reached = hosts.next(|| false).unwrap();
+        assert_eq!(reached.ticket, 5);
+        assert!(!stream.is_finished());
+        hosts.done(5);
+        stream.join().unwrap();
+    }
+
+    #[test]
+    fn the_end_lets_everybody_go() {
+        let hosts = Arc::new(Hosts::default());
+        let stream = std::thread::spawn({
+            let hosts = Arc::clone(&hosts);
+            move || hosts.reached(5, 0)
+        });
+        while hosts.lock().waiting.is_empty() {
+            std::thread::yield_now();
+        }
+        hosts.end();
+        stream.join().unwrap();
+        assert_eq!(hosts.next(|| false).map(|r| r.ticket), Some(5));
+        assert!(hosts.next(|| false).is_none());
+    }
+}

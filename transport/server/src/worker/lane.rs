@@ -1,0 +1,320 @@
+//! A lane: a connection, the client's thread behind it, and the thread here that executes its
+//! frames in order.
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use gtrace_link::{Link, LinkError, Tx};
+use gtrace_protocol::{
+    After, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, Writer, control, op_id,
+};
+use tracing::debug;
+
+use super::handles::{Code, INVALID_VALUE, NVML_INVALID_ARGUMENT, Spread};
+use super::memory::{Change, GET_INFO, Memory};
+use super::order::{Progress, Waited};
+use super::session::Session;
+use super::time;
+use crate::exec::{Bad, Exec, Libraries};
+use crate::stats::OpCounts;
+use crate::{calls, names, special};
+
+/// Calls that end a context, with what it had.
+const ENDS_A_CONTEXT: [OpId; 2] = [
+    op_id("cuCtxDestroy_v2"),
+    op_id("cuDevicePrimaryCtxReset_v2"),
+];
+
+/// Operations whose counts a lane remembers: more than there are.
+const OPS_MAX: usize = 4096;
+
+/// CUDA_ERROR_OUT_OF_MEMORY
+const OUT_OF_MEMORY: Code = 2;
+
+/// Why a lane has ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The client said goodbye, or closed the connection.
+    Closed,
+    /// The client does not keep to the protocol, or the connection failed.
+    Broken(LinkError),
+}
+
+/// Tells the client why the lane is closed; it may not be there any more.
+pub(crate) fn say_goodbye(tx: &mut dyn Tx, reason: &str) {
+    let mut header = Header {
+        op: control::GOODBYE,
+        sent_ns: time::now_ns(),
+        ..Header::default()
+    };
+    header.set_payload(reason.len(), 0);
+    let frame = [&header.to_bytes(), reason.as_bytes()].concat();
+    let said = match tx.reserve(frame.len()) {
+        Ok(room) => {
+            room[..frame.len()].copy_from_slice(&frame);
+            tx.commit(frame.len());
+            tx.flush()
+        }
+        Err(error) => Err(error),
+    };
+    if let Err(error) = said {
+        debug!("goodbye: {error}");
+    }
+}
+
+/// A lane that was let in.
+pub(crate) struct Lane {
+    exec: Exec,
+    progress: Arc<Progress>,
+    seq: u64,
+    /// Owed credits at which a frame is sent for them alone.
+    credit_at: u32,
+    arguments: Vec<u8>,
+    answer: Writer,
+    /// Counts of an operation, and whether there is one.
+    ops: HashMap<OpId, (Arc<OpCounts>, bool), BuildHasherDefault<Spread>>,
+}
+
+impl Lane {
+    /// Over `link`; `progress` is its place in the session's order.
+    pub(crate) fn new(
+        session: Arc<Session>,
+        libraries: Libraries,
+        link: Link,
+        progress: Arc<Progress>,
+    ) -> Self {
+        Self {
+            credit_at: (session.start.limits.credits / 4).max(1),
+            exec: Exec::new(session, libraries, link),
+            progress,
+            seq: 0,
+            arguments: Vec::with_capacity(4096),
+            answer: Writer::default(),
+            ops: HashMap::default(),
+        }
+    }
+
+    /// Executes frames until the lane ends.
+    pub(crate) fn run(mut self) -> Ended {
+        let error = loop {
+            match self.step() {
+                Ok(true) => {}
+                Ok(false) => return Ended::Closed,
+                Err(error) => break error,
+            }
+        };
+        match error {
+            LinkError::Closed(_) => Ended::Closed,
+            error => {
+                self.exec
+                    .session
+                    .counts
+                    .lanes_broken
+                    .fetch_add(1, Ordering::Relaxed);
+                say_goodbye(&mut *self.exec.link.tx, &error.to_string());
+                Ended::Broken(error)
+            }
+        }
+    }
+
+    /// Executes a frame; false after the last.
+    fn step(&mut self) -> Result<bool, LinkError> {
+        if !self.exec.link.rx.ready(HEADER_LEN)? && self.exec.link.tx.pending() > 0 {
+            self.exec.link.tx.flush()?;
+        }
+        let header = Header::parse(self.exec.link.rx.peek(HEADER_LEN, None)?)?;
+        let arrived = time::now_ns();
+        self.exec.link.rx.consume(HEADER_LEN);
+        self.seq += 1;
+        if header.seq != self.seq {
+            return Err(FrameError::Sequence {
+                found: header.seq,
+                wanted: self.seq,
+            }
+            .into());
+        }
+        self.arguments.clear();
+        self.arguments.resize(header.small as usize, 0);
+        if header.small > 0 {
+            self.exec.link.rx.read(&mut self.arguments)?;
+        }
+        self.exec.bulk_left = header.bulk();
+        self.exec.owed += 1;
+        let counts = &self.exec.session.counts;
+        counts.frames.fetch_add(1, Ordering::Relaxed);
+        counts
+            .bytes_in
+            .fetch_add(header.length.into(), Ordering::Relaxed);
+        self.exec.request = header;
+        if header.is_control() {
+            return self.control(&header);
+        }
+        self.progress.begin();
+        self.execute(&header, arrived)?;
+        self.progress.executed(header.seq);
+        Ok(true)
+    }
+
+    fn control(&mut self, header: &Header) -> Result<bool, LinkError> {
+        self.exec.skip_bulk()?;
+        match header.op {
+            control::GOODBYE => return Ok(false),
+            control::ECHO => {
+                let reply = self.exec.reply_header();
+                let payload = std::mem::take(&mut self.arguments);
+                self.exec.put_frame(reply, &payload)?;
+                self.arguments = payload;
+            }
+            // A lane is opened once, and the rest is for servers to say.
+            op => {
+                return Err(DecodeError::BadValue {
+                    what: "a frame from a client",
+                    value: op.into(),
+                }
+                .into());
+            }
+        }
+        self.progress.executed(header.seq);
+        Ok(true)
+    }
+
+    fn execute(&mut self, header: &Header, arrived: u64) -> Result<(), LinkError> {
+        let one_way = header.flags.has(Flags::ONE_WAY) && !header.flags.has(Flags::STRICT);
+        if header.after != 0 {
+            self.wait_for(After(header.after));
+        }
+        self.exec.moved = 0;
+        self.exec.replied = false;
+        self.answer.truncate(0);
+        let begun = time::now_ns();
+        let queue = begun.saturating_sub(arrived);
+        (self.exec.begun_ns, self.exec.queue_ns) = (begun, queue);
+        let code = self.call(header)?;
+        let driver = time::now_ns().saturating_sub(begun);
+        self.exec.skip_bulk()?;
+        let moved = self.exec.moved;
+        self.count(header.op, queue, driver, moved, code != 0);
+        let nvml = header.flags.has(Flags::NVML);
+        if code != 0 && !nvml {
+            self.exec.session.lasting.note(code.cast_unsigned());
+        } else if code == 0 && ENDS_A_CONTEXT.contains(&header.op) {
+            self.exec.session.lasting.clear();
+        }
+        if one_way {
+            if code != 0 && !nvml {
+                self.exec.untold.note(code.cast_unsigned());
+            }
+            if self.exec.owed >= self.credit_at {
+                self.give_credit()?;
+            }
+            return Ok(());
+        }
+        if !self.exec.replied {
+            let mut reply = self.exec.reply_header();
+            reply.status = code.cast_unsigned();
+            reply.queue_ns = time::short(queue);
+            reply.exec_ns = time::short(driver);
+            self.exec.put_frame(reply, self.answer.as_slice())?;
+        }
+        Ok(())
+    }
+
+    /// Makes the call, within the limits of the session.
+    fn call(&mut self, header: &Header) -> Result<Code, LinkError> {
+        let nvml = header.flags.has(Flags::NVML);
+        if !nvml && let Err(code) = self.exec.enter() {
+            return Ok(code);
+        }
+        let made = match Memory::change_of(header.op, &self.arguments) {
+            Ok(change) => self.call_within(header, change),
+            Err(error) => Err(error.into()),
+        };
+        match made {
+            Ok(code) => Ok(code),
+            Err(Bad::Link(error)) => Err(error),
+            Err(Bad::Arguments(error)) => {
+                debug!("{}: {error}", names::name_of(header.op));
+                let counts = &self.exec.session.counts;
+                counts.malformed.fetch_add(1, Ordering::Relaxed);
+                self.answer.truncate(0);
+                Ok(if nvml {
+                    NVML_INVALID_ARGUMENT
+                } else {
+                    INVALID_VALUE
+                })
+            }
+        }
+    }
+
+    fn call_within(&mut self, header: &Header, change: Option<Change>) -> Result<Code, Bad> {
+        if change.is_some_and(|change| !self.exec.session.memory.before(change)) {
+            return Ok(OUT_OF_MEMORY);
+        }
+        let mut reader = Reader::new(&self.arguments);
+        let made = calls::call(&mut self.exec, header.op, &mut reader, &mut self.answer);
+        if let Some(change) = change {
+            let ok = made.as_ref().is_ok_and(|code| *code == 0);
+            self.changed(change, ok, header.context);
+        }
+        if header.op == GET_INFO && matches!(made, Ok(0)) {
+            self.limit_info();
+        }
+        made
+    }
+
+    fn changed(&mut self, change: Change, ok: bool, context: u32) {
+        let memory = &self.exec.session.memory;
+        memory.after(change, ok, self.answer.as_slice(), context);
+        if let Change::Release(device) = change
+            && !special::primary_is_active(self.exec.driver, device)
+        {
+            memory.primary_ended(device);
+        }
+    }
+
+    /// A client with a limit sees a device of that size.
+    fn limit_info(&mut self) {
+        let mut r = Reader::new(self.answer.as_slice());
+        if let (Ok(free), Ok(total)) = (r.u64(), r.u64()) {
+            let (free, total) = self.exec.session.memory.info(free, total);
+            self.answer.patch(0, &free.to_le_bytes());
+            self.answer.patch(8, &total.to_le_bytes());
+        }
+    }
+
+    fn wait_for(&self, after: After) {
+        let counts = &self.exec.session.counts;
+        counts.waits.fetch_add(1, Ordering::Relaxed);
+        if self.exec.session.order.wait(after) == Waited::GaveUp {
+            counts.waits_given_up.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn count(&mut self, op: OpId, queue: u64, driver: u64, bytes: usize, failed: bool) {
+        let session = &self.exec.session;
+        let (counts, known) = self.ops.entry(op).or_insert_with(|| {
+            // An operation that does not exist here has no line of its own: a client can make up any
+            // number of them.
+            let known = names::is_known(op);
+            (session.counts.op(if known { op } else { 0 }), known)
+        });
+        counts.add(queue, driver, bytes, failed);
+        if !*known {
+            session.counts.unknown.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.ops.len() > OPS_MAX {
+            self.ops.clear();
+        }
+    }
+
+    fn give_credit(&mut self) -> Result<(), LinkError> {
+        let mut header = self.exec.reply_header();
+        header.op = control::CREDIT;
+        header.seq = self.seq;
+        header.flags = Flags::default();
+        self.exec.put_frame(header, &[])?;
+        self.exec.link.tx.flush()
+    }
+}

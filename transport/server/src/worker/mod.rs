@@ -1,0 +1,310 @@
+//! A worker: the process that serves one client. Its main thread takes connections from the
+//! supervisor; each has a thread of its own, which executes the frames of that lane.
+
+mod connection;
+pub(crate) mod handles;
+pub(crate) mod hosts;
+pub(crate) mod images;
+mod lane;
+pub(crate) mod library;
+pub(crate) mod memory;
+pub(crate) mod order;
+pub(crate) mod session;
+pub(crate) mod sticky;
+pub(crate) mod time;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use gtrace_link::{LinkError, ServerTerms, Token};
+use gtrace_protocol::Features;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tracing::{debug, info, warn};
+
+use self::connection::Connection;
+use self::session::{Gate, Rooms, Session};
+use crate::control::{Channel, FromWorker, Start, ToWorker};
+use crate::exec::Libraries;
+use crate::special;
+use crate::supervisor::DriverInfo;
+
+/// Between looks at lanes whose client may have died while they are in the driver.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Between reports of statistics.
+const REPORT_EVERY: Duration = Duration::from_secs(1);
+/// How long the handshake of a lane may take.
+const HANDSHAKE: Duration = Duration::from_secs(2);
+/// How long the driver may take to clean up; then the kernel does.
+const EXIT_MAX: Duration = Duration::from_secs(2);
+
+/// Runs a worker: the other end of its channel is the standard input. Set up logging before.
+///
+/// The process ends with its supervisor, or when its client is gone.
+pub fn main() -> ExitCode {
+    match Worker::begin() {
+        Ok(Some(mut worker)) => {
+            let code = match worker.serve() {
+                Ok(()) => 0,
+                Err(error) => {
+                    warn!("{error}");
+                    1
+                }
+            };
+            worker.leave(code)
+        }
+        Ok(None) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gtrace: a worker is started by `gtrace serve` only: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Worker {
+    channel: Arc<Channel>,
+    session: Arc<Session>,
+    terms: ServerTerms,
+    rooms: Arc<Rooms>,
+    libraries: Arc<OnceLock<Result<Libraries, String>>>,
+    /// Threads of connections.
+    threads: Arc<AtomicUsize>,
+    /// A connection came.
+    begun: bool,
+    /// A client was let in.
+    welcomed: Arc<AtomicBool>,
+    reported: (Instant, u64),
+}
+
+/// Takes the channel from the standard input, whose place /dev/null takes.
+fn take_channel() -> io::Result<Channel> {
+    let fd: OwnedFd = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let null = std::fs::File::open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    Ok(Channel::from_fd(fd))
+}
+
+impl Worker {
+    fn begin() -> io::Result<Option<Self>> {
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        let channel = take_channel()?;
+        let start = match channel.receive::<ToWorker>(true)? {
+            Some((ToWorker::Start(start), _)) => *start,
+            _ => return Err(io::Error::other("no start message")),
+        };
+        // The supervisor may have died before the signal was asked for.
+        let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
+        if parent.map(i32::cast_unsigned) != Some(start.supervisor) {
+            return Err(io::Error::other("the supervisor is gone"));
+        }
+        if start.session == [0; 16] {
+            answer_probe(&channel, &start);
+            return Ok(None);
+        }
+        let session = Arc::new(Session::new(start));
+        let rooms = Rooms::new(&session).map_err(io::Error::other)?;
+        let rooms = Arc::new(rooms);
+        let terms = terms(&session.start, &rooms).map_err(io::Error::other)?;
+        Ok(Some(Self {
+            channel: Arc::new(channel),
+            session,
+            terms,
+            rooms,
+            libraries: Arc::default(),
+            threads: Arc::default(),
+            begun: false,
+            welcomed: Arc::default(),
+            reported: (Instant::now(), 0),
+        }))
+    }
+
+    /// Until the client, or the supervisor, is gone.
+    fn serve(&mut self) -> io::Result<()> {
+        let tick = Timespec {
+            tv_sec: 0,
+            tv_nsec: LOOK_EVERY.subsec_nanos().into(),
+        };
+        loop {
+            let mut fds = [
+                PollFd::new(&*self.channel, PollFlags::IN),
+                PollFd::from_borrowed_fd(self.rooms.ended(), PollFlags::IN),
+            ];
+            match poll(&mut fds, Some(&tick)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+            let (message, ended) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
+            if message {
+                match self.channel.receive::<ToWorker>(false) {
+                    Ok(Some((ToWorker::Lane { preamble, peer }, Some(fd)))) => {
+                        self.open(preamble, peer, fd);
+                    }
+                    Ok(Some(_)) => {}
+                    // The supervisor is gone.
+                    Ok(None) => return Ok(()),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if ended {
+                self.rooms.clear_ended();
+            }
+            self.report(false);
+            if self.begun && self.threads.load(Ordering::SeqCst) == 0 {
+                debug!("the client is gone");
+                return Ok(());
+            }
+            if self.session.client_is_dead() {
+                info!("the client died in the middle of a call");
+                return Ok(());
+            }
+        }
+    }
+
+    fn report(&mut self, last: bool) {
+        let frames = self.session.frames();
+        let (at, before) = self.reported;
+        if !last && (at.elapsed() < REPORT_EVERY || frames == before) {
+            return;
+        }
+        self.reported = (Instant::now(), frames);
+        let stats = FromWorker::Stats(Box::new(self.session.stats()));
+        if let Err(error) = self.channel.send(&stats, None) {
+            debug!("report: {error}");
+        }
+    }
+
+    /// A connection: its handshake and its frames are its own thread's.
+    fn open(&mut self, preamble: [u8; 32], peer: String, fd: OwnedFd) {
+        self.begun = true;
+        self.threads.fetch_add(1, Ordering::SeqCst);
+        let connection = Connection {
+            channel: Arc::clone(&self.channel),
+            session: Arc::clone(&self.session),
+            terms: self.terms.clone(),
+            rooms: Arc::clone(&self.rooms),
+            libraries: Arc::clone(&self.libraries),
+            welcomed: Arc::clone(&self.welcomed),
+            peer,
+        };
+        let (threads, rooms) = (Arc::clone(&self.threads), Arc::clone(&self.rooms));
+        let spawned = std::thread::Builder::new()
+            .name("gtrace-lane".into())
+            .spawn(move || {
+                // Also if it panics: the process ends when no thread is left.
+                let _ended = AtEnd(|| {
+                    threads.fetch_sub(1, Ordering::SeqCst);
+                    rooms.tell_ended();
+                });
+                connection.run(preamble, fd);
+            });
+        if let Err(error) = spawned {
+            warn!("no thread for a lane: {error}");
+            self.threads.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Ends the process, and with it everything that the driver holds for the client.
+    fn leave(mut self, code: i32) -> ! {
+        self.session.end();
+        self.report(true);
+        // A driver that waits for an endless kernel in its exit handlers must not keep the memory.
+        let _ = std::thread::Builder::new()
+            .name("gtrace-exit".into())
+            .spawn(|| {
+                std::thread::sleep(EXIT_MAX);
+                let own = rustix::process::getpid();
+                let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+            });
+        std::process::exit(code)
+    }
+}
+
+/// Does something when it is dropped.
+struct AtEnd<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+/// What the handshake needs to know.
+fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
+    let token = start
+        .token
+        .as_ref()
+        .map(|token| Token::new(token.as_bytes()))
+        .transpose()?;
+    Ok(ServerTerms {
+        token,
+        tls: crate::tls::server(start.tls.as_ref())?,
+        features: Features(Features::IMAGE_CACHE.0 | Features::SHARED_MEMORY.0),
+        credits: start.limits.credits,
+        driver_version: start.driver_version,
+        nvml: start.libnvml.is_some(),
+        host: start.host.clone(),
+        timeout: HANDSHAKE,
+        ring: gtrace_link::RING,
+        sessions: Arc::new(Gate::new(rooms)),
+    })
+}
+
+/// Which libraries to open.
+fn paths(start: &Start) -> Result<(PathBuf, Option<PathBuf>), library::LibraryError> {
+    let libcuda = match &start.libcuda {
+        Some(path) => path.clone(),
+        None => library::find("libcuda.so.1")?,
+    };
+    let libnvml = match &start.libnvml {
+        Some(path) => Some(path.clone()),
+        None => library::find("libnvidia-ml.so.1").ok(),
+    };
+    Ok((libcuda, libnvml))
+}
+
+fn answer_probe(channel: &Channel, start: &Start) {
+    let answer = match probe(start) {
+        Ok(info) => FromWorker::Probed(Box::new(info)),
+        Err(reason) => FromWorker::Failed(reason),
+    };
+    if let Err(error) = channel.send(&answer, None) {
+        debug!("probe: {error}");
+    }
+}
+
+fn probe(start: &Start) -> Result<DriverInfo, String> {
+    // What would fail each client fails the start.
+    crate::tls::server(start.tls.as_ref()).map_err(|e| e.to_string())?;
+    if let Some(token) = &start.token {
+        Token::new(token.as_bytes()).map_err(|e| e.to_string())?;
+    }
+    let (libcuda, libnvml) = paths(start).map_err(|e| e.to_string())?;
+    for path in [Some(&libcuda), libnvml.as_ref()].into_iter().flatten() {
+        library::refuse_shim(path).map_err(|e| e.to_string())?;
+    }
+    let (libraries, libnvml) = match library::open(&libcuda, libnvml.as_deref()) {
+        // One that was found and does not work is one that is not there.
+        Err(error) if start.libnvml.is_none() && libnvml.is_some() => {
+            let without = library::open(&libcuda, None).map_err(|e| e.to_string())?;
+            info!("going on without NVML: {error}");
+            (without, None)
+        }
+        opened => (opened.map_err(|e| e.to_string())?, libnvml),
+    };
+    let failed = |code| {
+        format!(
+            "the driver {} does not start: CUDA error {code}; does `nvidia-smi` work here?",
+            libcuda.display()
+        )
+    };
+    special::init(libraries.driver).map_err(failed)?;
+    let mut info = special::devices(libraries.driver).map_err(failed)?;
+    info.libcuda = libcuda.display().to_string();
+    info.libnvml = libnvml.map(|path| path.display().to_string());
+    Ok(info)
+}

@@ -1,0 +1,236 @@
+//! A client's session: what its lanes share.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gtrace_link::{Admitted, Ender, Link, LinkError, OneSession, Sessions};
+use gtrace_protocol::{ClientHello, SessionId};
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::handles::Handles;
+use super::hosts::Hosts;
+use super::images::Images;
+use super::memory::Memory;
+use super::order::{Order, Progress};
+use super::sticky::Lasting;
+use crate::control::Start;
+use crate::names;
+use crate::stats::{SessionCounts, SessionStats};
+
+/// A lane that is open.
+struct OpenLane {
+    kind: String,
+    end: Ender,
+    progress: Arc<Progress>,
+    /// The call that it was in at the last look.
+    seen: Option<u64>,
+}
+
+/// What the lanes of a client share.
+pub(crate) struct Session {
+    /// What the supervisor said.
+    pub(crate) start: Start,
+    /// Its handles.
+    pub(crate) handles: Arc<Handles>,
+    /// How far its lanes are.
+    pub(crate) order: Order,
+    /// The error that stays.
+    pub(crate) lasting: Lasting,
+    /// What it did.
+    pub(crate) counts: SessionCounts,
+    /// What it allocated.
+    pub(crate) memory: Memory,
+    /// Kernel images.
+    pub(crate) images: Images,
+    /// Functions of the client that streams wait for.
+    pub(crate) hosts: Hosts,
+    lanes: Mutex<HashMap<u16, OpenLane>>,
+}
+
+impl Session {
+    /// Of a worker that was told `start`.
+    pub(crate) fn new(start: Start) -> Self {
+        Self {
+            handles: Arc::default(),
+            order: Order::default(),
+            lasting: Lasting::default(),
+            counts: SessionCounts::default(),
+            memory: Memory::new(start.limits.max_memory),
+            images: Images::new(start.image_cache.clone(), start.image_cache_max),
+            hosts: Hosts::default(),
+            lanes: Mutex::default(),
+            start,
+        }
+    }
+
+    /// A lane is open.
+    pub(crate) fn lane_opened(&self, lane: u16, link: &Link, progress: Arc<Progress>) {
+        let open = OpenLane {
+            kind: link.info.kind.to_string(),
+            end: link.end.clone(),
+            progress,
+            seen: None,
+        };
+        self.lock_lanes().insert(lane, open);
+    }
+
+    /// Whether the client is gone and a lane cannot see it, because it is in the driver since the
+    /// look before: waiting for a kernel that does not end, say.
+    pub(crate) fn client_is_dead(&self) -> bool {
+        let mut lanes = self.lock_lanes();
+        if lanes.is_empty() {
+            return false;
+        }
+        let mut dead = true;
+        for lane in lanes.values_mut() {
+            let call = lane.progress.call();
+            let stuck = call.is_some() && call == lane.seen;
+            lane.seen = call;
+            dead &= stuck && !lane.end.is_alive();
+        }
+        dead
+    }
+
+    /// A lane has ended.
+    pub(crate) fn lane_closed(&self, lane: u16) {
+        self.lock_lanes().remove(&lane);
+        self.order.close(lane);
+    }
+
+    /// Open lanes.
+    pub(crate) fn lanes(&self) -> usize {
+        self.lock_lanes().len()
+    }
+
+    /// Ends all lanes and what waits for the client.
+    pub(crate) fn end(&self) {
+        self.hosts.end();
+        for lane in self.lock_lanes().values() {
+            lane.end.end();
+        }
+    }
+
+    fn lock_lanes(&self) -> std::sync::MutexGuard<'_, HashMap<u16, OpenLane>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What it did so far.
+    pub(crate) fn stats(&self) -> SessionStats {
+        let mut stats = self.counts.snapshot(names::name_of);
+        let mut links: Vec<String> = self
+            .lock_lanes()
+            .values()
+            .map(|lane| lane.kind.clone())
+            .collect();
+        stats.lanes = u32::try_from(links.len()).unwrap_or(u32::MAX);
+        links.sort();
+        links.dedup();
+        stats.links = links;
+        stats.memory = self.memory.used();
+        stats.handles = self.handles.len() as u64;
+        stats.lasting_error = self.lasting.get();
+        stats
+    }
+
+    /// Frames executed so far.
+    pub(crate) fn frames(&self) -> u64 {
+        self.counts.frames.load(Ordering::Relaxed)
+    }
+}
+
+/// What the gates of a session share.
+pub(crate) struct Rooms {
+    one: OneSession,
+    session: Arc<Session>,
+    /// Told by threads of lanes that have ended.
+    ended: OwnedFd,
+}
+
+impl Rooms {
+    /// Of `session`.
+    ///
+    /// # Errors
+    ///
+    /// If the system has no random numbers, or no descriptors.
+    pub(crate) fn new(session: &Arc<Session>) -> Result<Self, LinkError> {
+        let id = SessionId(session.start.session);
+        let ended = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
+        Ok(Self {
+            // Numbers are not given twice: a frame may name a lane that has ended.
+            one: OneSession::new(id, u16::MAX)?,
+            session: Arc::clone(session),
+            ended: ended.map_err(|e| LinkError::Io("an event descriptor".into(), e.into()))?,
+        })
+    }
+
+    /// Readable once a lane has ended.
+    pub(crate) fn ended(&self) -> BorrowedFd<'_> {
+        self.ended.as_fd()
+    }
+
+    /// A lane has ended.
+    pub(crate) fn tell_ended(&self) {
+        // Full is as good as told.
+        let _ = rustix::io::write(&self.ended, &1u64.to_ne_bytes());
+    }
+
+    /// Takes note of it.
+    pub(crate) fn clear_ended(&self) {
+        let _ = rustix::io::read(&self.ended, &mut [0; 8]);
+    }
+}
+
+/// Lets one connection into the session of this process.
+pub(crate) struct Gate {
+    rooms: Arc<Rooms>,
+    admitted: Mutex<Option<(u16, Arc<Progress>)>>,
+}
+
+impl Gate {
+    /// Of a connection.
+    pub(crate) fn new(rooms: &Arc<Rooms>) -> Self {
+        Self {
+            rooms: Arc::clone(rooms),
+            admitted: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(u16, Arc<Progress>)>> {
+        self.admitted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number that the connection's lane was given.
+    pub(crate) fn admitted(&self) -> Option<u16> {
+        self.lock().as_ref().map(|(lane, _)| *lane)
+    }
+
+    /// The lane's place in the session's order.
+    pub(crate) fn progress(&self) -> Option<Arc<Progress>> {
+        self.lock()
+            .as_ref()
+            .map(|(_, progress)| Arc::clone(progress))
+    }
+}
+
+impl Sessions for Gate {
+    fn secret(&self, session: SessionId) -> Option<[u8; 32]> {
+        self.rooms.one.secret(session)
+    }
+
+    fn admit(&self, session: Option<SessionId>, hello: &ClientHello) -> Result<Admitted, String> {
+        let own = &self.rooms.session;
+        let (open, max) = (own.lanes(), own.start.limits.max_lanes);
+        if open >= usize::from(max) {
+            return Err(format!(
+                "the program has {open} threads at the GPU, and no more are allowed here"
+            ));
+        }
+        let admitted = self.rooms.one.admit(session, hello)?;
+        // Before the client knows the number: from then on another lane may wait for this one.
+        let progress = own.order.open(admitted.lane);
+        *self.lock() = Some((admitted.lane, progress));
+        Ok(admitted)
+    }
+}

@@ -1,0 +1,429 @@
+//! Clients that do not keep to the protocol, and those that die.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload;
+use gtrace_link::{LinkError, Token};
+use gtrace_protocol::{Flags, HEADER_LEN, Preamble, SessionId, control, op_id};
+use support::{Client, Server, bytes, target};
+
+fn counted(server: &Server, reason: &str, at_least: u64) {
+    server.wait_for(reason, |status| {
+        status.counters.refused.get(reason).copied().unwrap_or(0) >= at_least
+    });
+}
+
+/// That another client is served as if nothing were.
+fn serves(server: &Server) {
+    let mut client = Client::ready(server.unix(), "unix");
+    let at = client.alloc(4096).unwrap();
+    assert_eq!(client.free(at), 0);
+}
+
+#[test]
+fn what_is_no_client_is_closed_and_counted() {
+    let server = Server::start(|options| options.preamble_deadline = Duration::from_millis(300));
+    // A web browser.
+    let mut stream = TcpStream::connect(server.tcp()).unwrap();
+    stream
+        .write_all(b"GET / HTTP/1.1\r\nHost: gpu\r\n\r\n")
+        .unwrap();
+    assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);
+    counted(&server, "garbage", 1);
+    // A port scan: connects, and goes.
+    drop(TcpStream::connect(server.tcp()).unwrap());
+    counted(&server, "closed", 1);
+    // Many that say nothing keep nobody waiting, and are closed.
+    let silent: Vec<TcpStream> = (0..100)
+        .map(|_| TcpStream::connect(server.tcp()).unwrap())
+        .collect();
+    let began = Instant::now();
+    serves(&server);
+    assert!(began.elapsed() < Duration::from_secs(5));
+    counted(&server, "timeout", 100);
+    for mut stream in silent {
+        assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
+    }
+    // Half a preamble.
+    let mut stream = UnixStream::connect(server.unix().trim_start_matches("unix:")).unwrap();
+    stream
+        .write_all(&Preamble::new(false, SessionId::default()).to_bytes()[..20])
+        .unwrap();
+    counted(&server, "timeout", 101);
+    serves(&server);
+    assert!(server.status().counters.accepted >= 104);
+}
+
+#[test]
+fn another_version_and_an_ended_session_are_told() {
+    let server = Server::start(|_| {});
+    for (version, session, wanted) in [(9u16, [0; 16], "version"), (1, [7; 16], "session")] {
+        let mut preamble = Preamble::new(false, SessionId(session)).to_bytes();
+        preamble[8..10].copy_from_slice(&version.to_le_bytes());
+        preamble[10..12].copy_from_slice(&version.to_le_bytes());
+        let mut stream = TcpStream::connect(server.tcp()).unwrap();
+        stream.write_all(&preamble).unwrap();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).unwrap();
+        let text = String::from_utf8_lossy(&reply[HEADER_LEN..]).into_owned();
+        assert!(text.contains(wanted), "{text}");
+        counted(&server, wanted, 1);
+    }
+}
+
+#[test]
+fn a_preamble_and_then_nothing_leaves_no_worker() {
+    let server = Server::start(|_| {});
+    let mut streams = Vec::new();
+    for _ in 0..3 {
+        let mut stream = TcpStream::connect(server.tcp()).unwrap();
+        stream
+            .write_all(&Preamble::new(false, SessionId::default()).to_bytes())
+            .unwrap();
+        streams.push(stream);
+    }
+    server.wait_for("workers", |status| status.sessions.len() == 3);
+    server.wait_for("no workers", |status| status.sessions.is_empty());
+    counted(&server, "timeout", 3);
+    drop(streams);
+    serves(&server);
+}
+
+#[test]
+fn a_wrong_token_is_refused_and_the_right_one_let_in() {
+    let server = Server::start(|options| options.token = Some("the token of this server".into()));
+    let refused = |token: Option<&[u8]>| {
+        let mut target = target(server.tcp(), "tcp");
+        target.token = token.map(|token| Token::new(token).unwrap());
+        match Client::open(&target, None) {
+            Err(LinkError::Refused(reason)) => reason,
+            other => panic!("{:?}", other.map(|client| client.welcome)),
+        }
+    };
+    assert!(refused(Some(b"the token of another server")).contains("token"));
+    assert!(refused(None).contains("token"));
+    counted(&server, "token", 1);
+    let mut target = target(server.tcp(), "tcp");
+    target.token = Some(Token::new(b"the token of this server").unwrap());
+    let mut client = Client::open(&target, None).unwrap();
+    client.snapshot();
+    // A lane of that session needs its secret.
+    let mut session = client.session.clone();
+    assert!(Client::open(&target, Some(&session)).is_ok());
+    session.secret[0] ^= 1;
+    let wrong = Client::open(&target, Some(&session));
+    assert!(matches!(wrong, Err(LinkError::Refused(_))));
+}
+
+#[test]
+fn arguments_that_cannot_be_read_are_answered() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    for (op, arguments) in [
+        ("cuMemAlloc_v2", &[0u8; 3][..]),
+        ("cuMemAlloc_v2", &[0; 9]),
+        ("cuModuleGetFunction", &[0xff; 40]),
+        ("cuModuleLoadData", &[0xff; 100]),
+        ("cuLaunchKernel", &[0xff; 200]),
+        ("cuMemcpyDtoH_v2", &[]),
+        ("gtrace.snapshot", &[9]),
+    ] {
+        let answer = client.call(op, arguments);
+        assert_eq!(answer.header.status, 1, "{op}");
+    }
+    // Bulk bytes where none belong are passed over.
+    let answer = client.call_op(op_id("cuCtxSynchronize"), &[], &[7; 100_000]);
+    assert_eq!(answer.header.status, 0);
+    // More bytes than there are cannot be had, and nothing is sent for them.
+    assert!(client.download(0x1000, u64::MAX, 4096).is_err());
+    let at = client.alloc(4096).unwrap();
+    assert!(client.download(at, 1 << 40, 1 << 20).is_err());
+    client.upload(at + 4000, &[1; 4096]);
+    assert_ne!(client.call("cuCtxSynchronize", &[]).header.context, 0);
+    assert_eq!(client.free(at), 0);
+}
+
+/// What the server does with a lane that sends `bytes` after its handshake.
+fn after_garbage(server: &Server, garbage: &[u8]) -> Option<String> {
+    let mut client = Client::ready(server.unix(), "unix");
+    let room = client.link.tx.reserve(garbage.len()).unwrap();
+    room[..garbage.len()].copy_from_slice(garbage);
+    client.link.tx.commit(garbage.len());
+    client.link.tx.flush().unwrap();
+    let goodbye = client.receive().ok()?;
+    assert_eq!(goodbye.header.op, control::GOODBYE);
+    assert!(client.receive().is_err(), "the lane is closed");
+    Some(String::from_utf8_lossy(&goodbye.small).into_owned())
+}
+
+#[test]
+fn frames_that_are_none_close_the_lane_with_the_reason() {
+    let server = Server::start(|_| {});
+    let reason = after_garbage(&server, &[0x55; 64]).unwrap();
+    assert!(reason.contains("checksum"), "{reason}");
+    let mut skipped = gtrace_protocol::Header {
+        op: op_id("cuCtxSynchronize"),
+        seq: 99,
+        ..Default::default()
+    };
+    skipped.set_payload(0, 0);
+    let reason = after_garbage(&server, &skipped.to_bytes()).unwrap();
+    assert!(reason.contains("follows"), "{reason}");
+    let mut hello = gtrace_protocol::Header {
+        op: control::HELLO,
+        seq: 3,
+        ..Default::default()
+    };
+    hello.set_payload(0, 0);
+    assert!(after_garbage(&server, &hello.to_bytes()).is_some());
+    let mut long = gtrace_protocol::Header {
+        op: op_id("cuCtxSynchronize"),
+        seq: 3,
+        length: u32::MAX,
+        ..Default::default()
+    };
+    long.small = 1 << 30;
+    assert!(
+        after_garbage(&server, &long.to_bytes())
+            .unwrap()
+            .contains("claims")
+    );
+    server.wait_for("no sessions", |status| status.sessions.is_empty());
+    serves(&server);
+}
+
+#[test]
+fn a_client_that_does_not_read_harms_nobody() {
+    let server = Server::start(|_| {});
+    for link in ["unix", "shm", "tcp"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut client = Client::ready(address, link);
+        let at = client.alloc(64 << 20).unwrap();
+        let download = payload::Download {
+            from: at,
+            len: 64 << 20,
+            chunk: 1 << 20,
+            stream: payload::SYNCHRONOUS,
+        };
+        let header = client.header(op_id("cuMemcpyDtoH_v2"), Flags::default());
+        client.send(header, &bytes(&download), &[]).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        serves(&server);
+        drop(client);
+        server.wait_for(link, |status| status.sessions.is_empty());
+    }
+}
+
+#[test]
+fn the_memory_limit_is_the_sessions() {
+    let server = Server::start(|options| options.limits.max_memory = Some(64 << 20));
+    let mut client = Client::ready(server.unix(), "unix");
+    assert_eq!(client.snapshot().devices[0].total_memory, 64 << 20);
+    let at = client.alloc(48 << 20).unwrap();
+    assert_eq!(client.alloc(17 << 20), Err(2));
+    let info = client.call("cuMemGetInfo_v2", &[]).small;
+    assert_eq!(info[..8], (16u64 << 20).to_le_bytes());
+    assert_eq!(info[8..], (64u64 << 20).to_le_bytes());
+    let two = Client::open(&target(server.unix(), "unix"), Some(&client.session));
+    let mut two = two.unwrap();
+    two.context = 1;
+    assert_eq!(two.alloc(17 << 20), Err(2), "another lane");
+    assert_eq!(client.free(at), 0);
+    assert!(two.alloc(64 << 20).is_ok());
+    // Another client has its own.
+    assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
+}
+
+#[test]
+fn no_more_clients_than_allowed() {
+    let server = Server::start(|options| options.max_clients = 2);
+    let one = Client::ready(server.unix(), "unix");
+    let _two = Client::ready(server.tcp(), "tcp");
+    let refused = Client::connect(server.unix(), "unix");
+    let Err(LinkError::Refused(reason)) = refused else {
+        panic!("{:?}", refused.map(|client| client.welcome));
+    };
+    assert!(
+        reason.contains("2 clients") && reason.contains("--max-clients"),
+        "{reason}"
+    );
+    counted(&server, "max_clients", 1);
+    // Further lanes of a session are no further clients.
+    let lane = Client::open(&target(server.unix(), "unix"), Some(&one.session));
+    assert!(lane.is_ok());
+    drop((one, lane));
+    server.wait_for("room", |status| status.sessions.len() == 1);
+    drop(Client::ready(server.unix(), "unix"));
+}
+
+#[test]
+fn lanes_are_limited() {
+    let server = Server::start(|options| options.limits.max_lanes = 2);
+    let one = Client::ready(server.unix(), "unix");
+    let target = target(server.unix(), "unix");
+    let two = Client::open(&target, Some(&one.session)).unwrap();
+    assert!(Client::open(&target, Some(&one.session)).is_err());
+    drop(two);
+    let end = Instant::now() + Duration::from_secs(5);
+    while Client::open(&target, Some(&one.session)).is_err() {
+        assert!(Instant::now() < end, "a lane that has ended makes room");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn exists(pid: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[test]
+fn a_client_that_is_gone_takes_its_worker_with_it() {
+    let server = Server::start(|_| {});
+    let mut other = Client::ready(server.unix(), "unix");
+    let at = other.alloc(4096).unwrap();
+    for link in ["tcp", "unix", "shm"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut client = Client::ready(address, link);
+        client.alloc(256 << 20).unwrap();
+        let lane = Client::open(&target(address, link), Some(&client.session)).unwrap();
+        let status = server.wait_for("two", |status| {
+            status
+                .sessions
+                .iter()
+                .filter(|s| s.client.is_some())
+                .count()
+                == 2
+        });
+        let worker = status
+            .sessions
+            .iter()
+            .max_by_key(|s| s.worker)
+            .unwrap()
+            .worker;
+        drop((client, lane));
+        let end = Instant::now() + Duration::from_secs(1);
+        while exists(worker) {
+            assert!(Instant::now() < end, "{link}: worker {worker} lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    assert_eq!(other.free(at), 0, "other clients are untouched");
+    assert_eq!(server.status().counters.workers_failed, 0);
+}
+
+#[test]
+fn a_client_that_dies_in_an_endless_call_takes_its_worker_with_it() {
+    let server = Server::start(|_| {});
+    for link in ["tcp", "unix", "shm"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut client = Client::ready(address, link);
+        let worker = server.wait_for("one", |s| s.sessions.len() == 1).sessions[0].worker;
+        // A stream that waits for a function that nobody ever ends.
+        let host = payload::HostFunction {
+            stream: 0,
+            ticket: 1,
+        };
+        client.one_way("cuLaunchHostFunc", &bytes(&host), &[]);
+        let header = client.header(op_id("cuCtxSynchronize"), Flags::default());
+        client.send(header, &[], &[]).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        drop(client);
+        let began = Instant::now();
+        while exists(worker) {
+            assert!(
+                began.elapsed() < Duration::from_secs(2),
+                "{link}: {worker} lives on"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.wait_for("none", |s| s.sessions.is_empty());
+    }
+}
+
+#[test]
+fn workers_end_with_the_supervisor() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let worker = server.status().sessions[0].worker;
+    drop(server);
+    let end = Instant::now() + Duration::from_secs(2);
+    while exists(worker) {
+        assert!(Instant::now() < end, "worker {worker} lives on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(client.receive().is_err());
+    // Handles mean nothing any more, which the client learns at once.
+    assert!(client.one_way_fails(Kind::Stream.handle(1)));
+}
+
+/// Not a test of its own: the client that the next one kills.
+#[test]
+#[ignore = "a process of another test"]
+fn client_process() {
+    let address = std::env::var("GTRACE_TEST_ADDRESS").unwrap();
+    let link = std::env::var("GTRACE_TEST_LINK").unwrap();
+    let mut client = Client::ready(&address, &link);
+    client.alloc(1 << 30).unwrap();
+    loop {
+        client.call("cuMemGetInfo_v2", &[]);
+    }
+}
+
+#[test]
+fn a_killed_client_leaves_nothing_behind() {
+    let server = Server::start(|_| {});
+    for link in ["tcp", "unix", "shm"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "client_process", "--ignored"])
+            .env("GTRACE_TEST_ADDRESS", address)
+            .env("GTRACE_TEST_LINK", link)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let status = server.wait_for("a busy client", |status| {
+            status
+                .sessions
+                .first()
+                .is_some_and(|s| s.stats.memory == 1 << 30)
+        });
+        let session = &status.sessions[0];
+        assert_eq!(session.client.as_ref().unwrap().pid, child.id());
+        assert_eq!(session.stats.links, [link]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let began = Instant::now();
+        while exists(session.worker) {
+            assert!(
+                began.elapsed() < Duration::from_secs(1),
+                "{link}: the worker lives on"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.wait_for("none", |status| status.sessions.is_empty());
+    }
+    assert_eq!(server.status().counters.workers_failed, 0);
+}

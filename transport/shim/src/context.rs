@@ -1,0 +1,539 @@
+//! Contexts, and each thread's stack of current ones.
+
+// Writes results through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::cell::{Cell, RefCell};
+use std::ffi::{c_int, c_uint, c_ulonglong};
+use std::ptr::without_provenance_mut;
+
+use gtrace_cuda::types::driver::{self as cuda, CUcontext, CUdevice, CUresult};
+use gtrace_cuda::{Kind, context_of_frame};
+use gtrace_protocol::{Flags, op_id};
+
+use crate::contexts::Known;
+use crate::device::device;
+use crate::entry::{check, done, exchange, mint};
+use crate::generated::driver::remote;
+use crate::session::{self, Session};
+use crate::settled;
+use crate::state::{lock, write};
+use crate::stats::local;
+
+/// A context that is, or was, current.
+#[derive(Clone, Copy)]
+pub(crate) struct Current {
+    /// Its handle; 0 for none.
+    pub(crate) handle: u64,
+    /// Its device.
+    pub(crate) device: i32,
+}
+
+const NONE: Current = Current {
+    handle: 0,
+    device: 0,
+};
+
+thread_local! {
+    static TOP: Cell<Current> = const { Cell::new(NONE) };
+    static BELOW: RefCell<Vec<Current>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The current context, in the form of a frame's header.
+#[inline]
+pub(crate) fn of_frame() -> u32 {
+    context_of_frame(TOP.get().handle)
+}
+
+/// The current context.
+///
+/// # Errors
+///
+/// INVALID_CONTEXT if there is none.
+#[inline]
+pub(crate) fn current() -> Result<Current, CUresult> {
+    match TOP.get() {
+        Current { handle: 0, .. } => Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
+        current => Ok(current),
+    }
+}
+
+/// The context at the top, which may be none.
+pub(crate) fn top() -> Current {
+    TOP.get()
+}
+
+fn push(current: Current) {
+    let before = TOP.replace(current);
+    // With the thread at its end there is no stack any more.
+    let _ = BELOW.try_with(|below| below.borrow_mut().push(before));
+}
+
+fn pop() {
+    let below = BELOW.try_with(|below| below.borrow_mut().pop());
+    TOP.set(below.ok().flatten().unwrap_or(NONE));
+}
+
+fn live(session: &Session, handle: u64) -> Result<Current, CUresult> {
+    match lock(&session.state.contexts).get(handle) {
+        Some(known) => Ok(Current {
+            handle,
+            device: known.device,
+        }),
+        None => Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
+    }
+}
+
+fn number(context: CUcontext) -> u64 {
+    context.addr() as u64
+}
+
+fn pointer(handle: u64) -> CUcontext {
+    without_provenance_mut(handle as usize)
+}
+
+/// Writes a result of the program's call.
+///
+/// # Errors
+///
+/// INVALID_VALUE for null.
+///
+/// # Safety
+///
+/// `to` is null or writable.
+#[inline]
+pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Result<(), CUresult> {
+    if to.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: not null, so writable by the caller's promise.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+/// As [`put`], where null means that the value is not wanted.
+///
+/// # Safety
+///
+/// `to` is null or writable.
+#[inline]
+pub(crate) unsafe fn put_wanted<T>(to: *mut T, value: T) {
+    if !to.is_null() {
+        // SAFETY: as in `put`.
+        unsafe { to.write(value) };
+    }
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        device(session, dev)?;
+        if pctx.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let mut contexts = lock(&session.state.contexts);
+        let primary = contexts.primary(dev);
+        if primary.handle == 0 {
+            primary.handle = mint(Kind::Context);
+        }
+        let handle = primary.handle;
+        if primary.retains == 0 {
+            const OP: u32 = op_id("cuDevicePrimaryCtxRetain");
+            let flags = primary.flags.unwrap_or_default();
+            exchange(
+                session,
+                OP,
+                Flags::default(),
+                |w| {
+                    w.u64(handle);
+                    w.i32(dev);
+                    Ok(())
+                },
+                |_| Ok(()),
+            )?;
+            let known = Known {
+                device: dev,
+                flags,
+                primary: true,
+            };
+            contexts.add(handle, known);
+        } else {
+            local!("cuDevicePrimaryCtxRetain");
+        }
+        contexts.primary(dev).retains += 1;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pctx, pointer(handle)) }
+    })
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxRelease_v2(dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        device(session, dev)?;
+        let mut contexts = lock(&session.state.contexts);
+        let primary = contexts.primary(dev);
+        match primary.retains {
+            0 => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
+            1 => {}
+            _ => {
+                primary.retains -= 1;
+                local!("cuDevicePrimaryCtxRelease_v2");
+                return Ok(());
+            }
+        }
+        primary.retains = 0;
+        let handle = primary.handle;
+        contexts.remove(handle);
+        drop(contexts);
+        // SAFETY: no pointers.
+        let released = check(unsafe { remote::cuDevicePrimaryCtxRelease_v2(dev) });
+        forget(session, handle);
+        released
+    })
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        device(session, dev)?;
+        // SAFETY: no pointers.
+        check(unsafe { remote::cuDevicePrimaryCtxReset_v2(dev) })?;
+        let mut contexts = lock(&session.state.contexts);
+        let primary = contexts.primary(dev);
+        primary.retains = 0;
+        let handle = primary.handle;
+        contexts.remove(handle);
+        drop(contexts);
+        forget(session, handle);
+        session.set_broken(0);
+        Ok(())
+    })
+}
+
+/// A context is gone, and what it had with it.
+fn forget(session: &Session, handle: u64) {
+    write(&session.state.allocations).forget_context(handle);
+    lock(&session.state.functions).forget_context(handle);
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxGetState(
+    dev: CUdevice,
+    flags: *mut c_uint,
+    active: *mut c_int,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let first = device(session, dev)?.primary_flags;
+        let primary = *lock(&session.state.contexts).primary(dev);
+        local!("cuDevicePrimaryCtxGetState");
+        // SAFETY: pointers of the program.
+        unsafe {
+            put(flags, primary.flags.unwrap_or(first))?;
+            put(active, i32::from(primary.retains > 0))
+        }
+    })
+}
+
+pub(crate) unsafe fn cuDevicePrimaryCtxSetFlags_v2(dev: CUdevice, flags: c_uint) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: no pointers.
+        check(unsafe { remote::cuDevicePrimaryCtxSetFlags_v2(dev, flags) })?;
+        let mut contexts = lock(&session.state.contexts);
+        let primary = contexts.primary(dev);
+        primary.flags = Some(flags);
+        let handle = primary.handle;
+        contexts.set_flags(handle, flags);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuCtxCreate_v2(
+    pctx: *mut CUcontext,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        device(session, dev)?;
+        // SAFETY: a pointer of the program, which the call checks.
+        check(unsafe { remote::cuCtxCreate_v2(pctx, flags, dev) })?;
+        // SAFETY: written by the call.
+        let handle = number(unsafe { pctx.read() });
+        let known = Known {
+            device: dev,
+            flags,
+            primary: false,
+        };
+        lock(&session.state.contexts).add(handle, known);
+        push(Current {
+            handle,
+            device: dev,
+        });
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuCtxCreate_v3(
+    pctx: *mut CUcontext,
+    paramsArray: *mut cuda::CUexecAffinityParam,
+    numParams: c_int,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    if !paramsArray.is_null() && numParams != 0 {
+        return cuda::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    }
+    // SAFETY: pointers of the program, passed on.
+    unsafe { cuCtxCreate_v2(pctx, flags, dev) }
+}
+
+pub(crate) unsafe fn cuCtxCreate_v4(
+    pctx: *mut CUcontext,
+    ctxCreateParams: *mut cuda::CUctxCreateParams,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    // SAFETY: null or a structure of the program.
+    if let Some(params) = unsafe { ctxCreateParams.as_ref() }
+        && (!params.execAffinityParams.is_null() || !params.cigParams.is_null())
+    {
+        return cuda::CUDA_ERROR_NOT_SUPPORTED;
+    }
+    // SAFETY: pointers of the program, passed on.
+    unsafe { cuCtxCreate_v2(pctx, flags, dev) }
+}
+
+pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let handle = number(ctx);
+        let known = lock(&session.state.contexts).get(handle);
+        match known {
+            Some(known) if !known.primary => {}
+            _ => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
+        }
+        let destroyed = match settled::leave(session, op_id("cuCtxDestroy_v2"), handle) {
+            // SAFETY: a handle.
+            Ok(false) => check(unsafe { remote::cuCtxDestroy_v2(ctx) }),
+            left => left.map(drop),
+        };
+        lock(&session.state.contexts).remove(handle);
+        forget(session, handle);
+        if TOP.get().handle == handle {
+            pop();
+        }
+        // Its faults go with it.
+        session.set_broken(0);
+        destroyed
+    })
+}
+
+pub(crate) unsafe fn cuCtxGetCurrent(pctx: *mut CUcontext) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        local!("cuCtxGetCurrent");
+        // SAFETY: a pointer of the program.
+        unsafe { put(pctx, pointer(TOP.get().handle)) }
+    })
+}
+
+pub(crate) unsafe fn cuCtxSetCurrent(ctx: CUcontext) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxSetCurrent");
+        let handle = number(ctx);
+        if handle == TOP.get().handle {
+            return Ok(());
+        }
+        if handle == 0 {
+            pop();
+            return Ok(());
+        }
+        TOP.set(live(session, handle)?);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuCtxPushCurrent_v2(ctx: CUcontext) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxPushCurrent_v2");
+        push(live(session, number(ctx))?);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        local!("cuCtxPopCurrent_v2");
+        let current = current()?;
+        pop();
+        // SAFETY: a pointer of the program.
+        unsafe { put_wanted(pctx, pointer(current.handle)) };
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuCtxGetDevice(device: *mut CUdevice) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        local!("cuCtxGetDevice");
+        // SAFETY: a pointer of the program.
+        unsafe { put(device, current()?.device) }
+    })
+}
+
+/// The context that a call means, for which null is the current one.
+fn meant(session: &Session, ctx: CUcontext) -> Result<Current, CUresult> {
+    match number(ctx) {
+        0 => current(),
+        handle => live(session, handle),
+    }
+}
+
+pub(crate) unsafe fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxGetDevice_v2");
+        // SAFETY: a pointer of the program.
+        unsafe { put(device, meant(session, ctx)?.device) }
+    })
+}
+
+pub(crate) unsafe fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxGetApiVersion");
+        if number(ctx) != 0 {
+            live(session, number(ctx))?;
+        }
+        // What every driver since CUDA 3.2 answers for contexts made by cuCtxCreate_v2 and later.
+        // SAFETY: a pointer of the program.
+        unsafe { put(version, 3020) }
+    })
+}
+
+pub(crate) unsafe fn cuCtxGetFlags(flags: *mut c_uint) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxGetFlags");
+        let known = lock(&session.state.contexts).get(current()?.handle);
+        let known = known.ok_or(cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(flags, known.flags) }
+    })
+}
+
+pub(crate) unsafe fn cuCtxSetFlags(flags: c_uint) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let current = current()?;
+        // SAFETY: no pointers.
+        check(unsafe { remote::cuCtxSetFlags(flags) })?;
+        lock(&session.state.contexts).set_flags(current.handle, flags);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuCtxGetId(ctx: CUcontext, ctxId: *mut c_ulonglong) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxGetId");
+        // Unique in the process, as CUDA promises; no call takes it.
+        // SAFETY: a pointer of the program.
+        unsafe { put(ctxId, meant(session, ctx)?.handle >> 4) }
+    })
+}
+
+pub(crate) unsafe fn cuCtxGetStreamPriorityRange(
+    leastPriority: *mut c_int,
+    greatestPriority: *mut c_int,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let handle = current()?.handle;
+        let known = lock(&session.state.functions)
+            .priorities
+            .get(&handle)
+            .copied();
+        let (least, greatest) = match known {
+            Some(range) => {
+                local!("cuCtxGetStreamPriorityRange");
+                range
+            }
+            None => {
+                let (mut least, mut greatest) = (0, 0);
+                // SAFETY: both are writable.
+                check(unsafe {
+                    remote::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)
+                })?;
+                let mut functions = lock(&session.state.functions);
+                functions.priorities.insert(handle, (least, greatest));
+                (least, greatest)
+            }
+        };
+        // SAFETY: pointers of the program.
+        unsafe {
+            put_wanted(leastPriority, least);
+            put_wanted(greatestPriority, greatest);
+        }
+        Ok(())
+    })
+}
+
+/// There are no green contexts, and a stream is of the context that it was made in.
+pub(crate) unsafe fn cuStreamGetCtx_v2(
+    hStream: cuda::CUstream,
+    pCtx: *mut CUcontext,
+    pGreenCtx: *mut cuda::CUgreenCtx,
+) -> CUresult {
+    // SAFETY: pointers of the program, passed on.
+    let code = unsafe { remote::cuStreamGetCtx(hStream, pCtx) };
+    if code == cuda::CUDA_SUCCESS {
+        // SAFETY: as above.
+        unsafe { put_wanted(pGreenCtx, std::ptr::null_mut()) };
+    }
+    code
+}
+
+pub(crate) unsafe fn cuStreamGetGreenCtx(
+    _hStream: cuda::CUstream,
+    phCtx: *mut cuda::CUgreenCtx,
+) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        local!("cuStreamGetGreenCtx");
+        // SAFETY: a pointer of the program.
+        unsafe { put(phCtx, std::ptr::null_mut()) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(handle: u64) -> Current {
+        Current { handle, device: 3 }
+    }
+
+    #[test]
+    fn each_thread_has_a_stack_of_its_own() {
+        push(at(16));
+        push(at(32));
+        assert_eq!(current().map(|c| c.handle), Ok(32));
+        std::thread::spawn(|| assert!(current().is_err()))
+            .join()
+            .unwrap();
+        pop();
+        assert_eq!(current().map(|c| (c.handle, c.device)), Ok((16, 3)));
+        pop();
+        assert_eq!(
+            current().map(|c| c.handle),
+            Err(cuda::CUDA_ERROR_INVALID_CONTEXT)
+        );
+        pop();
+        assert_eq!(of_frame(), 0);
+    }
+}

@@ -1,0 +1,329 @@
+//! Copies between the program's memory and the device's.
+//!
+//! Bytes for the device are taken before the call returns, so that the program may use their memory
+//! again, as CUDA promises for pageable memory. Bytes from the device are there when the call
+//! returns, also those of the `Async` functions: CUDA allows that.
+
+// Reads and writes the program's memory.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::{ptr, slice};
+
+use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
+use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
+use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
+
+use crate::entry::{Call, check, done, leave_with, written};
+use crate::generated::driver::remote;
+use crate::lane::Lane;
+use crate::session::{self, Session, with_lane};
+use crate::state::read;
+use crate::{clock, log, settled};
+
+/// Bytes of a frame's bulk part.
+pub(crate) fn chunk(lane: &Lane) -> usize {
+    lane.chunk.min(BULK_MAX)
+}
+
+/// The number of a stream on the wire.
+pub(crate) fn stream(stream: CUstream) -> u64 {
+    stream.addr() as u64
+}
+
+/// Sends frames that nobody waits for, or, in strict mode, each with its answer.
+pub(crate) fn push(
+    lane: &mut Lane,
+    op: OpId,
+    flags: Flags,
+    small: &[u8],
+    bulk: &[u8],
+) -> Result<(), CUresult> {
+    let began = clock::now();
+    if !lane.session.settings.strict {
+        return leave_with(lane, op, flags.with(Flags::ONE_WAY), small, bulk, began).map(drop);
+    }
+    let mut call = Call::new(op, flags.with(Flags::STRICT), began).send(lane, small, bulk)?;
+    call.results(lane, |_| Ok(()))?;
+    let outcome = lane.outcome(&call.header);
+    call.end();
+    check(outcome)
+}
+
+/// Waits for the stream if a function of the program may still change the bytes that are to be copied:
+/// page-locked memory is read when the stream gets there, and not when the copy is asked for.
+fn behind_host_functions(
+    session: &'static Session,
+    from: *const c_void,
+    stream: CUstream,
+) -> Result<(), CUresult> {
+    if !session.state.host_functions.are_outstanding() {
+        return Ok(());
+    }
+    match read(&session.state.allocations).find(from.addr() as u64) {
+        Some(found) if found.place.is_host() => {
+            // SAFETY: a handle.
+            check(unsafe { remote::cuStreamSynchronize(stream) })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn upload(
+    session: &'static Session,
+    op: OpId,
+    to: CUdeviceptr,
+    bytes: &[u8],
+    stream: u64,
+) -> Result<(), CUresult> {
+    with_lane(session, |lane| {
+        check(lane.take_sticky())?;
+        let chunk = chunk(lane);
+        let mut at = 0;
+        // A copy of nothing is a call all the same.
+        loop {
+            let piece = &bytes[at..bytes.len().min(at + chunk)];
+            let more = match at + piece.len() < bytes.len() {
+                true => Flags::MORE,
+                false => Flags::default(),
+            };
+            let upload = Upload {
+                to: to.wrapping_add(at as u64),
+                stream,
+            };
+            written(
+                lane,
+                |w| {
+                    upload.write(w);
+                    Ok(())
+                },
+                |lane, small| push(lane, op, more, small, piece),
+            )?;
+            at += piece.len();
+            if at >= bytes.len() {
+                return Ok(());
+            }
+        }
+    })
+}
+
+/// Takes the frames of an answer whose bulk parts are bytes in order: `sink` has to read as many
+/// from the lane as it is told.
+///
+/// # Errors
+///
+/// The status of the last frame, [`crate::status::LOST`], or UNKNOWN if there are more bytes than
+/// `expected`.
+pub(crate) fn pull(
+    lane: &mut Lane,
+    mut call: Call,
+    expected: usize,
+    mut sink: impl FnMut(&mut Lane, usize) -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    let mut left = expected;
+    loop {
+        let bulk = call.header.bulk();
+        let header = call.header;
+        lane.arguments(&header, |_| Ok(()))?;
+        if bulk > left {
+            lane.drop_bulk(bulk)?;
+            log::once("pull", "the server sent more bytes than it was asked for");
+            return Err(cuda::CUDA_ERROR_UNKNOWN);
+        }
+        if bulk > 0 {
+            sink(lane, bulk)?;
+        }
+        left -= bulk;
+        call.received(bulk);
+        if !header.flags.has(Flags::MORE) {
+            break;
+        }
+        call.next(lane)?;
+    }
+    let outcome = lane.outcome(&call.header);
+    call.end();
+    check(outcome)?;
+    match left {
+        0 => Ok(()),
+        _ => Err(cuda::CUDA_ERROR_UNKNOWN),
+    }
+}
+
+fn download(
+    session: &'static Session,
+    op: OpId,
+    into: &mut [u8],
+    from: CUdeviceptr,
+    stream: u64,
+) -> Result<(), CUresult> {
+    with_lane(session, |lane| {
+        let began = clock::now();
+        let request = Download {
+            from,
+            len: into.len() as u64,
+            chunk: chunk(lane) as u32,
+            stream,
+        };
+        let call = written(
+            lane,
+            |w| {
+                request.write(w);
+                Ok(())
+            },
+            |lane, small| Call::new(op, Flags::default(), began).send(lane, small, &[]),
+        )?;
+        let expected = into.len();
+        let mut at = 0;
+        pull(lane, call, expected, |lane, len| {
+            lane.bulk(&mut into[at..at + len])?;
+            at += len;
+            Ok(())
+        })
+    })
+}
+
+/// The program's memory for a copy.
+///
+/// # Safety
+///
+/// The program's promise: `len` bytes at `from` can be read until the call returns.
+unsafe fn source<'a>(from: *const c_void, len: usize) -> Result<&'a [u8], CUresult> {
+    match (from.is_null(), len) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        // SAFETY: the caller's promise.
+        _ => Ok(unsafe { slice::from_raw_parts(from.cast(), len) }),
+    }
+}
+
+/// # Safety
+///
+/// The program's promise: `len` bytes at `to` can be written until the call returns.
+unsafe fn destination<'a>(to: *mut c_void, len: usize) -> Result<&'a mut [u8], CUresult> {
+    match (to.is_null(), len) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        // SAFETY: the caller's promise.
+        _ => Ok(unsafe { slice::from_raw_parts_mut(to.cast(), len) }),
+    }
+}
+
+pub(crate) unsafe fn cuMemcpyHtoD_v2(
+    dstDevice: CUdeviceptr,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    const OP: OpId = op_id("cuMemcpyHtoD_v2");
+    done(|| {
+        // SAFETY: memory of the program.
+        let bytes = unsafe { source(srcHost, ByteCount) }?;
+        upload(session::cuda()?, OP, dstDevice, bytes, SYNCHRONOUS)
+    })
+}
+
+pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
+    dstDevice: CUdeviceptr,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
+    done(|| {
+        let session = session::cuda()?;
+        behind_host_functions(session, srcHost, hStream)?;
+        // SAFETY: memory of the program.
+        let bytes = unsafe { source(srcHost, ByteCount) }?;
+        upload(session, OP, dstDevice, bytes, stream(hStream))
+    })
+}
+
+pub(crate) unsafe fn cuMemcpyDtoH_v2(
+    dstHost: *mut c_void,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    const OP: OpId = op_id("cuMemcpyDtoH_v2");
+    done(|| {
+        // SAFETY: memory of the program.
+        let into = unsafe { destination(dstHost, ByteCount) }?;
+        let session = session::cuda()?;
+        let until = settled::until(session);
+        download(session, OP, into, srcDevice, SYNCHRONOUS)?;
+        settled::copied(session, until);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
+    dstHost: *mut c_void,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
+    done(|| {
+        // SAFETY: memory of the program.
+        let into = unsafe { destination(dstHost, ByteCount) }?;
+        download(session::cuda()?, OP, into, srcDevice, stream(hStream))
+    })
+}
+
+/// Whether an address is the client's: what is not known as the device's memory.
+pub(crate) fn is_host(session: &Session, address: u64) -> bool {
+    let found = read(&session.state.allocations).find(address);
+    match found {
+        Some(found) => found.place.is_host(),
+        None => !crate::reserve::is_reserved(address),
+    }
+}
+
+/// A copy between two addresses of which each may be the client's. `stream` is null for the call
+/// without `Async`.
+unsafe fn unified(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    len: usize,
+    stream: Option<CUstream>,
+) -> CUresult {
+    let session = match session::cuda() {
+        Ok(session) => session,
+        Err(code) => return code,
+    };
+    let to = ptr::with_exposed_provenance_mut::<c_void>(dst as usize);
+    let from = ptr::with_exposed_provenance::<c_void>(src as usize);
+    // SAFETY: passes the program's pointers on, each as what it is.
+    unsafe {
+        match (is_host(session, dst), is_host(session, src), stream) {
+            (false, false, None) => remote::cuMemcpy(dst, src, len),
+            (false, false, Some(stream)) => remote::cuMemcpyAsync(dst, src, len, stream),
+            (false, true, None) => cuMemcpyHtoD_v2(dst, from, len),
+            (false, true, Some(stream)) => cuMemcpyHtoDAsync_v2(dst, from, len, stream),
+            (true, false, None) => cuMemcpyDtoH_v2(to, src, len),
+            (true, false, Some(stream)) => cuMemcpyDtoHAsync_v2(to, src, len, stream),
+            (true, true, stream) => done(|| {
+                // What the stream still writes there comes first.
+                if let Some(stream) = stream {
+                    check(remote::cuStreamSynchronize(stream))?;
+                }
+                let (into, bytes) = (destination(to, len)?, source(from, len)?);
+                ptr::copy(bytes.as_ptr(), into.as_mut_ptr(), len);
+                Ok(())
+            }),
+        }
+    }
+}
+
+pub(crate) unsafe fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) -> CUresult {
+    // SAFETY: the program's pointers.
+    unsafe { unified(dst, src, ByteCount, None) }
+}
+
+pub(crate) unsafe fn cuMemcpyAsync(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    // SAFETY: the program's pointers.
+    unsafe { unified(dst, src, ByteCount, Some(hStream)) }
+}

@@ -1,0 +1,454 @@
+//! The driver and its devices, from the snapshot.
+
+// Writes results through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint};
+
+use gtrace_cuda::payload::{DeviceSnapshot, Payload as _, SNAPSHOT, Snapshot, SnapshotRequest};
+use gtrace_cuda::types::driver::{self as cuda, CUdevice, CUdevprop, CUresult, CUuuid};
+use gtrace_protocol::Flags;
+
+use crate::context::put;
+use crate::entry::{check, done, exchange};
+use crate::generated::driver::remote;
+use crate::session::{self, Session};
+use crate::state::lock;
+use crate::stats::local;
+
+pub(crate) unsafe fn cuInit(flags: c_uint) -> CUresult {
+    done(|| {
+        if flags != 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        if session::is_forked() {
+            return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
+        }
+        let session = session::open()?;
+        let _alone = lock(&session.initialising);
+        if session.snapshot.get().is_none() {
+            let snapshot = snapshot(session)?;
+            // Nobody else sets it while `initialising` is held.
+            let _ = session.snapshot.set(snapshot);
+        } else {
+            local!("cuInit");
+        }
+        session::set_ready();
+        Ok(())
+    })
+}
+
+fn snapshot(session: &'static Session) -> Result<Snapshot, CUresult> {
+    let request = SnapshotRequest {
+        visible_devices: session.settings.visible_devices.clone(),
+        device_order: session.settings.device_order.clone(),
+    };
+    let mut snapshot = Snapshot::default();
+    exchange(
+        session,
+        SNAPSHOT,
+        Flags::default(),
+        |w| {
+            request.write(w);
+            Ok(())
+        },
+        |r| {
+            snapshot = Snapshot::read(r)?;
+            Ok(())
+        },
+    )?;
+    Ok(snapshot)
+}
+
+fn devices(session: &Session) -> &[DeviceSnapshot] {
+    session.snapshot.get().map_or(&[], |s| &s.devices)
+}
+
+/// A device by its ordinal.
+///
+/// # Errors
+///
+/// INVALID_DEVICE.
+#[inline]
+pub(crate) fn device(session: &Session, ordinal: CUdevice) -> Result<&DeviceSnapshot, CUresult> {
+    let at = usize::try_from(ordinal).map_err(|_| cuda::CUDA_ERROR_INVALID_DEVICE)?;
+    devices(session)
+        .get(at)
+        .ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)
+}
+
+/// An attribute of a device, if it has it.
+#[inline]
+pub(crate) fn attribute(device: &DeviceSnapshot, attribute: c_uint) -> Option<i32> {
+    let wanted = attribute.cast_signed();
+    let found = device.attributes.binary_search_by_key(&wanted, |(a, _)| *a);
+    found
+        .ok()
+        .and_then(|at| device.attributes.get(at))
+        .map(|(_, value)| *value)
+}
+
+/// What a device seen over the network cannot do, whatever the device itself can: page-locked memory
+/// is the client's and cannot be mapped, and pageable memory is another machine's.
+fn denied(attribute: c_uint) -> bool {
+    matches!(
+        attribute,
+        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY
+            | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
+            | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
+            | cuda::CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
+            | cuda::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
+            | cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
+            | cuda::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+            | cuda::CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED
+            | cuda::CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
+            | cuda::CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED
+            | cuda::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
+            | cuda::CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED
+    )
+}
+
+pub(crate) unsafe fn cuDriverGetVersion(driverVersion: *mut c_int) -> CUresult {
+    done(|| {
+        // Allowed before cuInit, as with CUDA.
+        if session::is_forked() {
+            return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
+        }
+        let session = session::open()?;
+        local!("cuDriverGetVersion");
+        let version = match session.snapshot.get() {
+            Some(snapshot) => snapshot.driver_version,
+            None => session.driver_version,
+        };
+        // SAFETY: a pointer of the program.
+        unsafe { put(driverVersion, version) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGet");
+        self::device(session, ordinal)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(device, ordinal) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetCount(count: *mut c_int) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetCount");
+        // SAFETY: a pointer of the program.
+        unsafe { put(count, devices(session).len() as c_int) }
+    })
+}
+
+/// Writes a C string to room for `len` bytes, cut off where it must be.
+///
+/// # Safety
+///
+/// `to` is null, or has room for `len` bytes.
+pub(crate) unsafe fn put_string(to: *mut c_char, len: c_int, text: &str) -> Result<(), CUresult> {
+    let room = usize::try_from(len).unwrap_or_default();
+    if to.is_null() || room == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let len = text.len().min(room - 1);
+    // SAFETY: `len` bytes and a NUL have room by the caller's promise.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), to.cast::<u8>(), len);
+        to.add(len).write(0);
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetName");
+        // SAFETY: a pointer of the program.
+        unsafe { put_string(name, len, &device(session, dev)?.name) }
+    })
+}
+
+fn uuid(bytes: [u8; 16]) -> CUuuid {
+    CUuuid {
+        bytes: bytes.map(|byte| byte as c_char),
+    }
+}
+
+pub(crate) unsafe fn cuDeviceGetUuid(to: *mut CUuuid, dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetUuid");
+        // SAFETY: a pointer of the program.
+        unsafe { put(to, uuid(device(session, dev)?.uuid)) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetUuid_v2(to: *mut CUuuid, dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetUuid_v2");
+        // SAFETY: a pointer of the program.
+        unsafe { put(to, uuid(device(session, dev)?.uuid_v2)) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceTotalMem_v2");
+        let total = device(session, dev)?.total_memory;
+        // SAFETY: a pointer of the program.
+        unsafe { put(bytes, usize::try_from(total).unwrap_or(usize::MAX)) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetAttribute(
+    pi: *mut c_int,
+    attrib: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetAttribute");
+        let device = device(session, dev)?;
+        let value = attribute(device, attrib).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pi, if denied(attrib) { 0 } else { value }) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetPCIBusId(
+    pciBusId: *mut c_char,
+    len: c_int,
+    dev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetPCIBusId");
+        // SAFETY: a pointer of the program.
+        unsafe { put_string(pciBusId, len, &device(session, dev)?.pci_bus_id) }
+    })
+}
+
+/// Domain, bus, device and function of `[domain:]bus:device[.function]`, hexadecimal.
+fn pci_address(text: &str) -> Option<[u32; 4]> {
+    let hex = |text: &str| u32::from_str_radix(text, 16).ok();
+    let (place, function) = match text.split_once('.') {
+        Some((place, function)) => (place, hex(function)?),
+        None => (text, 0),
+    };
+    let mut parts = place.rsplit(':');
+    let device = hex(parts.next()?)?;
+    let bus = hex(parts.next()?)?;
+    let domain = match parts.next() {
+        Some(domain) => hex(domain)?,
+        None => 0,
+    };
+    parts
+        .next()
+        .is_none()
+        .then_some([domain, bus, device, function])
+}
+
+pub(crate) unsafe fn cuDeviceGetByPCIBusId(
+    dev: *mut CUdevice,
+    pciBusId: *const c_char,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetByPCIBusId");
+        if pciBusId.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: a string of the program.
+        let text = unsafe { CStr::from_ptr(pciBusId) }.to_string_lossy();
+        let wanted = pci_address(&text).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let mut devices = devices(session).iter();
+        let at = devices.position(|d| pci_address(&d.pci_bus_id) == Some(wanted));
+        let at = at.ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(dev, at as CUdevice) }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceComputeCapability(
+    major: *mut c_int,
+    minor: *mut c_int,
+    dev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceComputeCapability");
+        let device = device(session, dev)?;
+        let get = |a| attribute(device, a).unwrap_or_default();
+        // SAFETY: pointers of the program.
+        unsafe {
+            put(
+                major,
+                get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+            )?;
+            put(
+                minor,
+                get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+            )
+        }
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuDeviceGetProperties");
+        let device = device(session, dev)?;
+        let get = |a| attribute(device, a).unwrap_or_default();
+        let properties = CUdevprop {
+            maxThreadsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+            maxThreadsDim: [
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
+            ],
+            maxGridSize: [
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z),
+            ],
+            sharedMemPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+            totalConstantMemory: get(cuda::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+            SIMDWidth: get(cuda::CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+            memPitch: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+            regsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+            clockRate: get(cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+            textureAlign: get(cuda::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+        };
+        // SAFETY: a pointer of the program.
+        unsafe { put(prop, properties) }
+    })
+}
+
+/// What is asked about two devices does not change, but is asked seldom.
+pub(crate) unsafe fn cuDeviceCanAccessPeer(
+    canAccessPeer: *mut c_int,
+    dev: CUdevice,
+    peerDev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        device(session, dev)?;
+        device(session, peerDev)?;
+        if dev == peerDev {
+            local!("cuDeviceCanAccessPeer");
+            // SAFETY: a pointer of the program.
+            return unsafe { put(canAccessPeer, 0) };
+        }
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuDeviceCanAccessPeer(canAccessPeer, dev, peerDev) })
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetP2PAttribute(
+    value: *mut c_int,
+    attrib: c_uint,
+    srcDevice: CUdevice,
+    dstDevice: CUdevice,
+) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe { remote::cuDeviceGetP2PAttribute(value, attrib, srcDevice, dstDevice) }
+}
+
+/// No driver logs on this machine: the registration succeeds, and nothing is ever told.
+pub(crate) unsafe fn cuLogsRegisterCallback(
+    callbackFunc: cuda::CUlogsCallback,
+    _userData: *mut std::ffi::c_void,
+    callback_out: *mut cuda::CUlogsCallbackHandle,
+) -> CUresult {
+    done(|| {
+        local!("cuLogsRegisterCallback");
+        if callbackFunc.is_none() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        if !callback_out.is_null() {
+            // SAFETY: a pointer of the program.
+            unsafe { callback_out.write(std::ptr::without_provenance_mut(16)) };
+        }
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuLogsUnregisterCallback(callback: cuda::CUlogsCallbackHandle) -> CUresult {
+    done(|| {
+        local!("cuLogsUnregisterCallback");
+        match callback.is_null() {
+            true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+            false => Ok(()),
+        }
+    })
+}
+
+pub(crate) unsafe fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> CUresult {
+    done(|| {
+        local!("cuGetErrorName");
+        // SAFETY: a pointer of the program.
+        unsafe { text(pStr, gtrace_cuda::status::name(error)) }
+    })
+}
+
+pub(crate) unsafe fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> CUresult {
+    done(|| {
+        local!("cuGetErrorString");
+        // SAFETY: a pointer of the program.
+        unsafe { text(pStr, gtrace_cuda::status::description(error)) }
+    })
+}
+
+unsafe fn text(to: *mut *const c_char, text: Option<&'static CStr>) -> Result<(), CUresult> {
+    let pointer = text.map_or(std::ptr::null(), CStr::as_ptr);
+    // SAFETY: the caller's pointer, of the program.
+    unsafe { put(to, pointer) }?;
+    match text {
+        Some(_) => Ok(()),
+        None => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
+/// Keeps a byte of the C types apart from one of Rust's where they differ.
+const _: () = assert!(size_of::<c_char>() == size_of::<c_uchar>());
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pci_addresses_are_read_in_every_form_that_cuda_takes() {
+        for text in ["0000:3b:00.0", "0000:3B:00", "3b:0", "3b:00.0"] {
+            assert_eq!(pci_address(text), Some([0, 0x3b, 0, 0]), "{text}");
+        }
+        for text in ["", "3b", "1:2:3:4", "0000:zz:00.0"] {
+            assert_eq!(pci_address(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn attributes_are_found_and_missed() {
+        let device = DeviceSnapshot {
+            attributes: vec![(1, 1024), (16, 132), (75, 9)],
+            ..DeviceSnapshot::default()
+        };
+        assert_eq!(attribute(&device, 16), Some(132));
+        assert_eq!(attribute(&device, 17), None);
+    }
+
+    #[test]
+    fn a_name_is_cut_to_its_room() {
+        let mut room = [1 as c_char; 4];
+        // SAFETY: four bytes.
+        unsafe { put_string(room.as_mut_ptr(), 4, "softgpu") }.unwrap();
+        assert_eq!(room.map(|b| b as u8), *b"sof\0");
+        // SAFETY: nothing is written.
+        assert!(unsafe { put_string(room.as_mut_ptr(), 0, "x") }.is_err());
+    }
+}

@@ -1,0 +1,396 @@
+//! What every exported function goes through.
+//!
+//! No panic crosses into C: it becomes CUDA_ERROR_UNKNOWN, and its reason is told.
+
+use std::ffi::c_char;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstream};
+use gtrace_cuda::types::nvml::{NVML_ERROR_INSUFFICIENT_SIZE, nvmlReturn_t};
+use gtrace_cuda::{Kind, STREAM_PER_THREAD};
+use gtrace_protocol::{DecodeError, Flags, Header, OpId, Reader, Writer, op_id};
+
+use crate::lane::{Frame, Lane};
+use crate::session::{self, Session, with_lane};
+use crate::{clock, context, log, nvml, settled, stats, status};
+
+/// By kind, so that the numbers of a kind are dense. A kind is a byte.
+static COUNTERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
+
+/// A new handle, which no other of the process has.
+#[inline]
+pub(crate) fn mint(kind: Kind) -> u64 {
+    if let (Kind::Stream, Some(session)) = (kind, session::current()) {
+        session.settled.stream_made();
+    }
+    let counter = &COUNTERS[kind as usize % COUNTERS.len()];
+    kind.handle(counter.fetch_add(1, Ordering::Relaxed) + 1)
+}
+
+/// The stream that the variants `_ptsz` and `_ptds` of a function mean by null.
+#[inline]
+pub(crate) fn per_thread(stream: CUstream) -> CUstream {
+    match stream.is_null() {
+        true => std::ptr::without_provenance_mut(STREAM_PER_THREAD as usize),
+        false => stream,
+    }
+}
+
+/// Does `action` so that nothing but a result comes out of it.
+#[inline]
+pub(crate) fn guard(action: impl FnOnce() -> CUresult) -> CUresult {
+    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|_| panicked())
+}
+
+/// [`guard`] for functions of NVML.
+#[inline]
+pub(crate) fn guard_nvml(action: impl FnOnce() -> nvmlReturn_t) -> nvmlReturn_t {
+    catch_unwind(AssertUnwindSafe(action)).unwrap_or_else(|_| status::to_nvml(panicked()))
+}
+
+/// [`guard`] for a function that answers with a text.
+#[inline]
+pub(crate) fn guard_text(action: impl FnOnce() -> *const c_char) -> *const c_char {
+    catch_unwind(AssertUnwindSafe(action)).unwrap_or(c"Unknown Error".as_ptr())
+}
+
+/// What a function that is exported only so that programs can be linked with it answers.
+#[cold]
+pub(crate) fn absent(name: &'static str) -> CUresult {
+    guard(|| {
+        log::once(
+            name,
+            &format!("{name} is not supported; it was answered with NOT_SUPPORTED"),
+        );
+        cuda::CUDA_ERROR_NOT_SUPPORTED
+    })
+}
+
+#[cold]
+fn panicked() -> CUresult {
+    log::once(
+        "panic",
+        "a call has failed from within; please report what stands above",
+    );
+    cuda::CUDA_ERROR_UNKNOWN
+}
+
+/// [`guard`] for what is written with `?`.
+#[inline]
+pub(crate) fn done(action: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
+    guard(|| action().err().unwrap_or(cuda::CUDA_SUCCESS))
+}
+
+/// A CUresult as a result.
+#[inline]
+pub(crate) fn check(code: CUresult) -> Result<(), CUresult> {
+    match code {
+        cuda::CUDA_SUCCESS => Ok(()),
+        code => Err(code),
+    }
+}
+
+/// A call that is answered: `write` appends its arguments, `read` takes its results. `hint` is
+/// about how many bytes the arguments have.
+#[inline]
+pub(crate) fn waiting(
+    op: OpId,
+    hint: usize,
+    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+) -> CUresult {
+    let _ = hint;
+    done(|| exchange(session::cuda()?, op, Flags::default(), write, read))
+}
+
+/// A call that is not awaited: its error comes with a later call.
+#[inline]
+pub(crate) fn one_way(
+    op: OpId,
+    hint: usize,
+    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+) -> CUresult {
+    let _ = hint;
+    done(|| {
+        let session = session::cuda()?;
+        if session.settings.strict {
+            return exchange(session, op, Flags::STRICT, write, |_| Ok(()));
+        }
+        with_lane(session, |lane| {
+            let began = clock::now();
+            match lane.take_sticky() {
+                0 => {}
+                code => return Err(code),
+            }
+            let settled = settled::is_idle(op) && settled::is(session);
+            let seq = written(lane, write, |lane, small| {
+                leave_with(lane, op, Flags::ONE_WAY, small, &[], began)
+            })?;
+            if settled {
+                settled::still(lane, seq);
+            }
+            Ok(())
+        })
+    })
+}
+
+/// A call of NVML, which is always answered.
+#[inline]
+pub(crate) fn nvml(
+    op: OpId,
+    hint: usize,
+    write: impl FnOnce(&mut Writer) -> Result<(), nvmlReturn_t>,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+) -> nvmlReturn_t {
+    let _ = hint;
+    let mut answered = None;
+    let outcome = done(|| {
+        let session = nvml::session()?;
+        with_lane(session, |lane| {
+            let began = clock::now();
+            let mut refused = None;
+            let header = written(
+                lane,
+                |w| {
+                    write(w).map_err(|code| {
+                        refused = Some(code);
+                        cuda::CUDA_ERROR_INVALID_VALUE
+                    })
+                },
+                |lane, small| Call::new(op, Flags::NVML, began).send(lane, small, &[]),
+            );
+            if refused.is_some() {
+                answered = refused;
+            }
+            let mut call = header?;
+            let result = call.results(lane, read);
+            lane.note_sticky(call.header.context);
+            answered = Some(call.header.status);
+            call.end();
+            result
+        })
+    });
+    match (outcome, answered) {
+        (cuda::CUDA_SUCCESS, Some(code)) => code,
+        (_, Some(code)) if code != 0 => code,
+        (code, _) => status::to_nvml(code),
+    }
+}
+
+/// Has `write` fill the lane's writer, and does `then` with what it has written.
+#[inline]
+pub(crate) fn written<T>(
+    lane: &mut Lane,
+    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+    then: impl FnOnce(&mut Lane, &[u8]) -> Result<T, CUresult>,
+) -> Result<T, CUresult> {
+    let mut writer = lane.writer();
+    let result = match write(&mut writer) {
+        Ok(()) => then(lane, writer.as_slice()),
+        Err(code) => Err(code),
+    };
+    lane.give_back(writer);
+    result
+}
+
+/// Sends a frame and does not wait for it.
+///
+/// # Errors
+///
+/// [`status::LOST`].
+#[inline]
+pub(crate) fn leave(
+    lane: &mut Lane,
+    op: OpId,
+    small: &[u8],
+    bulk: &[u8],
+    began: u64,
+) -> Result<(), CUresult> {
+    leave_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
+}
+
+/// As [`leave`], with these flags, of which [`Flags::ONE_WAY`] is one. The frame's number in its lane.
+///
+/// # Errors
+///
+/// [`status::LOST`].
+pub(crate) fn leave_with(
+    lane: &mut Lane,
+    op: OpId,
+    flags: Flags,
+    small: &[u8],
+    bulk: &[u8],
+    began: u64,
+) -> Result<u64, CUresult> {
+    let seq = lane.send(&Frame {
+        op,
+        flags,
+        context: context::of_frame(),
+        small,
+        bulk,
+        began,
+    })?;
+    stats::left(op, began, small.len() + bulk.len());
+    Ok(seq)
+}
+
+/// A call that is answered, in the current context.
+///
+/// # Errors
+///
+/// What the call answers, or an earlier one-way call's failure; [`status::LOST`].
+pub(crate) fn exchange(
+    session: &'static Session,
+    op: OpId,
+    flags: Flags,
+    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+) -> Result<(), CUresult> {
+    const SYNCHRONIZE: OpId = op_id("cuCtxSynchronize");
+    with_lane(session, |lane| {
+        let began = clock::now();
+        let until = settled::until(session);
+        let mut call = written(lane, write, |lane, small| {
+            Call::new(op, flags, began).send(lane, small, &[])
+        })?;
+        let result = call.results(lane, read);
+        let outcome = lane.outcome(&call.header);
+        call.end();
+        match outcome {
+            cuda::CUDA_SUCCESS if op == SYNCHRONIZE => {
+                settled::synchronised(session, until);
+                result
+            }
+            cuda::CUDA_SUCCESS => result,
+            code => Err(code),
+        }
+    })
+}
+
+/// A call under way, for the functions that are written by hand.
+pub(crate) struct Call {
+    op: OpId,
+    flags: Flags,
+    began: u64,
+    sent: u64,
+    seen: u64,
+    bytes_out: usize,
+    bytes_in: usize,
+    seq: u64,
+    /// Header of the answer.
+    pub(crate) header: Header,
+}
+
+impl Call {
+    /// Of the program's call that began at `began`, ns.
+    pub(crate) fn new(op: OpId, flags: Flags, began: u64) -> Self {
+        Self {
+            op,
+            flags: flags.with(Flags::WANTS_TIMES),
+            began,
+            sent: 0,
+            seen: 0,
+            bytes_out: 0,
+            bytes_in: 0,
+            seq: 0,
+            header: Header::default(),
+        }
+    }
+
+    /// Sends the request and waits for the header of the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn send(
+        mut self,
+        lane: &mut Lane,
+        small: &[u8],
+        bulk: &[u8],
+    ) -> Result<Self, CUresult> {
+        let nvml = self.flags.has(Flags::NVML);
+        self.seq = lane.send(&Frame {
+            op: self.op,
+            flags: self.flags,
+            context: if nvml { 0 } else { context::of_frame() },
+            small,
+            bulk,
+            began: self.began,
+        })?;
+        self.bytes_out = small.len() + bulk.len();
+        self.sent = clock::now();
+        self.header = lane.answer(self.seq)?;
+        self.seen = clock::now();
+        Ok(self)
+    }
+
+    /// Waits for the header of the next frame of the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn next(&mut self, lane: &mut Lane) -> Result<(), CUresult> {
+        self.header = lane.answer(self.seq)?;
+        Ok(())
+    }
+
+    /// Reads the arguments of the answer if it is a success; drops them and the bulk part if not.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`], and UNKNOWN if they cannot be read.
+    pub(crate) fn results(
+        &mut self,
+        lane: &mut Lane,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+    ) -> Result<(), CUresult> {
+        self.bytes_in += self.header.payload();
+        let results = match self.flags.has(Flags::NVML) {
+            // The size that would have sufficed.
+            true => matches!(self.header.status, 0 | NVML_ERROR_INSUFFICIENT_SIZE),
+            false => self.header.status == 0,
+        };
+        let result = lane.arguments(&self.header, |r| match results {
+            true => read(r),
+            false => Ok(()),
+        });
+        lane.drop_bulk(self.header.bulk())?;
+        result
+    }
+
+    /// Reads the arguments of the answer whatever its status, and drops the bulk part.
+    ///
+    /// # Errors
+    ///
+    /// As [`Call::results`].
+    pub(crate) fn always<T>(
+        &mut self,
+        lane: &mut Lane,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, CUresult> {
+        self.bytes_in += self.header.payload();
+        let result = lane.arguments(&self.header, read);
+        lane.drop_bulk(self.header.bulk())?;
+        result
+    }
+
+    /// Counts `len` bytes that came otherwise.
+    pub(crate) fn received(&mut self, len: usize) {
+        self.bytes_in += len;
+    }
+
+    /// Counts the call.
+    pub(crate) fn end(self) {
+        stats::answered(&stats::Answered {
+            op: self.op,
+            began: self.began,
+            sent: self.sent,
+            seen: self.seen,
+            queue: self.header.queue_ns.into(),
+            exec: self.header.exec_ns.into(),
+            bytes_out: self.bytes_out,
+            bytes_in: self.bytes_in,
+        });
+    }
+}

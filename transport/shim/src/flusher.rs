@@ -1,0 +1,131 @@
+//! A thread that sends what one-way calls left lying, some 100 us later at most. It sleeps while
+//! there is nothing.
+
+// Signals are masked for it by pthread_sigmask(3).
+#![allow(unsafe_code)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::lane::Outgoing;
+use crate::log;
+
+/// Between two looks while calls come.
+const PERIOD: Duration = Duration::from_micros(60);
+/// Looks in vain before it sleeps.
+const PATIENCE: u32 = 32;
+
+const ASLEEP: u32 = 0;
+const AWAKE: u32 = 1;
+
+/// What the thread looks after.
+pub(crate) trait Flush {
+    /// Sends what lies somewhere; true if something did. `all` is scratch memory.
+    fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool;
+}
+
+/// The bell of the thread.
+#[derive(Debug, Default)]
+pub(crate) struct Flusher {
+    state: AtomicU32,
+}
+
+impl Flusher {
+    /// Says that something lies unsent. Costs a load while the thread is awake.
+    #[inline]
+    pub(crate) fn arm(&self) {
+        if self.state.load(Ordering::Relaxed) == ASLEEP {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if self.state.swap(AWAKE, Ordering::AcqRel) == ASLEEP {
+            // SAFETY: wakes at most one waiter on a word that outlives the call.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    self.state.as_ptr(),
+                    libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                    1,
+                )
+            };
+        }
+    }
+
+    fn sleep(&self) {
+        while self.state.load(Ordering::Acquire) == ASLEEP {
+            // SAFETY: waits on a word that outlives the call; wakes by chance are harmless.
+            unsafe {
+                libc::syscall(
+                    libc::SYS_futex,
+                    self.state.as_ptr(),
+                    libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                    ASLEEP,
+                    std::ptr::null::<libc::timespec>(),
+                )
+            };
+        }
+    }
+
+    /// Starts the thread for `session`, whose flusher this is.
+    pub(crate) fn start<T: Flush + Sync>(&'static self, session: &'static T) {
+        let started = without_signals(|| {
+            thread::Builder::new()
+                .name("gtrace-flush".into())
+                .stack_size(128 << 10)
+                .spawn(move || self.run(session))
+        });
+        if let Err(error) = started {
+            log::say(&format!(
+                "no thread for sending small calls ({error}): they wait until a larger one comes"
+            ));
+        }
+    }
+
+    fn run(&self, session: &impl Flush) {
+        // Sleeps of 60 us are to last 60 us; the default slack is 50 us. Failing changes little.
+        // SAFETY: an option of prctl(2) with a number.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 2_000) };
+        let mut all = Vec::new();
+        let mut in_vain = 0;
+        loop {
+            thread::sleep(PERIOD);
+            if session.flush(&mut all) {
+                in_vain = 0;
+                continue;
+            }
+            in_vain += 1;
+            if in_vain < PATIENCE {
+                continue;
+            }
+            // A caller that leaves something takes the lane's lock, as the look after this does: it
+            // either sees the thread asleep and wakes it, or is seen.
+            self.state.store(ASLEEP, Ordering::Release);
+            if session.flush(&mut all) {
+                self.state.store(AWAKE, Ordering::Release);
+            } else {
+                self.sleep();
+            }
+            in_vain = 0;
+        }
+    }
+}
+
+/// Does `action` with all signals blocked, so that a thread started by it never runs a handler of
+/// the program.
+pub(crate) fn without_signals<T>(action: impl FnOnce() -> T) -> T {
+    // SAFETY: both sets are local and initialised by sigfillset(3) and by the first call.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let result = action();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
+    }
+}

@@ -1,0 +1,34 @@
+//! fork(2): a child has memory of its own, but sockets and rings in common with its parent.
+//!
+//! In the child everything that belongs to the parent's connection is left alone, neither used nor
+//! freed, and the process starts anew, except that CUDA answers NOT_INITIALIZED for ever if the
+//! parent had initialised it, as the driver does.
+
+// pthread_atfork(3).
+#![allow(unsafe_code)]
+
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static GENERATION: AtomicU32 = AtomicU32::new(0);
+static REGISTERED: Once = Once::new();
+
+/// How many forks lie between the first process and this one.
+#[inline]
+pub(crate) fn generation() -> u32 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Has forks seen from now on.
+pub(crate) fn watch() {
+    REGISTERED.call_once(|| {
+        // SAFETY: the handler only writes to atomic variables, which is allowed in the child of a
+        // process with threads.
+        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+    });
+}
+
+extern "C" fn in_child() {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    crate::session::in_child();
+}

@@ -1,0 +1,506 @@
+//! Functions and kernels: what the client keeps so as to launch them without asking.
+
+// Reads names and writes results through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::ptr::without_provenance_mut;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{FunctionInfo, GetFunction, Parameter, Payload as _};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUlibrary, CUmodule,
+    CUresult,
+};
+use gtrace_protocol::{Flags, OpId, op_id};
+
+use crate::context::{self, put, put_wanted};
+use crate::entry::{check, done, exchange, mint};
+use crate::generated::driver::remote;
+use crate::session::{self, Session};
+use crate::state::lock;
+use crate::stats::local;
+
+/// Attributes that have a place of their own; CUDA 13 defines 16.
+const ATTRIBUTES: usize = 32;
+const UNKNOWN: i32 = i32::MIN;
+
+/// A function or kernel.
+pub(crate) struct Record {
+    /// Module or library.
+    pub(crate) owner: u64,
+    name: CString,
+    /// Where its parameters lie; `None` if the driver does not tell.
+    pub(crate) parameters: Option<Box<[Parameter]>>,
+    /// Bytes of all parameters.
+    pub(crate) parameter_bytes: usize,
+    attributes: [AtomicI32; ATTRIBUTES],
+}
+
+impl Record {
+    pub(crate) fn new(owner: u64, name: CString, info: &FunctionInfo) -> Self {
+        let parameters = info.parameters.as_deref().map(Box::from);
+        let end = |p: &Parameter| p.offset as usize + p.size as usize;
+        let record = Self {
+            owner,
+            name,
+            parameter_bytes: info.parameters.iter().flatten().map(end).max().unwrap_or(0),
+            parameters,
+            attributes: [const { AtomicI32::new(UNKNOWN) }; ATTRIBUTES],
+        };
+        for (attribute, value) in &info.attributes {
+            record.set(attribute.cast_unsigned(), *value);
+        }
+        record
+    }
+
+    /// An attribute, if it is known.
+    #[inline]
+    pub(crate) fn attribute(&self, attribute: CUfunction_attribute) -> Option<i32> {
+        let value = self
+            .attributes
+            .get(attribute as usize)?
+            .load(Ordering::Relaxed);
+        (value != UNKNOWN).then_some(value)
+    }
+
+    fn set(&self, attribute: CUfunction_attribute, value: i32) {
+        if let Some(place) = self.attributes.get(attribute as usize) {
+            place.store(value, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What answers questions that are asked again and again.
+#[derive(Default)]
+pub(crate) struct Functions {
+    /// Functions by module and name, kernels by library and name.
+    by_name: HashMap<(u64, CString), u64>,
+    /// Functions of kernels, by kernel and context.
+    of_kernels: HashMap<(u64, u64), u64>,
+    /// Records of handles that the server minted.
+    foreign: HashMap<u64, &'static Record>,
+    /// Stream priorities by context: least and greatest.
+    pub(crate) priorities: HashMap<u64, (i32, i32)>,
+    /// Answers about occupancy.
+    pub(crate) occupancy: HashMap<[u64; 5], u64>,
+}
+
+impl Functions {
+    /// A context is gone.
+    pub(crate) fn forget_context(&mut self, context: u64) {
+        self.of_kernels.retain(|(_, of), _| *of != context);
+        self.priorities.remove(&context);
+    }
+
+    /// A module or library is gone.
+    fn forget_owner(&mut self, owner: u64) {
+        self.by_name.retain(|(of, _), _| *of != owner);
+    }
+
+    /// What a function can hold at once depends on its attributes, which have changed.
+    fn forget_occupancy(&mut self, function: u64) {
+        self.occupancy.retain(|key, _| key[0] != function);
+    }
+}
+
+/// The record of a function's or a kernel's handle, if it was minted here.
+#[inline]
+pub(crate) fn record(session: &'static Session, handle: u64) -> Option<&'static Record> {
+    let counter = handle << 8 >> 12;
+    if Kind::Function.matches(handle) {
+        session.state.function_slots.get(counter)
+    } else if Kind::Kernel.matches(handle) {
+        session.state.kernel_slots.get(counter)
+    } else {
+        None
+    }
+}
+
+/// The record of any function or kernel; asks the server about one that the server minted.
+///
+/// # Errors
+///
+/// INVALID_HANDLE.
+#[inline]
+pub(crate) fn any_record(
+    session: &'static Session,
+    handle: u64,
+) -> Result<&'static Record, CUresult> {
+    let minted_here = handle & gtrace_cuda::SERVER_MINTED == 0;
+    match record(session, handle) {
+        Some(record) if minted_here => Ok(record),
+        _ => foreign(session, handle),
+    }
+}
+
+#[cold]
+fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
+    let is_function = Kind::Function.matches(handle) || Kind::Kernel.matches(handle);
+    if !is_function || handle & gtrace_cuda::SERVER_MINTED == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+    }
+    if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
+        return Ok(record);
+    }
+    let function: CUfunction = without_provenance_mut(handle as usize);
+    let mut info = FunctionInfo::default();
+    let mut parameters = Vec::new();
+    let known = loop {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: both are writable.
+        let code = unsafe {
+            remote::cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)
+        };
+        match code {
+            cuda::CUDA_SUCCESS => parameters.push(Parameter {
+                offset: offset as u32,
+                size: size as u32,
+            }),
+            // Behind the last one.
+            cuda::CUDA_ERROR_INVALID_VALUE => break true,
+            cuda::CUDA_ERROR_INVALID_HANDLE => return Err(code),
+            _ => break false,
+        }
+    };
+    info.parameters = known.then_some(parameters);
+    let record: &'static Record = Box::leak(Box::new(Record::new(0, CString::default(), &info)));
+    lock(&session.state.functions)
+        .foreign
+        .insert(handle, record);
+    Ok(record)
+}
+
+fn number<T>(handle: *mut T) -> u64 {
+    handle.addr() as u64
+}
+
+/// `cuModuleGetFunction` and `cuLibraryGetKernel`.
+fn get(
+    session: &'static Session,
+    op: OpId,
+    kind: Kind,
+    owner: u64,
+    name: *const c_char,
+) -> Result<u64, CUresult> {
+    if name.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: a string of the program.
+    let name = unsafe { CStr::from_ptr(name) }.to_owned();
+    let key = (owner, name);
+    if let Some(handle) = lock(&session.state.functions).by_name.get(&key) {
+        local!("cuModuleGetFunction");
+        return Ok(*handle);
+    }
+    let handle = mint(kind);
+    let text = key.1.to_str().map_err(|_| cuda::CUDA_ERROR_NOT_FOUND)?;
+    let request = GetFunction {
+        handle,
+        of: owner,
+        name: text,
+    };
+    let mut info = FunctionInfo::default();
+    exchange(
+        session,
+        op,
+        Flags::default(),
+        |w| {
+            request.write(w);
+            Ok(())
+        },
+        |r| {
+            info = FunctionInfo::read(r)?;
+            Ok(())
+        },
+    )?;
+    let slots = match kind {
+        Kind::Kernel => &session.state.kernel_slots,
+        _ => &session.state.function_slots,
+    };
+    if !slots.set(handle << 8 >> 12, Record::new(owner, key.1.clone(), &info)) {
+        return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    lock(&session.state.functions).by_name.insert(key, handle);
+    Ok(handle)
+}
+
+pub(crate) unsafe fn cuModuleGetFunction(
+    hfunc: *mut CUfunction,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    const OP: OpId = op_id("cuModuleGetFunction");
+    done(|| {
+        let session = session::cuda()?;
+        if hfunc.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let handle = get(session, OP, Kind::Function, number(hmod), name)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(hfunc, without_provenance_mut(handle as usize)) }
+    })
+}
+
+pub(crate) unsafe fn cuLibraryGetKernel(
+    pKernel: *mut CUkernel,
+    library: CUlibrary,
+    name: *const c_char,
+) -> CUresult {
+    const OP: OpId = op_id("cuLibraryGetKernel");
+    done(|| {
+        let session = session::cuda()?;
+        if pKernel.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let handle = get(session, OP, Kind::Kernel, number(library), name)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pKernel, without_provenance_mut(handle as usize)) }
+    })
+}
+
+pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        lock(&session.state.functions).forget_owner(number(hmod));
+        // SAFETY: a handle.
+        check(unsafe { remote::cuModuleUnload(hmod) })
+    })
+}
+
+pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        lock(&session.state.functions).forget_owner(number(library));
+        // SAFETY: a handle.
+        check(unsafe { remote::cuLibraryUnload(library) })
+    })
+}
+
+/// The function of a kernel in the current context, remembered.
+pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let key = (number(kernel), context::current()?.handle);
+        if pFunc.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        if let Some(handle) = lock(&session.state.functions).of_kernels.get(&key) {
+            local!("cuKernelGetFunction");
+            // SAFETY: a pointer of the program.
+            return unsafe { put(pFunc, without_provenance_mut(*handle as usize)) };
+        }
+        let of = any_record(session, key.0)?;
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuKernelGetFunction(pFunc, kernel) })?;
+        // SAFETY: written by the call.
+        let handle = number(unsafe { pFunc.read() });
+        let info = FunctionInfo {
+            parameters: of.parameters.as_deref().map(<[_]>::to_vec),
+            attributes: (0..ATTRIBUTES as u32)
+                .filter_map(|a| Some((a.cast_signed(), of.attribute(a)?)))
+                .collect(),
+        };
+        let record = Record::new(of.owner, of.name.clone(), &info);
+        session.state.function_slots.set(handle << 8 >> 12, record);
+        lock(&session.state.functions)
+            .of_kernels
+            .insert(key, handle);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuFuncGetAttribute(
+    pi: *mut c_int,
+    attrib: CUfunction_attribute,
+    hfunc: CUfunction,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let known = record(session, number(hfunc)).and_then(|r| r.attribute(attrib));
+        if let Some(value) = known {
+            local!("cuFuncGetAttribute");
+            // SAFETY: a pointer of the program.
+            return unsafe { put(pi, value) };
+        }
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuFuncGetAttribute(pi, attrib, hfunc) })
+    })
+}
+
+pub(crate) unsafe fn cuFuncSetAttribute(
+    hfunc: CUfunction,
+    attrib: CUfunction_attribute,
+    value: c_int,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: no pointers.
+        check(unsafe { remote::cuFuncSetAttribute(hfunc, attrib, value) })?;
+        if let Some(record) = record(session, number(hfunc)) {
+            record.set(attrib, value);
+        }
+        lock(&session.state.functions).forget_occupancy(number(hfunc));
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuKernelGetAttribute(
+    pi: *mut c_int,
+    attrib: CUfunction_attribute,
+    kernel: CUkernel,
+    dev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        crate::device::device(session, dev)?;
+        // What is kept is for one device.
+        let one = session.snapshot.get().is_some_and(|s| s.devices.len() == 1);
+        let known = record(session, number(kernel)).and_then(|r| r.attribute(attrib));
+        if let (true, Some(value)) = (one, known) {
+            local!("cuKernelGetAttribute");
+            // SAFETY: a pointer of the program.
+            return unsafe { put(pi, value) };
+        }
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuKernelGetAttribute(pi, attrib, kernel, dev) })
+    })
+}
+
+pub(crate) unsafe fn cuKernelSetAttribute(
+    attrib: CUfunction_attribute,
+    val: c_int,
+    kernel: CUkernel,
+    dev: CUdevice,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: no pointers.
+        check(unsafe { remote::cuKernelSetAttribute(attrib, val, kernel, dev) })?;
+        let handle = number(kernel);
+        if let Some(record) = record(session, handle) {
+            record.set(attrib, val);
+        }
+        // Functions of the kernel have it too.
+        let mut functions = lock(&session.state.functions);
+        let of: Vec<u64> = functions
+            .of_kernels
+            .iter()
+            .filter(|((of, _), _)| *of == handle)
+            .map(|(_, function)| *function)
+            .collect();
+        for function in of.into_iter().chain([handle]) {
+            functions.forget_occupancy(function);
+            if let Some(record) = record(session, function) {
+                record.set(attrib, val);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
+    let session = session::cuda()?;
+    let record = record(session, handle).ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)?;
+    Ok(record.name.as_ptr())
+}
+
+pub(crate) unsafe fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) -> CUresult {
+    done(|| {
+        local!("cuFuncGetName");
+        // SAFETY: a pointer of the program.
+        unsafe { put(name, name_of(number(hfunc))?) }
+    })
+}
+
+pub(crate) unsafe fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) -> CUresult {
+    done(|| {
+        local!("cuKernelGetName");
+        // SAFETY: a pointer of the program.
+        unsafe { put(name, name_of(number(hfunc))?) }
+    })
+}
+
+/// The layout of a function or kernel.
+fn layout(handle: u64) -> Result<&'static [Parameter], CUresult> {
+    let record = any_record(session::cuda()?, handle)?;
+    record
+        .parameters
+        .as_deref()
+        .ok_or(cuda::CUDA_ERROR_NOT_SUPPORTED)
+}
+
+unsafe fn parameter(
+    handle: u64,
+    at: usize,
+    offset: *mut usize,
+    size: *mut usize,
+) -> Result<(), CUresult> {
+    let parameter = layout(handle)?
+        .get(at)
+        .ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    // SAFETY: pointers of the program.
+    unsafe {
+        put(offset, parameter.offset as usize)?;
+        put_wanted(size, parameter.size as usize);
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn cuFuncGetParamCount(func: CUfunction, paramCount: *mut usize) -> CUresult {
+    // SAFETY: a pointer of the program.
+    done(|| unsafe { put(paramCount, layout(number(func))?.len()) })
+}
+
+pub(crate) unsafe fn cuKernelGetParamCount(kernel: CUkernel, paramCount: *mut usize) -> CUresult {
+    // SAFETY: a pointer of the program.
+    done(|| unsafe { put(paramCount, layout(number(kernel))?.len()) })
+}
+
+pub(crate) unsafe fn cuFuncGetParamInfo(
+    func: CUfunction,
+    paramIndex: usize,
+    paramOffset: *mut usize,
+    paramSize: *mut usize,
+) -> CUresult {
+    // SAFETY: pointers of the program.
+    done(|| unsafe { parameter(number(func), paramIndex, paramOffset, paramSize) })
+}
+
+pub(crate) unsafe fn cuKernelGetParamInfo(
+    kernel: CUkernel,
+    paramIndex: usize,
+    paramOffset: *mut usize,
+    paramSize: *mut usize,
+) -> CUresult {
+    // SAFETY: pointers of the program.
+    done(|| unsafe { parameter(number(kernel), paramIndex, paramOffset, paramSize) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_knows_what_it_was_told() {
+        let info = FunctionInfo {
+            parameters: Some(vec![
+                Parameter { offset: 0, size: 8 },
+                Parameter {
+                    offset: 8,
+                    size: 12,
+                },
+            ]),
+            attributes: vec![(0, 1024), (8, 49152), (500, 1)],
+        };
+        let record = Record::new(1, CString::default(), &info);
+        assert_eq!(record.parameter_bytes, 20);
+        assert_eq!(record.attribute(0), Some(1024));
+        assert_eq!(record.attribute(1), None);
+        assert_eq!(record.attribute(500), None);
+        record.set(8, 65536);
+        assert_eq!(record.attribute(8), Some(65536));
+    }
+}

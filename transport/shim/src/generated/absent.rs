@@ -1,0 +1,2373 @@
+//! Symbols of the CUDA driver API that are not supported.
+//!
+//! Written by `cargo xtask codegen`; changes by hand are lost.
+//!
+//! A program that is linked with `-lcuda` starts only if every symbol that it names is there, called
+//! or not. `cuGetProcAddress` does not find these.
+//!
+//! Uses `crate::entry::absent(name) -> u32`, which answers NOT_SUPPORTED and tells of it once.
+
+// The symbols' names, and pointers of C programs: each function trusts those that the API's
+// documentation lets it trust, and that is the SAFETY of every block here.
+#![allow(
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    clippy::undocumented_unsafe_blocks,
+    dead_code,
+    missing_docs,
+    non_snake_case,
+    unsafe_code,
+    unused_imports,
+    unused_variables
+)]
+
+use core::ffi::*;
+
+use gtrace_cuda::types::driver::*;
+
+use crate::entry;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArray3DCreate_v2(
+    pHandle: *mut CUarray,
+    pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR,
+) -> CUresult {
+    entry::absent("cuArray3DCreate_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArray3DGetDescriptor_v2(
+    pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR,
+    hArray: CUarray,
+) -> CUresult {
+    entry::absent("cuArray3DGetDescriptor_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayCreate_v2(
+    pHandle: *mut CUarray,
+    pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR,
+) -> CUresult {
+    entry::absent("cuArrayCreate_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayDestroy(hArray: CUarray) -> CUresult {
+    entry::absent("cuArrayDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetDescriptor_v2(
+    pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR,
+    hArray: CUarray,
+) -> CUresult {
+    entry::absent("cuArrayGetDescriptor_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetMemoryRequirements(
+    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+    array: CUarray,
+    device: CUdevice,
+) -> CUresult {
+    entry::absent("cuArrayGetMemoryRequirements")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetPlane(
+    pPlaneArray: *mut CUarray,
+    hArray: CUarray,
+    planeIdx: c_uint,
+) -> CUresult {
+    entry::absent("cuArrayGetPlane")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetSparseProperties(
+    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
+    array: CUarray,
+) -> CUresult {
+    entry::absent("cuArrayGetSparseProperties")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpDeregisterCompleteCallback(
+    callback: CUcoredumpCallbackHandle,
+) -> CUresult {
+    entry::absent("cuCoredumpDeregisterCompleteCallback")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpDeregisterStartCallback(
+    callback: CUcoredumpCallbackHandle,
+) -> CUresult {
+    entry::absent("cuCoredumpDeregisterStartCallback")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpGetAttribute(
+    attrib: CUcoredumpSettings,
+    value: *mut c_void,
+    size: *mut usize,
+) -> CUresult {
+    entry::absent("cuCoredumpGetAttribute")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpGetAttributeGlobal(
+    attrib: CUcoredumpSettings,
+    value: *mut c_void,
+    size: *mut usize,
+) -> CUresult {
+    entry::absent("cuCoredumpGetAttributeGlobal")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpRegisterCompleteCallback(
+    callback: CUcoredumpStatusCallback,
+    userData: *mut c_void,
+    callbackOut: *mut CUcoredumpCallbackHandle,
+) -> CUresult {
+    entry::absent("cuCoredumpRegisterCompleteCallback")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpRegisterStartCallback(
+    callback: CUcoredumpStatusCallback,
+    userData: *mut c_void,
+    callbackOut: *mut CUcoredumpCallbackHandle,
+) -> CUresult {
+    entry::absent("cuCoredumpRegisterStartCallback")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpSetAttribute(
+    attrib: CUcoredumpSettings,
+    value: *mut c_void,
+    size: *mut usize,
+) -> CUresult {
+    entry::absent("cuCoredumpSetAttribute")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCoredumpSetAttributeGlobal(
+    attrib: CUcoredumpSettings,
+    value: *mut c_void,
+    size: *mut usize,
+) -> CUresult {
+    entry::absent("cuCoredumpSetAttributeGlobal")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
+    entry::absent("cuCtxAttach")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
+    entry::absent("cuCtxDetach")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxFromGreenCtx(pContext: *mut CUcontext, hCtx: CUgreenCtx) -> CUresult {
+    entry::absent("cuCtxFromGreenCtx")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetDevResource(
+    hCtx: CUcontext,
+    resource: *mut CUdevResource,
+    type_: CUdevResourceType,
+) -> CUresult {
+    entry::absent("cuCtxGetDevResource")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDestroyExternalMemory(extMem: CUexternalMemory) -> CUresult {
+    entry::absent("cuDestroyExternalMemory")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDestroyExternalSemaphore(extSem: CUexternalSemaphore) -> CUresult {
+    entry::absent("cuDestroyExternalSemaphore")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevResourceGenerateDesc(
+    phDesc: *mut CUdevResourceDesc,
+    resources: *mut CUdevResource,
+    nbResources: c_uint,
+) -> CUresult {
+    entry::absent("cuDevResourceGenerateDesc")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevSmResourceSplit(
+    result: *mut CUdevResource,
+    nbGroups: c_uint,
+    input: *const CUdevResource,
+    remainder: *mut CUdevResource,
+    flags: c_uint,
+    groupParams: *mut CU_DEV_SM_RESOURCE_GROUP_PARAMS,
+) -> CUresult {
+    entry::absent("cuDevSmResourceSplit")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevSmResourceSplitByCount(
+    result: *mut CUdevResource,
+    nbGroups: *mut c_uint,
+    input: *const CUdevResource,
+    remainder: *mut CUdevResource,
+    flags: c_uint,
+    minCount: c_uint,
+) -> CUresult {
+    entry::absent("cuDevSmResourceSplitByCount")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetCliqueCount(count: *mut usize, dev: CUdevice) -> CUresult {
+    entry::absent("cuDeviceGetCliqueCount")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetCliqueInfo(
+    cliqueInfo: *mut CUcliqueInfo,
+    count: *mut usize,
+    dev: CUdevice,
+) -> CUresult {
+    entry::absent("cuDeviceGetCliqueInfo")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetDevResource(
+    device: CUdevice,
+    resource: *mut CUdevResource,
+    type_: CUdevResourceType,
+) -> CUresult {
+    entry::absent("cuDeviceGetDevResource")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetFabricClusterUuid(
+    uuid: *mut CUuuid,
+    dev: CUdevice,
+) -> CUresult {
+    entry::absent("cuDeviceGetFabricClusterUuid")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetLuid(
+    luid: *mut c_char,
+    deviceNodeMask: *mut c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    entry::absent("cuDeviceGetLuid")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceRegisterAsyncNotification(
+    device: CUdevice,
+    callbackFunc: CUasyncCallback,
+    userData: *mut c_void,
+    callback: *mut CUasyncCallbackHandle,
+) -> CUresult {
+    entry::absent("cuDeviceRegisterAsyncNotification")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceUnregisterAsyncNotification(
+    device: CUdevice,
+    callback: CUasyncCallbackHandle,
+) -> CUresult {
+    entry::absent("cuDeviceUnregisterAsyncNotification")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuExternalMemoryGetMappedBuffer(
+    devPtr: *mut CUdeviceptr,
+    extMem: CUexternalMemory,
+    bufferDesc: *const CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
+) -> CUresult {
+    entry::absent("cuExternalMemoryGetMappedBuffer")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuExternalMemoryGetMappedMipmappedArray(
+    mipmap: *mut CUmipmappedArray,
+    extMem: CUexternalMemory,
+    mipmapDesc: *const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC,
+) -> CUresult {
+    entry::absent("cuExternalMemoryGetMappedMipmappedArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncSetBlockShape(
+    hfunc: CUfunction,
+    x: c_int,
+    y: c_int,
+    z: c_int,
+) -> CUresult {
+    entry::absent("cuFuncSetBlockShape")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) -> CUresult {
+    entry::absent("cuFuncSetSharedSize")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddBatchMemOpNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddBatchMemOpNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddChildGraphNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    childGraph: CUgraph,
+) -> CUresult {
+    entry::absent("cuGraphAddChildGraphNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddDependencies(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    entry::absent("cuGraphAddDependencies")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddDependencies_v2(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    edgeData: *const CUgraphEdgeData,
+    numDependencies: usize,
+) -> CUresult {
+    entry::absent("cuGraphAddDependencies_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddEventRecordNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuGraphAddEventRecordNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddEventWaitNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuGraphAddEventWaitNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddExternalSemaphoresSignalNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddExternalSemaphoresSignalNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddExternalSemaphoresWaitNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddExternalSemaphoresWaitNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddHostNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddHostNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddKernelNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddKernelNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddKernelNode_v2(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddKernelNode_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemAllocNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphAddMemAllocNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemFreeNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    entry::absent("cuGraphAddMemFreeNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemcpyNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    copyParams: *const CUDA_MEMCPY3D,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::absent("cuGraphAddMemcpyNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemsetNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::absent("cuGraphAddMemsetNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphAddNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddNode_v2(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphAddNode_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddNode_v3(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphAddNode_v3")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphBatchMemOpNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams_out: *mut CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphBatchMemOpNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphBatchMemOpNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphBatchMemOpNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(
+    hNode: CUgraphNode,
+    phGraph: *mut CUgraph,
+) -> CUresult {
+    entry::absent("cuGraphChildGraphNodeGetGraph")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
+    pHandle_out: *mut CUgraphConditionalHandle,
+    hGraph: CUgraph,
+    ctx: CUcontext,
+    defaultLaunchValue: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphConditionalHandleCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDebugDotPrint(
+    hGraph: CUgraph,
+    path: *const c_char,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphDebugDotPrint")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
+    entry::absent("cuGraphDestroyNode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(
+    hNode: CUgraphNode,
+    event_out: *mut CUevent,
+) -> CUresult {
+    entry::absent("cuGraphEventRecordNodeGetEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventRecordNodeSetEvent(
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuGraphEventRecordNodeSetEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(
+    hNode: CUgraphNode,
+    event_out: *mut CUevent,
+) -> CUresult {
+    entry::absent("cuGraphEventWaitNodeGetEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventWaitNodeSetEvent(
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuGraphEventWaitNodeSetEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecBatchMemOpNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExecBatchMemOpNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecChildGraphNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    childGraph: CUgraph,
+) -> CUresult {
+    entry::absent("cuGraphExecChildGraphNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecEventRecordNodeSetEvent(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuGraphExecEventRecordNodeSetEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecEventWaitNodeSetEvent(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuGraphExecEventWaitNodeSetEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExecExternalSemaphoresSignalNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExecExternalSemaphoresWaitNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecGetId(
+    hGraphExec: CUgraphExec,
+    graphId: *mut c_uint,
+) -> CUresult {
+    entry::absent("cuGraphExecGetId")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecHostNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExecHostNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecKernelNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExecKernelNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecKernelNodeSetParams_v2(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExecKernelNodeSetParams_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    copyParams: *const CUDA_MEMCPY3D,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::absent("cuGraphExecMemcpyNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::absent("cuGraphExecMemsetNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphExecNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecUpdate(
+    hGraphExec: CUgraphExec,
+    hGraph: CUgraph,
+    hErrorNode_out: *mut CUgraphNode,
+    updateResult_out: *mut CUgraphExecUpdateResult,
+) -> CUresult {
+    entry::absent("cuGraphExecUpdate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecUpdate_v2(
+    hGraphExec: CUgraphExec,
+    hGraph: CUgraph,
+    resultInfo: *mut CUgraphExecUpdateResultInfo,
+) -> CUresult {
+    entry::absent("cuGraphExecUpdate_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExternalSemaphoresSignalNodeGetParams(
+    hNode: CUgraphNode,
+    params_out: *mut CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExternalSemaphoresSignalNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExternalSemaphoresSignalNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExternalSemaphoresSignalNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExternalSemaphoresWaitNodeGetParams(
+    hNode: CUgraphNode,
+    params_out: *mut CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExternalSemaphoresWaitNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExternalSemaphoresWaitNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphExternalSemaphoresWaitNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetEdges(
+    hGraph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    numEdges: *mut usize,
+) -> CUresult {
+    entry::absent("cuGraphGetEdges")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetEdges_v2(
+    hGraph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numEdges: *mut usize,
+) -> CUresult {
+    entry::absent("cuGraphGetEdges_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetId(hGraph: CUgraph, graphId: *mut c_uint) -> CUresult {
+    entry::absent("cuGraphGetId")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphHostNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphHostNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphHostNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphHostNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiateWithParams(
+    phGraphExec: *mut CUgraphExec,
+    hGraph: CUgraph,
+    instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphInstantiateWithParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiate_v2(
+    phGraphExec: *mut CUgraphExec,
+    hGraph: CUgraph,
+    phErrorNode: *mut CUgraphNode,
+    logBuffer: *mut c_char,
+    bufferSize: usize,
+) -> CUresult {
+    entry::absent("cuGraphInstantiate_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeCopyAttributes(
+    dst: CUgraphNode,
+    src: CUgraphNode,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeCopyAttributes")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
+    hNode: CUgraphNode,
+    attr: CUkernelNodeAttrID,
+    value_out: *mut CUkernelNodeAttrValue,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeGetAttribute")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeGetParams_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
+    hNode: CUgraphNode,
+    attr: CUkernelNodeAttrID,
+    value: *const CUkernelNodeAttrValue,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeSetAttribute")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeSetParams_v2(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphKernelNodeSetParams_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
+    hNode: CUgraphNode,
+    params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphMemAllocNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemFreeNodeGetParams(
+    hNode: CUgraphNode,
+    dptr_out: *mut CUdeviceptr,
+) -> CUresult {
+    entry::absent("cuGraphMemFreeNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_MEMCPY3D,
+) -> CUresult {
+    entry::absent("cuGraphMemcpyNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemcpyNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_MEMCPY3D,
+) -> CUresult {
+    entry::absent("cuGraphMemcpyNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_MEMSET_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphMemsetNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_MEMSET_NODE_PARAMS,
+) -> CUresult {
+    entry::absent("cuGraphMemsetNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeFindInClone(
+    phNode: *mut CUgraphNode,
+    hOriginalNode: CUgraphNode,
+    hClonedGraph: CUgraph,
+) -> CUresult {
+    entry::absent("cuGraphNodeFindInClone")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetContainingGraph(
+    hNode: CUgraphNode,
+    phGraph: *mut CUgraph,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetContainingGraph")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependencies(
+    hNode: CUgraphNode,
+    dependencies: *mut CUgraphNode,
+    numDependencies: *mut usize,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetDependencies")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependencies_v2(
+    hNode: CUgraphNode,
+    dependencies: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numDependencies: *mut usize,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetDependencies_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependentNodes(
+    hNode: CUgraphNode,
+    dependentNodes: *mut CUgraphNode,
+    numDependentNodes: *mut usize,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetDependentNodes")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependentNodes_v2(
+    hNode: CUgraphNode,
+    dependentNodes: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numDependentNodes: *mut usize,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetDependentNodes_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: *mut c_uint,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetEnabled")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetLocalId(
+    hNode: CUgraphNode,
+    nodeId: *mut c_uint,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetLocalId")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetToolsId(
+    hNode: CUgraphNode,
+    toolsNodeId: *mut c_ulonglong,
+) -> CUresult {
+    entry::absent("cuGraphNodeGetToolsId")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeSetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphNodeSetEnabled")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphNodeSetParams")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeSetParams_v2(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::absent("cuGraphNodeSetParams_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphReleaseUserObject(
+    graph: CUgraph,
+    object: CUuserObject,
+    count: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphReleaseUserObject")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphRemoveDependencies(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    entry::absent("cuGraphRemoveDependencies")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphRemoveDependencies_v2(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    edgeData: *const CUgraphEdgeData,
+    numDependencies: usize,
+) -> CUresult {
+    entry::absent("cuGraphRemoveDependencies_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphRetainUserObject(
+    graph: CUgraph,
+    object: CUuserObject,
+    count: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphRetainUserObject")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsMapResources(
+    count: c_uint,
+    resources: *mut CUgraphicsResource,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuGraphicsMapResources")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsResourceGetMappedMipmappedArray(
+    pMipmappedArray: *mut CUmipmappedArray,
+    resource: CUgraphicsResource,
+) -> CUresult {
+    entry::absent("cuGraphicsResourceGetMappedMipmappedArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsResourceGetMappedPointer_v2(
+    pDevPtr: *mut CUdeviceptr,
+    pSize: *mut usize,
+    resource: CUgraphicsResource,
+) -> CUresult {
+    entry::absent("cuGraphicsResourceGetMappedPointer_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsResourceSetMapFlags_v2(
+    resource: CUgraphicsResource,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphicsResourceSetMapFlags_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsSubResourceGetMappedArray(
+    pArray: *mut CUarray,
+    resource: CUgraphicsResource,
+    arrayIndex: c_uint,
+    mipLevel: c_uint,
+) -> CUresult {
+    entry::absent("cuGraphicsSubResourceGetMappedArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsUnmapResources(
+    count: c_uint,
+    resources: *mut CUgraphicsResource,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuGraphicsUnmapResources")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphicsUnregisterResource(resource: CUgraphicsResource) -> CUresult {
+    entry::absent("cuGraphicsUnregisterResource")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxCreate(
+    phCtx: *mut CUgreenCtx,
+    desc: CUdevResourceDesc,
+    dev: CUdevice,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuGreenCtxCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxDestroy(hCtx: CUgreenCtx) -> CUresult {
+    entry::absent("cuGreenCtxDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxGetDevResource(
+    hCtx: CUgreenCtx,
+    resource: *mut CUdevResource,
+    type_: CUdevResourceType,
+) -> CUresult {
+    entry::absent("cuGreenCtxGetDevResource")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxGetId(
+    greenCtx: CUgreenCtx,
+    greenCtxId: *mut c_ulonglong,
+) -> CUresult {
+    entry::absent("cuGreenCtxGetId")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxRecordEvent(hCtx: CUgreenCtx, hEvent: CUevent) -> CUresult {
+    entry::absent("cuGreenCtxRecordEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxStreamCreate(
+    phStream: *mut CUstream,
+    greenCtx: CUgreenCtx,
+    flags: c_uint,
+    priority: c_int,
+) -> CUresult {
+    entry::absent("cuGreenCtxStreamCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGreenCtxWaitEvent(hCtx: CUgreenCtx, hEvent: CUevent) -> CUresult {
+    entry::absent("cuGreenCtxWaitEvent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuImportExternalMemory(
+    extMem_out: *mut CUexternalMemory,
+    memHandleDesc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
+) -> CUresult {
+    entry::absent("cuImportExternalMemory")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuImportExternalSemaphore(
+    extSem_out: *mut CUexternalSemaphore,
+    semHandleDesc: *const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC,
+) -> CUresult {
+    entry::absent("cuImportExternalSemaphore")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    entry::absent("cuIpcCloseMemHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetEventHandle(
+    pHandle: *mut CUipcEventHandle,
+    event: CUevent,
+) -> CUresult {
+    entry::absent("cuIpcGetEventHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    entry::absent("cuIpcGetMemHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    entry::absent("cuIpcOpenEventHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    entry::absent("cuIpcOpenMemHandle_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunch(f: CUfunction) -> CUresult {
+    entry::absent("cuLaunch")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchCooperativeKernelMultiDevice(
+    launchParamsList: *mut CUDA_LAUNCH_PARAMS,
+    numDevices: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuLaunchCooperativeKernelMultiDevice")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchGrid(
+    f: CUfunction,
+    grid_width: c_int,
+    grid_height: c_int,
+) -> CUresult {
+    entry::absent("cuLaunchGrid")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchGridAsync(
+    f: CUfunction,
+    grid_width: c_int,
+    grid_height: c_int,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuLaunchGridAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
+    fptr: *mut *mut c_void,
+    library: CUlibrary,
+    symbol: *const c_char,
+) -> CUresult {
+    entry::absent("cuLibraryGetUnifiedFunction")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointAddDevice(
+    leId: CUlogicalEndpointId,
+    dev: CUdevice,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointAddDevice")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointBindAddr(
+    leId: CUlogicalEndpointId,
+    dev: CUdevice,
+    offset: cuuint64_t,
+    ptr: *mut c_void,
+    size: cuuint64_t,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointBindAddr")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointBindMem(
+    leId: CUlogicalEndpointId,
+    dev: CUdevice,
+    offset: cuuint64_t,
+    memHandle: CUmemGenericAllocationHandle,
+    memOffset: cuuint64_t,
+    size: cuuint64_t,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointBindMem")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointCreate(
+    leId: CUlogicalEndpointId,
+    prop: *const CUlogicalEndpointProp,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointDestroy(leId: CUlogicalEndpointId) -> CUresult {
+    entry::absent("cuLogicalEndpointDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointExport(
+    handle: *mut c_void,
+    leId: CUlogicalEndpointId,
+    handleType: CUlogicalEndpointIpcHandleType,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointExport")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointGetLimits(
+    bindAlignment: *mut cuuint64_t,
+    maxSize: *mut cuuint64_t,
+    prop: *const CUlogicalEndpointProp,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointGetLimits")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointIdRelease(
+    baseLeId: CUlogicalEndpointId,
+    count: cuuint32_t,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointIdRelease")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointIdReserve(
+    baseLeId: *mut CUlogicalEndpointId,
+    count: cuuint32_t,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointIdReserve")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointImport(
+    leId: CUlogicalEndpointId,
+    handle: *const c_void,
+    handleType: CUlogicalEndpointIpcHandleType,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointImport")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointQuery(
+    leId: CUlogicalEndpointId,
+    count: cuuint32_t,
+    queryStatus: *mut c_int,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointQuery")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogicalEndpointUnbind(
+    leId: CUlogicalEndpointId,
+    dev: CUdevice,
+    offset: cuuint64_t,
+    size: cuuint64_t,
+) -> CUresult {
+    entry::absent("cuLogicalEndpointUnbind")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogsCurrent(
+    iterator_out: *mut CUlogIterator,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuLogsCurrent")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogsDumpToFile(
+    iterator: *mut CUlogIterator,
+    pathToFile: *const c_char,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuLogsDumpToFile")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogsDumpToMemory(
+    iterator: *mut CUlogIterator,
+    buffer: *mut c_char,
+    size: *mut usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuLogsDumpToMemory")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemBatchDecompressAsync(
+    paramsArray: *mut CUmemDecompressParams,
+    count: usize,
+    flags: c_uint,
+    errorIndex: *mut usize,
+    stream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemBatchDecompressAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemDiscardAndPrefetchBatchAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemDiscardBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemDiscardBatchAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemExportToShareableHandle(
+    shareableHandle: *mut c_void,
+    handle: CUmemGenericAllocationHandle,
+    handleType: CUmemAllocationHandleType,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMemExportToShareableHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    entry::absent("cuMemGetDefaultMemPool")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetHandleForAddressRange(
+    handle: *mut c_void,
+    dptr: CUdeviceptr,
+    size: usize,
+    handleType: CUmemRangeHandleType,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMemGetHandleForAddressRange")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetLocationInfo(
+    ptr: CUdeviceptr,
+    size: usize,
+    summaryGranularity: usize,
+    samplingGranularity: usize,
+    location_out: *mut CUmemLocation,
+) -> CUresult {
+    entry::absent("cuMemGetLocationInfo")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    entry::absent("cuMemGetMemPool")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemImportFromShareableHandle(
+    handle: *mut CUmemGenericAllocationHandle,
+    osHandle: *mut c_void,
+    shHandleType: CUmemAllocationHandleType,
+) -> CUresult {
+    entry::absent("cuMemImportFromShareableHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemMapArrayAsync(
+    mapInfoList: *mut CUarrayMapInfo,
+    count: c_uint,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemMapArrayAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolExportPointer(
+    shareData_out: *mut CUmemPoolPtrExportData,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    entry::absent("cuMemPoolExportPointer")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolExportToShareableHandle(
+    handle_out: *mut c_void,
+    pool: CUmemoryPool,
+    handleType: CUmemAllocationHandleType,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMemPoolExportToShareableHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolImportFromShareableHandle(
+    pool_out: *mut CUmemoryPool,
+    handle: *mut c_void,
+    handleType: CUmemAllocationHandleType,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMemPoolImportFromShareableHandle")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolImportPointer(
+    ptr_out: *mut CUdeviceptr,
+    pool: CUmemoryPool,
+    shareData: *mut CUmemPoolPtrExportData,
+) -> CUresult {
+    entry::absent("cuMemPoolImportPointer")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemPrefetchBatchAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemRangeGetAttributes(
+    data: *mut *mut c_void,
+    dataSizes: *mut usize,
+    attributes: *mut CUmem_range_attribute,
+    numAttributes: usize,
+    devPtr: CUdeviceptr,
+    count: usize,
+) -> CUresult {
+    entry::absent("cuMemRangeGetAttributes")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    entry::absent("cuMemSetMemPool")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
+    numOps: usize,
+    opList: *mut CUDA_MEMCPY3D_BATCH_OP,
+    failIdx: *mut usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpy3DBatchAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
+    numOps: usize,
+    opList: *mut CUDA_MEMCPY3D_BATCH_OP,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpy3DBatchAsync_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::absent("cuMemcpy3DPeer")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpy3DPeerAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DWithAttributesAsync(
+    op: *mut CUDA_MEMCPY3D_BATCH_OP,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpy3DWithAttributesAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::absent("cuMemcpyAtoA_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoD_v2(
+    dstDevice: CUdeviceptr,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::absent("cuMemcpyAtoD_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoHAsync_v2(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpyAtoHAsync_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoH_v2(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::absent("cuMemcpyAtoH_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyBatchAsync(
+    dsts: *mut CUdeviceptr,
+    srcs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    attrs: *mut CUmemcpyAttributes,
+    attrsIdxs: *mut usize,
+    numAttrs: usize,
+    failIdx: *mut usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpyBatchAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyBatchAsync_v2(
+    dsts: *mut CUdeviceptr,
+    srcs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    attrs: *mut CUmemcpyAttributes,
+    attrsIdxs: *mut usize,
+    numAttrs: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpyBatchAsync_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::absent("cuMemcpyDtoA_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoAAsync_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpyHtoAAsync_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    entry::absent("cuMemcpyHtoA_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyWithAttributesAsync(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    size: usize,
+    attr: *mut CUmemcpyAttributes,
+    hStream: CUstream,
+) -> CUresult {
+    entry::absent("cuMemcpyWithAttributesAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayCreate(
+    pHandle: *mut CUmipmappedArray,
+    pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR,
+    numMipmapLevels: c_uint,
+) -> CUresult {
+    entry::absent("cuMipmappedArrayCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) -> CUresult {
+    entry::absent("cuMipmappedArrayDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
+    pLevelArray: *mut CUarray,
+    hMipmappedArray: CUmipmappedArray,
+    level: c_uint,
+) -> CUresult {
+    entry::absent("cuMipmappedArrayGetLevel")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayGetMemoryRequirements(
+    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+    mipmap: CUmipmappedArray,
+    device: CUdevice,
+) -> CUresult {
+    entry::absent("cuMipmappedArrayGetMemoryRequirements")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayGetSparseProperties(
+    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
+    mipmap: CUmipmappedArray,
+) -> CUresult {
+    entry::absent("cuMipmappedArrayGetSparseProperties")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetSurfRef(
+    pSurfRef: *mut CUsurfref,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    entry::absent("cuModuleGetSurfRef")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetTexRef(
+    pTexRef: *mut CUtexref,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    entry::absent("cuModuleGetTexRef")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastAddDevice(
+    mcHandle: CUmemGenericAllocationHandle,
+    dev: CUdevice,
+) -> CUresult {
+    entry::absent("cuMulticastAddDevice")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastBindAddr(
+    mcHandle: CUmemGenericAllocationHandle,
+    mcOffset: usize,
+    memptr: CUdeviceptr,
+    size: usize,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMulticastBindAddr")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastBindAddr_v2(
+    mcHandle: CUmemGenericAllocationHandle,
+    dev: CUdevice,
+    mcOffset: usize,
+    memptr: CUdeviceptr,
+    size: usize,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMulticastBindAddr_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastBindMem(
+    mcHandle: CUmemGenericAllocationHandle,
+    mcOffset: usize,
+    memHandle: CUmemGenericAllocationHandle,
+    memOffset: usize,
+    size: usize,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMulticastBindMem")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastBindMem_v2(
+    mcHandle: CUmemGenericAllocationHandle,
+    dev: CUdevice,
+    mcOffset: usize,
+    memHandle: CUmemGenericAllocationHandle,
+    memOffset: usize,
+    size: usize,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::absent("cuMulticastBindMem_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastCreate(
+    mcHandle: *mut CUmemGenericAllocationHandle,
+    prop: *const CUmulticastObjectProp,
+) -> CUresult {
+    entry::absent("cuMulticastCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastGetGranularity(
+    granularity: *mut usize,
+    prop: *const CUmulticastObjectProp,
+    option: CUmulticastGranularity_flags,
+) -> CUresult {
+    entry::absent("cuMulticastGetGranularity")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMulticastUnbind(
+    mcHandle: CUmemGenericAllocationHandle,
+    dev: CUdevice,
+    mcOffset: usize,
+    size: usize,
+) -> CUresult {
+    entry::absent("cuMulticastUnbind")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) -> CUresult {
+    entry::absent("cuParamSetSize")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuParamSetTexRef(
+    hfunc: CUfunction,
+    texunit: c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuParamSetTexRef")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuParamSetf(hfunc: CUfunction, offset: c_int, value: f32) -> CUresult {
+    entry::absent("cuParamSetf")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuParamSeti(hfunc: CUfunction, offset: c_int, value: c_uint) -> CUresult {
+    entry::absent("cuParamSeti")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuParamSetv(
+    hfunc: CUfunction,
+    offset: c_int,
+    ptr: *mut c_void,
+    numbytes: c_uint,
+) -> CUresult {
+    entry::absent("cuParamSetv")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuProfilerInitialize(
+    configFile: *const c_char,
+    outputFile: *const c_char,
+    outputMode: CUoutput_mode,
+) -> CUresult {
+    entry::absent("cuProfilerInitialize")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSignalExternalSemaphoresAsync(
+    extSemArray: *const CUexternalSemaphore,
+    paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS,
+    numExtSems: c_uint,
+    stream: CUstream,
+) -> CUresult {
+    entry::absent("cuSignalExternalSemaphoresAsync")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBatchMemOp(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuStreamBatchMemOp")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBatchMemOp_v2(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuStreamBatchMemOp_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCaptureToCig(
+    hStream: CUstream,
+    streamCigCaptureParams: *mut CUstreamCigCaptureParams,
+) -> CUresult {
+    entry::absent("cuStreamBeginCaptureToCig")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCaptureToGraph(
+    hStream: CUstream,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    entry::absent("cuStreamBeginCaptureToGraph")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginRecaptureToGraph(
+    hStream: CUstream,
+    mode: CUstreamCaptureMode,
+    hGraph: CUgraph,
+    callbackFunc: CUgraphRecaptureCallback,
+    userData: *mut c_void,
+) -> CUresult {
+    entry::absent("cuStreamBeginRecaptureToGraph")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCaptureToCig(hStream: CUstream) -> CUresult {
+    entry::absent("cuStreamEndCaptureToCig")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetDevResource(
+    hStream: CUstream,
+    resource: *mut CUdevResource,
+    type_: CUdevResourceType,
+) -> CUresult {
+    entry::absent("cuStreamGetDevResource")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuStreamUpdateCaptureDependencies")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies_v2(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuStreamUpdateCaptureDependencies_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfObjectCreate(
+    pSurfObject: *mut CUsurfObject,
+    pResDesc: *const CUDA_RESOURCE_DESC,
+) -> CUresult {
+    entry::absent("cuSurfObjectCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
+    entry::absent("cuSurfObjectDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfObjectGetResourceDesc(
+    pResDesc: *mut CUDA_RESOURCE_DESC,
+    surfObject: CUsurfObject,
+) -> CUresult {
+    entry::absent("cuSurfObjectGetResourceDesc")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) -> CUresult {
+    entry::absent("cuSurfRefGetArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfRefSetArray(
+    hSurfRef: CUsurfref,
+    hArray: CUarray,
+    Flags: c_uint,
+) -> CUresult {
+    entry::absent("cuSurfRefSetArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTensorMapEncodeIm2colWide(
+    tensorMap: *mut CUtensorMap,
+    tensorDataType: CUtensorMapDataType,
+    tensorRank: cuuint32_t,
+    globalAddress: *mut c_void,
+    globalDim: *const cuuint64_t,
+    globalStrides: *const cuuint64_t,
+    pixelBoxLowerCornerWidth: c_int,
+    pixelBoxUpperCornerWidth: c_int,
+    channelsPerPixel: cuuint32_t,
+    pixelsPerColumn: cuuint32_t,
+    elementStrides: *const cuuint32_t,
+    interleave: CUtensorMapInterleave,
+    mode: CUtensorMapIm2ColWideMode,
+    swizzle: CUtensorMapSwizzle,
+    l2Promotion: CUtensorMapL2promotion,
+    oobFill: CUtensorMapFloatOOBfill,
+) -> CUresult {
+    entry::absent("cuTensorMapEncodeIm2colWide")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectCreate(
+    pTexObject: *mut CUtexObject,
+    pResDesc: *const CUDA_RESOURCE_DESC,
+    pTexDesc: *const CUDA_TEXTURE_DESC,
+    pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC,
+) -> CUresult {
+    entry::absent("cuTexObjectCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
+    entry::absent("cuTexObjectDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectGetResourceDesc(
+    pResDesc: *mut CUDA_RESOURCE_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    entry::absent("cuTexObjectGetResourceDesc")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectGetResourceViewDesc(
+    pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    entry::absent("cuTexObjectGetResourceViewDesc")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectGetTextureDesc(
+    pTexDesc: *mut CUDA_TEXTURE_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    entry::absent("cuTexObjectGetTextureDesc")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefCreate(pTexRef: *mut CUtexref) -> CUresult {
+    entry::absent("cuTexRefCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefDestroy(hTexRef: CUtexref) -> CUresult {
+    entry::absent("cuTexRefDestroy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetAddressMode(
+    pam: *mut CUaddress_mode,
+    hTexRef: CUtexref,
+    dim: c_int,
+) -> CUresult {
+    entry::absent("cuTexRefGetAddressMode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetAddress_v2(
+    pdptr: *mut CUdeviceptr,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetAddress_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) -> CUresult {
+    entry::absent("cuTexRefGetArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetBorderColor(
+    pBorderColor: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetBorderColor")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetFilterMode(
+    pfm: *mut CUfilter_mode,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetFilterMode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) -> CUresult {
+    entry::absent("cuTexRefGetFlags")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetFormat(
+    pFormat: *mut CUarray_format,
+    pNumChannels: *mut c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetFormat")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMaxAnisotropy(
+    pmaxAniso: *mut c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetMaxAnisotropy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmapFilterMode(
+    pfm: *mut CUfilter_mode,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetMipmapFilterMode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmapLevelBias(
+    pbias: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetMipmapLevelBias")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmapLevelClamp(
+    pminMipmapLevelClamp: *mut f32,
+    pmaxMipmapLevelClamp: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetMipmapLevelClamp")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmappedArray(
+    phMipmappedArray: *mut CUmipmappedArray,
+    hTexRef: CUtexref,
+) -> CUresult {
+    entry::absent("cuTexRefGetMipmappedArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetAddress2D_v3(
+    hTexRef: CUtexref,
+    desc: *const CUDA_ARRAY_DESCRIPTOR,
+    dptr: CUdeviceptr,
+    Pitch: usize,
+) -> CUresult {
+    entry::absent("cuTexRefSetAddress2D_v3")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetAddressMode(
+    hTexRef: CUtexref,
+    dim: c_int,
+    am: CUaddress_mode,
+) -> CUresult {
+    entry::absent("cuTexRefSetAddressMode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetAddress_v2(
+    ByteOffset: *mut usize,
+    hTexRef: CUtexref,
+    dptr: CUdeviceptr,
+    bytes: usize,
+) -> CUresult {
+    entry::absent("cuTexRefSetAddress_v2")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetArray(
+    hTexRef: CUtexref,
+    hArray: CUarray,
+    Flags: c_uint,
+) -> CUresult {
+    entry::absent("cuTexRefSetArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetBorderColor(
+    hTexRef: CUtexref,
+    pBorderColor: *mut f32,
+) -> CUresult {
+    entry::absent("cuTexRefSetBorderColor")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) -> CUresult {
+    entry::absent("cuTexRefSetFilterMode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) -> CUresult {
+    entry::absent("cuTexRefSetFlags")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetFormat(
+    hTexRef: CUtexref,
+    fmt: CUarray_format,
+    NumPackedComponents: c_int,
+) -> CUresult {
+    entry::absent("cuTexRefSetFormat")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMaxAnisotropy(hTexRef: CUtexref, maxAniso: c_uint) -> CUresult {
+    entry::absent("cuTexRefSetMaxAnisotropy")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmapFilterMode(
+    hTexRef: CUtexref,
+    fm: CUfilter_mode,
+) -> CUresult {
+    entry::absent("cuTexRefSetMipmapFilterMode")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmapLevelBias(hTexRef: CUtexref, bias: f32) -> CUresult {
+    entry::absent("cuTexRefSetMipmapLevelBias")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmapLevelClamp(
+    hTexRef: CUtexref,
+    minMipmapLevelClamp: f32,
+    maxMipmapLevelClamp: f32,
+) -> CUresult {
+    entry::absent("cuTexRefSetMipmapLevelClamp")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmappedArray(
+    hTexRef: CUtexref,
+    hMipmappedArray: CUmipmappedArray,
+    Flags: c_uint,
+) -> CUresult {
+    entry::absent("cuTexRefSetMipmappedArray")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuUserObjectCreate(
+    object_out: *mut CUuserObject,
+    ptr: *mut c_void,
+    destroy: CUhostFn,
+    initialRefcount: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    entry::absent("cuUserObjectCreate")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuUserObjectRelease(object: CUuserObject, count: c_uint) -> CUresult {
+    entry::absent("cuUserObjectRelease")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuUserObjectRetain(object: CUuserObject, count: c_uint) -> CUresult {
+    entry::absent("cuUserObjectRetain")
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuWaitExternalSemaphoresAsync(
+    extSemArray: *const CUexternalSemaphore,
+    paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS,
+    numExtSems: c_uint,
+    stream: CUstream,
+) -> CUresult {
+    entry::absent("cuWaitExternalSemaphoresAsync")
+}

@@ -1,0 +1,3810 @@
+//! The symbols of the CUDA driver API.
+//!
+//! Written by `cargo xtask codegen`; changes by hand are lost.
+//!
+//! Uses of the crate:
+//! * `crate::entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const
+//!   c_char`: no panic leaves them.
+//! * `crate::entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
+//! * `crate::local::NAME`, `crate::special::NAME` for what is written by hand, the latter for what
+//!   travels; they may use `remote::NAME`.
+
+// The symbols' names, and pointers of C programs: each function trusts those that the API's
+// documentation lets it trust, and that is the SAFETY of every block here.
+#![allow(
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    clippy::undocumented_unsafe_blocks,
+    dead_code,
+    missing_docs,
+    non_snake_case,
+    unsafe_code,
+    unused_imports,
+    unused_variables
+)]
+
+use core::ffi::*;
+
+use gtrace_cuda::types::driver::*;
+
+use crate::{entry, local, special};
+
+pub(crate) mod remote;
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuInit(Flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuInit(Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDriverGetVersion(driverVersion: *mut c_int) -> CUresult {
+    entry::guard(|| unsafe { local::cuDriverGetVersion(driverVersion) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> CUresult {
+    entry::guard(|| unsafe { local::cuGetErrorName(error, pStr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> CUresult {
+    entry::guard(|| unsafe { local::cuGetErrorString(error, pStr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetProcAddress(
+    symbol: *const c_char,
+    pfn: *mut *mut c_void,
+    cudaVersion: c_int,
+    flags: cuuint64_t,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGetProcAddress(symbol, pfn, cudaVersion, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetProcAddress_v2(
+    symbol: *const c_char,
+    pfn: *mut *mut c_void,
+    cudaVersion: c_int,
+    flags: cuuint64_t,
+    symbolStatus: *mut CUdriverProcAddressQueryResult,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, symbolStatus)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetExportTable(
+    ppExportTable: *mut *const c_void,
+    pExportTableId: *const CUuuid,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGetExportTable(ppExportTable, pExportTableId) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGet(device, ordinal) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetCount(count) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetName(name, len, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetUuid(uuid: *mut CUuuid, dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetUuid(uuid, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetUuid_v2(uuid, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceTotalMem_v2(bytes, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetAttribute(
+    pi: *mut c_int,
+    attrib: CUdevice_attribute,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetAttribute(pi, attrib, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetPCIBusId(
+    pciBusId: *mut c_char,
+    len: c_int,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetPCIBusId(pciBusId, len, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetByPCIBusId(
+    dev: *mut CUdevice,
+    pciBusId: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetByPCIBusId(dev, pciBusId) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceComputeCapability(
+    major: *mut c_int,
+    minor: *mut c_int,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceComputeCapability(major, minor, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetProperties(prop, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceCanAccessPeer(
+    canAccessPeer: *mut c_int,
+    dev: CUdevice,
+    peerDev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceCanAccessPeer(canAccessPeer, dev, peerDev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetP2PAttribute(
+    value: *mut c_int,
+    attrib: CUdevice_P2PAttribute,
+    srcDevice: CUdevice,
+    dstDevice: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDeviceGetP2PAttribute(value, attrib, srcDevice, dstDevice) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetTexture1DLinearMaxWidth(
+    maxWidthInElements: *mut usize,
+    format: CUarray_format,
+    numChannels: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    unsafe {
+        remote::cuDeviceGetTexture1DLinearMaxWidth(maxWidthInElements, format, numChannels, dev)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetExecAffinitySupport(
+    pi: *mut c_int,
+    type_: CUexecAffinityType,
+    dev: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuDeviceGetExecAffinitySupport(pi, type_, dev) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetHostAtomicCapabilities(
+    capabilities: *mut c_uint,
+    operations: *const CUatomicOperation,
+    count: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuDeviceGetHostAtomicCapabilities(capabilities, operations, count, dev) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetP2PAtomicCapabilities(
+    capabilities: *mut c_uint,
+    operations: *const CUatomicOperation,
+    count: c_uint,
+    srcDevice: CUdevice,
+    dstDevice: CUdevice,
+) -> CUresult {
+    unsafe {
+        remote::cuDeviceGetP2PAtomicCapabilities(
+            capabilities,
+            operations,
+            count,
+            srcDevice,
+            dstDevice,
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetGraphMemAttribute(
+    device: CUdevice,
+    attr: CUgraphMem_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    unsafe { remote::cuDeviceGetGraphMemAttribute(device, attr, value) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceSetGraphMemAttribute(
+    device: CUdevice,
+    attr: CUgraphMem_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    unsafe { remote::cuDeviceSetGraphMemAttribute(device, attr, value) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGraphMemTrim(device: CUdevice) -> CUresult {
+    unsafe { remote::cuDeviceGraphMemTrim(device) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuProfilerStart() -> CUresult {
+    unsafe { remote::cuProfilerStart() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuProfilerStop() -> CUresult {
+    unsafe { remote::cuProfilerStop() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFlushGPUDirectRDMAWrites(
+    target: CUflushGPUDirectRDMAWritesTarget,
+    scope: CUflushGPUDirectRDMAWritesScope,
+) -> CUresult {
+    unsafe { remote::cuFlushGPUDirectRDMAWrites(target, scope) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogsRegisterCallback(
+    callbackFunc: CUlogsCallback,
+    userData: *mut c_void,
+    callback_out: *mut CUlogsCallbackHandle,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuLogsRegisterCallback(callbackFunc, userData, callback_out) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLogsUnregisterCallback(callback: CUlogsCallbackHandle) -> CUresult {
+    entry::guard(|| unsafe { local::cuLogsUnregisterCallback(callback) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxRetain(pctx, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxRelease_v2(dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxRelease_v2(dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxRelease(dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxRelease_v2(dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxReset_v2(dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxReset_v2(dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxReset(dev: CUdevice) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxReset_v2(dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxGetState(
+    dev: CUdevice,
+    flags: *mut c_uint,
+    active: *mut c_int,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuDevicePrimaryCtxGetState(dev, flags, active) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxSetFlags_v2(dev: CUdevice, flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxSetFlags_v2(dev, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDevicePrimaryCtxSetFlags(dev: CUdevice, flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { special::cuDevicePrimaryCtxSetFlags_v2(dev, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxCreate_v2(
+    pctx: *mut CUcontext,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuCtxCreate_v2(pctx, flags, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxCreate(
+    pctx: *mut CUcontext,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuCtxCreate_v2(pctx, flags, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxCreate_v3(
+    pctx: *mut CUcontext,
+    paramsArray: *mut CUexecAffinityParam,
+    numParams: c_int,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxCreate_v3(pctx, paramsArray, numParams, flags, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxCreate_v4(
+    pctx: *mut CUcontext,
+    ctxCreateParams: *mut CUctxCreateParams,
+    flags: c_uint,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxCreate_v4(pctx, ctxCreateParams, flags, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDestroy_v2(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { special::cuCtxDestroy_v2(ctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDestroy(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { special::cuCtxDestroy_v2(ctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetCurrent(pctx: *mut CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetCurrent(pctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSetCurrent(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxSetCurrent(ctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxPushCurrent_v2(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxPushCurrent_v2(ctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxPushCurrent(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxPushCurrent_v2(ctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxPopCurrent_v2(pctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxPopCurrent(pctx: *mut CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxPopCurrent_v2(pctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetDevice(device: *mut CUdevice) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetDevice(device) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetDevice_v2(device, ctx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetApiVersion(ctx, version) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetFlags(flags: *mut c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetFlags(flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSetFlags(flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { special::cuCtxSetFlags(flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetId(ctx: CUcontext, ctxId: *mut c_ulonglong) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetId(ctx, ctxId) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetStreamPriorityRange(
+    leastPriority: *mut c_int,
+    greatestPriority: *mut c_int,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxGetStreamPriorityRange(leastPriority, greatestPriority) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSynchronize() -> CUresult {
+    unsafe { remote::cuCtxSynchronize() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSynchronize_v2(ctx: CUcontext) -> CUresult {
+    unsafe { remote::cuCtxSynchronize_v2(ctx) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetLimit(pvalue: *mut usize, limit: CUlimit) -> CUresult {
+    unsafe { remote::cuCtxGetLimit(pvalue, limit) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSetLimit(limit: CUlimit, value: usize) -> CUresult {
+    unsafe { remote::cuCtxSetLimit(limit, value) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetCacheConfig(pconfig: *mut CUfunc_cache) -> CUresult {
+    unsafe { remote::cuCtxGetCacheConfig(pconfig) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSetCacheConfig(config: CUfunc_cache) -> CUresult {
+    unsafe { remote::cuCtxSetCacheConfig(config) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetSharedMemConfig(pConfig: *mut CUsharedconfig) -> CUresult {
+    unsafe { remote::cuCtxGetSharedMemConfig(pConfig) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxSetSharedMemConfig(config: CUsharedconfig) -> CUresult {
+    unsafe { remote::cuCtxSetSharedMemConfig(config) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxGetExecAffinity(
+    pExecAffinity: *mut CUexecAffinityParam,
+    type_: CUexecAffinityType,
+) -> CUresult {
+    unsafe { remote::cuCtxGetExecAffinity(pExecAffinity, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxResetPersistingL2Cache() -> CUresult {
+    unsafe { remote::cuCtxResetPersistingL2Cache() }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxEnablePeerAccess(peerContext: CUcontext, Flags: c_uint) -> CUresult {
+    unsafe { remote::cuCtxEnablePeerAccess(peerContext, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDisablePeerAccess(peerContext: CUcontext) -> CUresult {
+    unsafe { remote::cuCtxDisablePeerAccess(peerContext) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) -> CUresult {
+    unsafe { remote::cuCtxRecordEvent(hCtx, hEvent) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxWaitEvent(hCtx: CUcontext, hEvent: CUevent) -> CUresult {
+    unsafe { remote::cuCtxWaitEvent(hCtx, hEvent) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemAlloc_v2(dptr, bytesize) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocPitch_v2(
+    dptr: *mut CUdeviceptr,
+    pPitch: *mut usize,
+    WidthInBytes: usize,
+    Height: usize,
+    ElementSizeBytes: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocManaged(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemAllocManaged(dptr, bytesize, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemFree_v2(dptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> CUresult {
+    unsafe { remote::cuMemGetInfo_v2(free, total) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetAddressRange_v2(
+    pbase: *mut CUdeviceptr,
+    psize: *mut usize,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemGetAddressRange_v2(pbase, psize, dptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocAsync(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemAllocAsync(dptr, bytesize, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocAsync_ptsz(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemAllocAsync(dptr, bytesize, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocFromPoolAsync(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    pool: CUmemoryPool,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocFromPoolAsync_ptsz(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    pool: CUmemoryPool,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemFreeAsync(dptr, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemFreeAsync_ptsz(dptr: CUdeviceptr, hStream: CUstream) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemFreeAsync(dptr, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemAllocHost_v2(pp, bytesize) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostAlloc(
+    pp: *mut *mut c_void,
+    bytesize: usize,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemHostAlloc(pp, bytesize, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemFreeHost(p: *mut c_void) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemFreeHost(p) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostRegister_v2(
+    p: *mut c_void,
+    bytesize: usize,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemHostRegister_v2(p, bytesize, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostRegister(
+    p: *mut c_void,
+    bytesize: usize,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemHostRegister_v2(p, bytesize, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemHostUnregister(p) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostGetDevicePointer_v2(
+    pdptr: *mut CUdeviceptr,
+    p: *mut c_void,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemHostGetDevicePointer_v2(pdptr, p, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemHostGetFlags(pFlags, p) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuPointerGetAttribute(
+    data: *mut c_void,
+    attribute: CUpointer_attribute,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuPointerGetAttribute(data, attribute, ptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuPointerGetAttributes(
+    numAttributes: c_uint,
+    attributes: *mut CUpointer_attribute,
+    data: *mut *mut c_void,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuPointerGetAttributes(numAttributes, attributes, data, ptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuPointerSetAttribute(
+    value: *const c_void,
+    attribute: CUpointer_attribute,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuPointerSetAttribute(value, attribute, ptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy(dst, src, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy_ptds(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy(dst, src, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAsync(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpyAsync(dst, src, ByteCount, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAsync_ptsz(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemcpyAsync(dst, src, ByteCount, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoD_v2(
+    dstDevice: CUdeviceptr,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpyHtoD_v2(dstDevice, srcHost, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoD_v2_ptds(
+    dstDevice: CUdeviceptr,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpyHtoD_v2(dstDevice, srcHost, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2(
+    dstDevice: CUdeviceptr,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuMemcpyHtoDAsync_v2(dstDevice, srcHost, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoDAsync_v2_ptsz(
+    dstDevice: CUdeviceptr,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuMemcpyHtoDAsync_v2(dstDevice, srcHost, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoH_v2(
+    dstHost: *mut c_void,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoH_v2_ptds(
+    dstHost: *mut c_void,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2(
+    dstHost: *mut c_void,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuMemcpyDtoHAsync_v2(dstHost, srcDevice, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoHAsync_v2_ptsz(
+    dstHost: *mut c_void,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuMemcpyDtoHAsync_v2(dstHost, srcDevice, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoD_v2(
+    dstDevice: CUdeviceptr,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    unsafe { remote::cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoD_v2_ptds(
+    dstDevice: CUdeviceptr,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    unsafe { remote::cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoDAsync_v2(
+    dstDevice: CUdeviceptr,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoDAsync_v2_ptsz(
+    dstDevice: CUdeviceptr,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemcpyDtoDAsync_v2(dstDevice, srcDevice, ByteCount, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyPeer(
+    dstDevice: CUdeviceptr,
+    dstContext: CUcontext,
+    srcDevice: CUdeviceptr,
+    srcContext: CUcontext,
+    ByteCount: usize,
+) -> CUresult {
+    unsafe { remote::cuMemcpyPeer(dstDevice, dstContext, srcDevice, srcContext, ByteCount) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyPeer_ptds(
+    dstDevice: CUdeviceptr,
+    dstContext: CUcontext,
+    srcDevice: CUdeviceptr,
+    srcContext: CUcontext,
+    ByteCount: usize,
+) -> CUresult {
+    unsafe { remote::cuMemcpyPeer(dstDevice, dstContext, srcDevice, srcContext, ByteCount) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyPeerAsync(
+    dstDevice: CUdeviceptr,
+    dstContext: CUcontext,
+    srcDevice: CUdeviceptr,
+    srcContext: CUcontext,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe {
+        remote::cuMemcpyPeerAsync(
+            dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream,
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyPeerAsync_ptsz(
+    dstDevice: CUdeviceptr,
+    dstContext: CUcontext,
+    srcDevice: CUdeviceptr,
+    srcContext: CUcontext,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe {
+        remote::cuMemcpyPeerAsync(
+            dstDevice, dstContext, srcDevice, srcContext, ByteCount, hStream,
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy2D_v2(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy2D_v2_ptds(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy2D_v2(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy2DUnaligned_v2(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2_ptds(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy2DUnaligned_v2(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy2DAsync_v2(
+    pCopy: *const CUDA_MEMCPY2D,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy2DAsync_v2(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy2DAsync_v2_ptsz(
+    pCopy: *const CUDA_MEMCPY2D,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemcpy2DAsync_v2(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3D_v2(pCopy: *const CUDA_MEMCPY3D) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy3D_v2(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3D_v2_ptds(pCopy: *const CUDA_MEMCPY3D) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy3D_v2(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DAsync_v2(
+    pCopy: *const CUDA_MEMCPY3D,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemcpy3DAsync_v2(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DAsync_v2_ptsz(
+    pCopy: *const CUDA_MEMCPY3D,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemcpy3DAsync_v2(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD8_v2(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) -> CUresult {
+    unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD8_v2_ptds(
+    dstDevice: CUdeviceptr,
+    uc: c_uchar,
+    N: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD16_v2(
+    dstDevice: CUdeviceptr,
+    us: c_ushort,
+    N: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD16_v2(dstDevice, us, N) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD16_v2_ptds(
+    dstDevice: CUdeviceptr,
+    us: c_ushort,
+    N: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD16_v2(dstDevice, us, N) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD32_v2(dstDevice: CUdeviceptr, ui: c_uint, N: usize) -> CUresult {
+    unsafe { remote::cuMemsetD32_v2(dstDevice, ui, N) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD32_v2_ptds(
+    dstDevice: CUdeviceptr,
+    ui: c_uint,
+    N: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD32_v2(dstDevice, ui, N) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD8Async(
+    dstDevice: CUdeviceptr,
+    uc: c_uchar,
+    N: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemsetD8Async(dstDevice, uc, N, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD8Async_ptsz(
+    dstDevice: CUdeviceptr,
+    uc: c_uchar,
+    N: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemsetD8Async(dstDevice, uc, N, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD16Async(
+    dstDevice: CUdeviceptr,
+    us: c_ushort,
+    N: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemsetD16Async(dstDevice, us, N, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD16Async_ptsz(
+    dstDevice: CUdeviceptr,
+    us: c_ushort,
+    N: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemsetD16Async(dstDevice, us, N, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD32Async(
+    dstDevice: CUdeviceptr,
+    ui: c_uint,
+    N: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemsetD32Async(dstDevice, ui, N, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD32Async_ptsz(
+    dstDevice: CUdeviceptr,
+    ui: c_uint,
+    N: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemsetD32Async(dstDevice, ui, N, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D8_v2(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    uc: c_uchar,
+    Width: usize,
+    Height: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D8_v2(dstDevice, dstPitch, uc, Width, Height) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D8_v2_ptds(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    uc: c_uchar,
+    Width: usize,
+    Height: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D8_v2(dstDevice, dstPitch, uc, Width, Height) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D16_v2(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    us: c_ushort,
+    Width: usize,
+    Height: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D16_v2(dstDevice, dstPitch, us, Width, Height) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D16_v2_ptds(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    us: c_ushort,
+    Width: usize,
+    Height: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D16_v2(dstDevice, dstPitch, us, Width, Height) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D32_v2(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    ui: c_uint,
+    Width: usize,
+    Height: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D32_v2(dstDevice, dstPitch, ui, Width, Height) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D32_v2_ptds(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    ui: c_uint,
+    Width: usize,
+    Height: usize,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D32_v2(dstDevice, dstPitch, ui, Width, Height) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D8Async(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    uc: c_uchar,
+    Width: usize,
+    Height: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D8Async(dstDevice, dstPitch, uc, Width, Height, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D8Async_ptsz(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    uc: c_uchar,
+    Width: usize,
+    Height: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemsetD2D8Async(dstDevice, dstPitch, uc, Width, Height, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D16Async(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    us: c_ushort,
+    Width: usize,
+    Height: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D16Async(dstDevice, dstPitch, us, Width, Height, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D16Async_ptsz(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    us: c_ushort,
+    Width: usize,
+    Height: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemsetD2D16Async(dstDevice, dstPitch, us, Width, Height, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D32Async(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    ui: c_uint,
+    Width: usize,
+    Height: usize,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemsetD2D32Async(dstDevice, dstPitch, ui, Width, Height, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemsetD2D32Async_ptsz(
+    dstDevice: CUdeviceptr,
+    dstPitch: usize,
+    ui: c_uint,
+    Width: usize,
+    Height: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemsetD2D32Async(dstDevice, dstPitch, ui, Width, Height, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    dev: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuDeviceGetDefaultMemPool(pool_out, dev) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) -> CUresult {
+    unsafe { remote::cuDeviceGetMemPool(pool, dev) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
+    unsafe { remote::cuDeviceSetMemPool(dev, pool) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolCreate(
+    pool: *mut CUmemoryPool,
+    poolProps: *const CUmemPoolProps,
+) -> CUresult {
+    unsafe { remote::cuMemPoolCreate(pool, poolProps) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
+    unsafe { remote::cuMemPoolDestroy(pool) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolGetAttribute(
+    pool: CUmemoryPool,
+    attr: CUmemPool_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemPoolGetAttribute(pool, attr, value) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolSetAttribute(
+    pool: CUmemoryPool,
+    attr: CUmemPool_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemPoolSetAttribute(pool, attr, value) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolGetAccess(
+    flags: *mut CUmemAccess_flags,
+    memPool: CUmemoryPool,
+    location: *mut CUmemLocation,
+) -> CUresult {
+    unsafe { remote::cuMemPoolGetAccess(flags, memPool, location) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolSetAccess(
+    pool: CUmemoryPool,
+    map: *const CUmemAccessDesc,
+    count: usize,
+) -> CUresult {
+    unsafe { remote::cuMemPoolSetAccess(pool, map, count) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) -> CUresult {
+    unsafe { remote::cuMemPoolTrimTo(pool, minBytesToKeep) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAddressReserve(
+    ptr: *mut CUdeviceptr,
+    size: usize,
+    alignment: usize,
+    addr: CUdeviceptr,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemAddressReserve(ptr, size, alignment, addr, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemAddressFree(ptr, size) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemCreate(
+    handle: *mut CUmemGenericAllocationHandle,
+    size: usize,
+    prop: *const CUmemAllocationProp,
+    flags: c_ulonglong,
+) -> CUresult {
+    unsafe { remote::cuMemCreate(handle, size, prop, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemRelease(handle: CUmemGenericAllocationHandle) -> CUresult {
+    unsafe { remote::cuMemRelease(handle) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemMap(
+    ptr: CUdeviceptr,
+    size: usize,
+    offset: usize,
+    handle: CUmemGenericAllocationHandle,
+    flags: c_ulonglong,
+) -> CUresult {
+    unsafe { remote::cuMemMap(ptr, size, offset, handle, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemUnmap(ptr: CUdeviceptr, size: usize) -> CUresult {
+    unsafe { remote::cuMemUnmap(ptr, size) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemSetAccess(
+    ptr: CUdeviceptr,
+    size: usize,
+    desc: *const CUmemAccessDesc,
+    count: usize,
+) -> CUresult {
+    unsafe { remote::cuMemSetAccess(ptr, size, desc, count) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetAccess(
+    flags: *mut c_ulonglong,
+    location: *const CUmemLocation,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    unsafe { remote::cuMemGetAccess(flags, location, ptr) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetAllocationGranularity(
+    granularity: *mut usize,
+    prop: *const CUmemAllocationProp,
+    option: CUmemAllocationGranularity_flags,
+) -> CUresult {
+    unsafe { remote::cuMemGetAllocationGranularity(granularity, prop, option) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetAllocationPropertiesFromHandle(
+    prop: *mut CUmemAllocationProp,
+    handle: CUmemGenericAllocationHandle,
+) -> CUresult {
+    unsafe { remote::cuMemGetAllocationPropertiesFromHandle(prop, handle) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemRetainAllocationHandle(
+    handle: *mut CUmemGenericAllocationHandle,
+    addr: *mut c_void,
+) -> CUresult {
+    unsafe { remote::cuMemRetainAllocationHandle(handle, addr) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAdvise(
+    devPtr: CUdeviceptr,
+    count: usize,
+    advice: CUmem_advise,
+    device: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuMemAdvise(devPtr, count, advice, device) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemAdvise_v2(
+    devPtr: CUdeviceptr,
+    count: usize,
+    advice: CUmem_advise,
+    location: CUmemLocation,
+) -> CUresult {
+    unsafe { remote::cuMemAdvise_v2(devPtr, count, advice, location) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchAsync(
+    devPtr: CUdeviceptr,
+    count: usize,
+    dstDevice: CUdevice,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchAsync_ptsz(
+    devPtr: CUdeviceptr,
+    count: usize,
+    dstDevice: CUdevice,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchAsync_v2(
+    devPtr: CUdeviceptr,
+    count: usize,
+    location: CUmemLocation,
+    flags: c_uint,
+    hStream: CUstream,
+) -> CUresult {
+    unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchAsync_v2_ptsz(
+    devPtr: CUdeviceptr,
+    count: usize,
+    location: CUmemLocation,
+    flags: c_uint,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemRangeGetAttribute(
+    data: *mut c_void,
+    dataSize: usize,
+    attribute: CUmem_range_attribute,
+    devPtr: CUdeviceptr,
+    count: usize,
+) -> CUresult {
+    unsafe { remote::cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCreate(phStream: *mut CUstream, Flags: c_uint) -> CUresult {
+    unsafe { remote::cuStreamCreate(phStream, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCreateWithPriority(
+    phStream: *mut CUstream,
+    flags: c_uint,
+    priority: c_int,
+) -> CUresult {
+    unsafe { remote::cuStreamCreateWithPriority(phStream, flags, priority) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamDestroy_v2(hStream: CUstream) -> CUresult {
+    unsafe { remote::cuStreamDestroy_v2(hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamDestroy(hStream: CUstream) -> CUresult {
+    unsafe { remote::cuStreamDestroy_v2(hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamSynchronize(hStream: CUstream) -> CUresult {
+    unsafe { remote::cuStreamSynchronize(hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamSynchronize_ptsz(hStream: CUstream) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamSynchronize(hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamQuery(hStream: CUstream) -> CUresult {
+    unsafe { remote::cuStreamQuery(hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamQuery_ptsz(hStream: CUstream) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamQuery(hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitEvent(
+    hStream: CUstream,
+    hEvent: CUevent,
+    Flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWaitEvent(hStream, hEvent, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitEvent_ptsz(
+    hStream: CUstream,
+    hEvent: CUevent,
+    Flags: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamWaitEvent(hStream, hEvent, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint) -> CUresult {
+    unsafe { remote::cuStreamGetFlags(hStream, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetFlags_ptsz(hStream: CUstream, flags: *mut c_uint) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamGetFlags(hStream, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetPriority(hStream: CUstream, priority: *mut c_int) -> CUresult {
+    unsafe { remote::cuStreamGetPriority(hStream, priority) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetPriority_ptsz(
+    hStream: CUstream,
+    priority: *mut c_int,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamGetPriority(hStream, priority) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetId(hStream: CUstream, streamId: *mut c_ulonglong) -> CUresult {
+    unsafe { remote::cuStreamGetId(hStream, streamId) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetId_ptsz(
+    hStream: CUstream,
+    streamId: *mut c_ulonglong,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamGetId(hStream, streamId) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetDevice(hStream: CUstream, device: *mut CUdevice) -> CUresult {
+    unsafe { remote::cuStreamGetDevice(hStream, device) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetDevice_ptsz(
+    hStream: CUstream,
+    device: *mut CUdevice,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamGetDevice(hStream, device) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCtx(hStream: CUstream, pctx: *mut CUcontext) -> CUresult {
+    unsafe { remote::cuStreamGetCtx(hStream, pctx) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCtx_ptsz(hStream: CUstream, pctx: *mut CUcontext) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamGetCtx(hStream, pctx) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCtx_v2(
+    hStream: CUstream,
+    pCtx: *mut CUcontext,
+    pGreenCtx: *mut CUgreenCtx,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuStreamGetCtx_v2(hStream, pCtx, pGreenCtx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCtx_v2_ptsz(
+    hStream: CUstream,
+    pCtx: *mut CUcontext,
+    pGreenCtx: *mut CUgreenCtx,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuStreamGetCtx_v2(hStream, pCtx, pGreenCtx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetGreenCtx(
+    hStream: CUstream,
+    phCtx: *mut CUgreenCtx,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuStreamGetGreenCtx(hStream, phCtx) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamAttachMemAsync(
+    hStream: CUstream,
+    dptr: CUdeviceptr,
+    length: usize,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamAttachMemAsync_ptsz(
+    hStream: CUstream,
+    dptr: CUdeviceptr,
+    length: usize,
+    flags: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCopyAttributes(dst: CUstream, src: CUstream) -> CUresult {
+    unsafe { remote::cuStreamCopyAttributes(dst, src) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamCopyAttributes_ptsz(dst: CUstream, src: CUstream) -> CUresult {
+    let dst = entry::per_thread(dst);
+    let src = entry::per_thread(src);
+    unsafe { remote::cuStreamCopyAttributes(dst, src) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetAttribute(
+    hStream: CUstream,
+    attr: CUstreamAttrID,
+    value_out: *mut CUstreamAttrValue,
+) -> CUresult {
+    unsafe { remote::cuStreamGetAttribute(hStream, attr, value_out) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetAttribute_ptsz(
+    hStream: CUstream,
+    attr: CUstreamAttrID,
+    value_out: *mut CUstreamAttrValue,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamGetAttribute(hStream, attr, value_out) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamSetAttribute(
+    hStream: CUstream,
+    attr: CUstreamAttrID,
+    value: *const CUstreamAttrValue,
+) -> CUresult {
+    unsafe { remote::cuStreamSetAttribute(hStream, attr, value) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamSetAttribute_ptsz(
+    hStream: CUstream,
+    attr: CUstreamAttrID,
+    value: *const CUstreamAttrValue,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuStreamSetAttribute(hStream, attr, value) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue32(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWaitValue32(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue32_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWaitValue32(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue32_v2(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWaitValue32_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue32_v2_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWaitValue32_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue64(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWaitValue64(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue64_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWaitValue64(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue64_v2(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWaitValue64_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWaitValue64_v2_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWaitValue64_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue32(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWriteValue32(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue32_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWriteValue32(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue32_v2(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWriteValue32_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue32_v2_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint32_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWriteValue32_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue64(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWriteValue64(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue64_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWriteValue64(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue64_v2(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamWriteValue64_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamWriteValue64_v2_ptsz(
+    stream: CUstream,
+    addr: CUdeviceptr,
+    value: cuuint64_t,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamWriteValue64_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamAddCallback(
+    hStream: CUstream,
+    callback: CUstreamCallback,
+    userData: *mut c_void,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuStreamAddCallback(hStream, callback, userData, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamAddCallback_ptsz(
+    hStream: CUstream,
+    callback: CUstreamCallback,
+    userData: *mut c_void,
+    flags: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuStreamAddCallback(hStream, callback, userData, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchHostFunc(
+    hStream: CUstream,
+    fn_: CUhostFn,
+    userData: *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuLaunchHostFunc(hStream, fn_, userData) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchHostFunc_ptsz(
+    hStream: CUstream,
+    fn_: CUhostFn,
+    userData: *mut c_void,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuLaunchHostFunc(hStream, fn_, userData) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchHostFunc_v2(
+    hStream: CUstream,
+    fn_: CUhostFn,
+    userData: *mut c_void,
+    syncMode: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuLaunchHostFunc_v2(hStream, fn_, userData, syncMode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchHostFunc_v2_ptsz(
+    hStream: CUstream,
+    fn_: CUhostFn,
+    userData: *mut c_void,
+    syncMode: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuLaunchHostFunc_v2(hStream, fn_, userData, syncMode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamIsCapturing(
+    hStream: CUstream,
+    captureStatus: *mut CUstreamCaptureStatus,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuStreamIsCapturing(hStream, captureStatus) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamIsCapturing_ptsz(
+    hStream: CUstream,
+    captureStatus: *mut CUstreamCaptureStatus,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuStreamIsCapturing(hStream, captureStatus) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCaptureInfo(
+    hStream: CUstream,
+    captureStatus_out: *mut CUstreamCaptureStatus,
+    id_out: *mut cuuint64_t,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuStreamGetCaptureInfo(hStream, captureStatus_out, id_out) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_ptsz(
+    hStream: CUstream,
+    captureStatus_out: *mut CUstreamCaptureStatus,
+    id_out: *mut cuuint64_t,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuStreamGetCaptureInfo(hStream, captureStatus_out, id_out) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_v2(
+    hStream: CUstream,
+    captureStatus_out: *mut CUstreamCaptureStatus,
+    id_out: *mut cuuint64_t,
+    graph_out: *mut CUgraph,
+    dependencies_out: *mut *const CUgraphNode,
+    numDependencies_out: *mut usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuStreamGetCaptureInfo_v2(
+            hStream,
+            captureStatus_out,
+            id_out,
+            graph_out,
+            dependencies_out,
+            numDependencies_out,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_v2_ptsz(
+    hStream: CUstream,
+    captureStatus_out: *mut CUstreamCaptureStatus,
+    id_out: *mut cuuint64_t,
+    graph_out: *mut CUgraph,
+    dependencies_out: *mut *const CUgraphNode,
+    numDependencies_out: *mut usize,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        local::cuStreamGetCaptureInfo_v2(
+            hStream,
+            captureStatus_out,
+            id_out,
+            graph_out,
+            dependencies_out,
+            numDependencies_out,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_v3(
+    hStream: CUstream,
+    captureStatus_out: *mut CUstreamCaptureStatus,
+    id_out: *mut cuuint64_t,
+    graph_out: *mut CUgraph,
+    dependencies_out: *mut *const CUgraphNode,
+    edgeData_out: *mut *const CUgraphEdgeData,
+    numDependencies_out: *mut usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuStreamGetCaptureInfo_v3(
+            hStream,
+            captureStatus_out,
+            id_out,
+            graph_out,
+            dependencies_out,
+            edgeData_out,
+            numDependencies_out,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamGetCaptureInfo_v3_ptsz(
+    hStream: CUstream,
+    captureStatus_out: *mut CUstreamCaptureStatus,
+    id_out: *mut cuuint64_t,
+    graph_out: *mut CUgraph,
+    dependencies_out: *mut *const CUgraphNode,
+    edgeData_out: *mut *const CUgraphEdgeData,
+    numDependencies_out: *mut usize,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        local::cuStreamGetCaptureInfo_v3(
+            hStream,
+            captureStatus_out,
+            id_out,
+            graph_out,
+            dependencies_out,
+            edgeData_out,
+            numDependencies_out,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCapture_v2(
+    hStream: CUstream,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuStreamBeginCapture_v2(hStream, mode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCapture_v2_ptsz(
+    hStream: CUstream,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuStreamBeginCapture_v2(hStream, mode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) -> CUresult {
+    entry::guard(|| unsafe { special::cuStreamEndCapture(hStream, phGraph) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamEndCapture_ptsz(
+    hStream: CUstream,
+    phGraph: *mut CUgraph,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuStreamEndCapture(hStream, phGraph) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(
+    mode: *mut CUstreamCaptureMode,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuThreadExchangeStreamCaptureMode(mode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) -> CUresult {
+    unsafe { remote::cuEventCreate(phEvent, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
+    unsafe { remote::cuEventDestroy_v2(hEvent) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventDestroy(hEvent: CUevent) -> CUresult {
+    unsafe { remote::cuEventDestroy_v2(hEvent) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventRecord(hEvent: CUevent, hStream: CUstream) -> CUresult {
+    unsafe { remote::cuEventRecord(hEvent, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventRecord_ptsz(hEvent: CUevent, hStream: CUstream) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuEventRecord(hEvent, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventRecordWithFlags(
+    hEvent: CUevent,
+    hStream: CUstream,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventRecordWithFlags_ptsz(
+    hEvent: CUevent,
+    hStream: CUstream,
+    flags: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventQuery(hEvent: CUevent) -> CUresult {
+    unsafe { remote::cuEventQuery(hEvent) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
+    unsafe { remote::cuEventSynchronize(hEvent) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventElapsedTime(
+    pMilliseconds: *mut f32,
+    hStart: CUevent,
+    hEnd: CUevent,
+) -> CUresult {
+    unsafe { remote::cuEventElapsedTime(pMilliseconds, hStart, hEnd) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuEventElapsedTime_v2(
+    pMilliseconds: *mut f32,
+    hStart: CUevent,
+    hEnd: CUevent,
+) -> CUresult {
+    unsafe { remote::cuEventElapsedTime_v2(pMilliseconds, hStart, hEnd) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) -> CUresult {
+    entry::guard(|| unsafe { local::cuModuleLoad(module, fname) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) -> CUresult {
+    entry::guard(|| unsafe { special::cuModuleLoadData(module, image) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleLoadDataEx(
+    module: *mut CUmodule,
+    image: *const c_void,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuModuleLoadDataEx(module, image, numOptions, options, optionValues)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleLoadFatBinary(
+    module: *mut CUmodule,
+    fatCubin: *const c_void,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuModuleLoadFatBinary(module, fatCubin) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleUnload(hmod: CUmodule) -> CUresult {
+    entry::guard(|| unsafe { special::cuModuleUnload(hmod) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) -> CUresult {
+    entry::guard(|| unsafe { local::cuModuleGetLoadingMode(mode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetFunction(
+    hfunc: *mut CUfunction,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuModuleGetFunction(hfunc, hmod, name) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetFunctionCount(count: *mut c_uint, mod_: CUmodule) -> CUresult {
+    unsafe { remote::cuModuleGetFunctionCount(count, mod_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleEnumerateFunctions(
+    functions: *mut CUfunction,
+    numFunctions: c_uint,
+    mod_: CUmodule,
+) -> CUresult {
+    unsafe { remote::cuModuleEnumerateFunctions(functions, numFunctions, mod_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetGlobal_v2(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuModuleGetGlobal_v2(dptr, bytes, hmod, name) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetAttribute(
+    pi: *mut c_int,
+    attrib: CUfunction_attribute,
+    hfunc: CUfunction,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuFuncGetAttribute(pi, attrib, hfunc) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncSetAttribute(
+    hfunc: CUfunction,
+    attrib: CUfunction_attribute,
+    value: c_int,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuFuncSetAttribute(hfunc, attrib, value) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncSetCacheConfig(hfunc: CUfunction, config: CUfunc_cache) -> CUresult {
+    unsafe { remote::cuFuncSetCacheConfig(hfunc, config) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncSetSharedMemConfig(
+    hfunc: CUfunction,
+    config: CUsharedconfig,
+) -> CUresult {
+    unsafe { remote::cuFuncSetSharedMemConfig(hfunc, config) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetModule(hmod: *mut CUmodule, hfunc: CUfunction) -> CUresult {
+    unsafe { remote::cuFuncGetModule(hmod, hfunc) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) -> CUresult {
+    entry::guard(|| unsafe { local::cuFuncGetName(name, hfunc) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetParamCount(func: CUfunction, paramCount: *mut usize) -> CUresult {
+    entry::guard(|| unsafe { local::cuFuncGetParamCount(func, paramCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncGetParamInfo(
+    func: CUfunction,
+    paramIndex: usize,
+    paramOffset: *mut usize,
+    paramSize: *mut usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuFuncGetParamInfo(func, paramIndex, paramOffset, paramSize) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncIsLoaded(
+    state: *mut CUfunctionLoadingState,
+    function: CUfunction,
+) -> CUresult {
+    unsafe { remote::cuFuncIsLoaded(state, function) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuFuncLoad(function: CUfunction) -> CUresult {
+    unsafe { remote::cuFuncLoad(function) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryLoadData(
+    library: *mut CUlibrary,
+    code: *const c_void,
+    jitOptions: *mut CUjit_option,
+    jitOptionsValues: *mut *mut c_void,
+    numJitOptions: c_uint,
+    libraryOptions: *mut CUlibraryOption,
+    libraryOptionValues: *mut *mut c_void,
+    numLibraryOptions: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLibraryLoadData(
+            library,
+            code,
+            jitOptions,
+            jitOptionsValues,
+            numJitOptions,
+            libraryOptions,
+            libraryOptionValues,
+            numLibraryOptions,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryLoadFromFile(
+    library: *mut CUlibrary,
+    fileName: *const c_char,
+    jitOptions: *mut CUjit_option,
+    jitOptionsValues: *mut *mut c_void,
+    numJitOptions: c_uint,
+    libraryOptions: *mut CUlibraryOption,
+    libraryOptionValues: *mut *mut c_void,
+    numLibraryOptions: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuLibraryLoadFromFile(
+            library,
+            fileName,
+            jitOptions,
+            jitOptionsValues,
+            numJitOptions,
+            libraryOptions,
+            libraryOptionValues,
+            numLibraryOptions,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryUnload(library: CUlibrary) -> CUresult {
+    entry::guard(|| unsafe { special::cuLibraryUnload(library) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetKernel(
+    pKernel: *mut CUkernel,
+    library: CUlibrary,
+    name: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuLibraryGetKernel(pKernel, library, name) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetModule(pMod: *mut CUmodule, library: CUlibrary) -> CUresult {
+    unsafe { remote::cuLibraryGetModule(pMod, library) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetGlobal(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuLibraryGetGlobal(dptr, bytes, library, name) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetManaged(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> CUresult {
+    unsafe { remote::cuLibraryGetManaged(dptr, bytes, library, name) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetKernelCount(count: *mut c_uint, lib: CUlibrary) -> CUresult {
+    unsafe { remote::cuLibraryGetKernelCount(count, lib) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryEnumerateKernels(
+    kernels: *mut CUkernel,
+    numKernels: c_uint,
+    lib: CUlibrary,
+) -> CUresult {
+    unsafe { remote::cuLibraryEnumerateKernels(kernels, numKernels, lib) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) -> CUresult {
+    entry::guard(|| unsafe { special::cuKernelGetFunction(pFunc, kernel) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelGetLibrary(pLib: *mut CUlibrary, kernel: CUkernel) -> CUresult {
+    unsafe { remote::cuKernelGetLibrary(pLib, kernel) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelGetAttribute(
+    pi: *mut c_int,
+    attrib: CUfunction_attribute,
+    kernel: CUkernel,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuKernelGetAttribute(pi, attrib, kernel, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelSetAttribute(
+    attrib: CUfunction_attribute,
+    val: c_int,
+    kernel: CUkernel,
+    dev: CUdevice,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuKernelSetAttribute(attrib, val, kernel, dev) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelSetCacheConfig(
+    kernel: CUkernel,
+    config: CUfunc_cache,
+    dev: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuKernelSetCacheConfig(kernel, config, dev) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) -> CUresult {
+    entry::guard(|| unsafe { local::cuKernelGetName(name, hfunc) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelGetParamCount(
+    kernel: CUkernel,
+    paramCount: *mut usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuKernelGetParamCount(kernel, paramCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuKernelGetParamInfo(
+    kernel: CUkernel,
+    paramIndex: usize,
+    paramOffset: *mut usize,
+    paramSize: *mut usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuKernelGetParamInfo(kernel, paramIndex, paramOffset, paramSize)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkCreate_v2(
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+    stateOut: *mut CUlinkState,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLinkCreate_v2(numOptions, options, optionValues, stateOut)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkCreate(
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+    stateOut: *mut CUlinkState,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLinkCreate_v2(numOptions, options, optionValues, stateOut)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkAddData_v2(
+    state: CUlinkState,
+    type_: CUjitInputType,
+    data: *mut c_void,
+    size: usize,
+    name: *const c_char,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLinkAddData_v2(
+            state,
+            type_,
+            data,
+            size,
+            name,
+            numOptions,
+            options,
+            optionValues,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkAddData(
+    state: CUlinkState,
+    type_: CUjitInputType,
+    data: *mut c_void,
+    size: usize,
+    name: *const c_char,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLinkAddData_v2(
+            state,
+            type_,
+            data,
+            size,
+            name,
+            numOptions,
+            options,
+            optionValues,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkAddFile_v2(
+    state: CUlinkState,
+    type_: CUjitInputType,
+    path: *const c_char,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuLinkAddFile_v2(state, type_, path, numOptions, options, optionValues)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkAddFile(
+    state: CUlinkState,
+    type_: CUjitInputType,
+    path: *const c_char,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuLinkAddFile_v2(state, type_, path, numOptions, options, optionValues)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkComplete(
+    state: CUlinkState,
+    cubinOut: *mut *mut c_void,
+    sizeOut: *mut usize,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuLinkComplete(state, cubinOut, sizeOut) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLinkDestroy(state: CUlinkState) -> CUresult {
+    entry::guard(|| unsafe { special::cuLinkDestroy(state) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernel(
+    f: CUfunction,
+    gridDimX: c_uint,
+    gridDimY: c_uint,
+    gridDimZ: c_uint,
+    blockDimX: c_uint,
+    blockDimY: c_uint,
+    blockDimZ: c_uint,
+    sharedMemBytes: c_uint,
+    hStream: CUstream,
+    kernelParams: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLaunchKernel(
+            f,
+            gridDimX,
+            gridDimY,
+            gridDimZ,
+            blockDimX,
+            blockDimY,
+            blockDimZ,
+            sharedMemBytes,
+            hStream,
+            kernelParams,
+            extra,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernel_ptsz(
+    f: CUfunction,
+    gridDimX: c_uint,
+    gridDimY: c_uint,
+    gridDimZ: c_uint,
+    blockDimX: c_uint,
+    blockDimY: c_uint,
+    blockDimZ: c_uint,
+    sharedMemBytes: c_uint,
+    hStream: CUstream,
+    kernelParams: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuLaunchKernel(
+            f,
+            gridDimX,
+            gridDimY,
+            gridDimZ,
+            blockDimX,
+            blockDimY,
+            blockDimZ,
+            sharedMemBytes,
+            hStream,
+            kernelParams,
+            extra,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernelEx(
+    config: *const CUlaunchConfig,
+    f: CUfunction,
+    kernelParams: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuLaunchKernelEx(config, f, kernelParams, extra) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchKernelEx_ptsz(
+    config: *const CUlaunchConfig,
+    f: CUfunction,
+    kernelParams: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    let mut copy = match unsafe { config.as_ref() } {
+        Some(config) => *config,
+        None => return CUDA_ERROR_INVALID_VALUE,
+    };
+    copy.hStream = entry::per_thread(copy.hStream);
+    let config = &raw const copy;
+    entry::guard(|| unsafe { special::cuLaunchKernelEx(config, f, kernelParams, extra) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchCooperativeKernel(
+    f: CUfunction,
+    gridDimX: c_uint,
+    gridDimY: c_uint,
+    gridDimZ: c_uint,
+    blockDimX: c_uint,
+    blockDimY: c_uint,
+    blockDimZ: c_uint,
+    sharedMemBytes: c_uint,
+    hStream: CUstream,
+    kernelParams: *mut *mut c_void,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuLaunchCooperativeKernel(
+            f,
+            gridDimX,
+            gridDimY,
+            gridDimZ,
+            blockDimX,
+            blockDimY,
+            blockDimZ,
+            sharedMemBytes,
+            hStream,
+            kernelParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLaunchCooperativeKernel_ptsz(
+    f: CUfunction,
+    gridDimX: c_uint,
+    gridDimY: c_uint,
+    gridDimZ: c_uint,
+    blockDimX: c_uint,
+    blockDimY: c_uint,
+    blockDimZ: c_uint,
+    sharedMemBytes: c_uint,
+    hStream: CUstream,
+    kernelParams: *mut *mut c_void,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuLaunchCooperativeKernel(
+            f,
+            gridDimX,
+            gridDimY,
+            gridDimZ,
+            blockDimX,
+            blockDimY,
+            blockDimZ,
+            sharedMemBytes,
+            hStream,
+            kernelParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    numBlocks: *mut c_int,
+    func: CUfunction,
+    blockSize: c_int,
+    dynamicSMemSize: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            numBlocks,
+            func,
+            blockSize,
+            dynamicSMemSize,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    numBlocks: *mut c_int,
+    func: CUfunction,
+    blockSize: c_int,
+    dynamicSMemSize: usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            numBlocks,
+            func,
+            blockSize,
+            dynamicSMemSize,
+            flags,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyAvailableDynamicSMemPerBlock(
+    dynamicSmemSize: *mut usize,
+    func: CUfunction,
+    numBlocks: c_int,
+    blockSize: c_int,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, func, numBlocks, blockSize)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSize(
+    minGridSize: *mut c_int,
+    blockSize: *mut c_int,
+    func: CUfunction,
+    blockSizeToDynamicSMemSize: CUoccupancyB2DSize,
+    dynamicSMemSize: usize,
+    blockSizeLimit: c_int,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuOccupancyMaxPotentialBlockSize(
+            minGridSize,
+            blockSize,
+            func,
+            blockSizeToDynamicSMemSize,
+            dynamicSMemSize,
+            blockSizeLimit,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxPotentialBlockSizeWithFlags(
+    minGridSize: *mut c_int,
+    blockSize: *mut c_int,
+    func: CUfunction,
+    blockSizeToDynamicSMemSize: CUoccupancyB2DSize,
+    dynamicSMemSize: usize,
+    blockSizeLimit: c_int,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuOccupancyMaxPotentialBlockSizeWithFlags(
+            minGridSize,
+            blockSize,
+            func,
+            blockSizeToDynamicSMemSize,
+            dynamicSMemSize,
+            blockSizeLimit,
+            flags,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxActiveClusters(
+    numClusters: *mut c_int,
+    func: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuOccupancyMaxActiveClusters(numClusters, func, config) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuOccupancyMaxPotentialClusterSize(
+    clusterSize: *mut c_int,
+    func: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuOccupancyMaxPotentialClusterSize(clusterSize, func, config)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint) -> CUresult {
+    unsafe { remote::cuGraphCreate(phGraph, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphClone(
+    phGraphClone: *mut CUgraph,
+    originalGraph: CUgraph,
+) -> CUresult {
+    unsafe { remote::cuGraphClone(phGraphClone, originalGraph) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
+    unsafe { remote::cuGraphDestroy(hGraph) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddEmptyNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    unsafe { remote::cuGraphAddEmptyNode(phGraphNode, hGraph, dependencies, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetNodes(
+    hGraph: CUgraph,
+    nodes: *mut CUgraphNode,
+    numNodes: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphGetNodes(hGraph, nodes, numNodes) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetRootNodes(
+    hGraph: CUgraph,
+    rootNodes: *mut CUgraphNode,
+    numRootNodes: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphGetRootNodes(hGraph, rootNodes, numRootNodes) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetType(
+    hNode: CUgraphNode,
+    type_: *mut CUgraphNodeType,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetType(hNode, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
+    phGraphExec: *mut CUgraphExec,
+    hGraph: CUgraph,
+    flags: c_ulonglong,
+) -> CUresult {
+    unsafe { remote::cuGraphInstantiateWithFlags(phGraphExec, hGraph, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecGetFlags(
+    hGraphExec: CUgraphExec,
+    flags: *mut cuuint64_t,
+) -> CUresult {
+    unsafe { remote::cuGraphExecGetFlags(hGraphExec, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {
+    unsafe { remote::cuGraphUpload(hGraphExec, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphUpload_ptsz(
+    hGraphExec: CUgraphExec,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuGraphUpload(hGraphExec, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {
+    unsafe { remote::cuGraphLaunch(hGraphExec, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphLaunch_ptsz(
+    hGraphExec: CUgraphExec,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    unsafe { remote::cuGraphLaunch(hGraphExec, hStream) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
+    unsafe { remote::cuGraphExecDestroy(hGraphExec) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTensorMapEncodeTiled(
+    tensorMap: *mut CUtensorMap,
+    tensorDataType: CUtensorMapDataType,
+    tensorRank: cuuint32_t,
+    globalAddress: *mut c_void,
+    globalDim: *const cuuint64_t,
+    globalStrides: *const cuuint64_t,
+    boxDim: *const cuuint32_t,
+    elementStrides: *const cuuint32_t,
+    interleave: CUtensorMapInterleave,
+    swizzle: CUtensorMapSwizzle,
+    l2Promotion: CUtensorMapL2promotion,
+    oobFill: CUtensorMapFloatOOBfill,
+) -> CUresult {
+    unsafe {
+        remote::cuTensorMapEncodeTiled(
+            tensorMap,
+            tensorDataType,
+            tensorRank,
+            globalAddress,
+            globalDim,
+            globalStrides,
+            boxDim,
+            elementStrides,
+            interleave,
+            swizzle,
+            l2Promotion,
+            oobFill,
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTensorMapEncodeIm2col(
+    tensorMap: *mut CUtensorMap,
+    tensorDataType: CUtensorMapDataType,
+    tensorRank: cuuint32_t,
+    globalAddress: *mut c_void,
+    globalDim: *const cuuint64_t,
+    globalStrides: *const cuuint64_t,
+    pixelBoxLowerCorner: *const c_int,
+    pixelBoxUpperCorner: *const c_int,
+    channelsPerPixel: cuuint32_t,
+    pixelsPerColumn: cuuint32_t,
+    elementStrides: *const cuuint32_t,
+    interleave: CUtensorMapInterleave,
+    swizzle: CUtensorMapSwizzle,
+    l2Promotion: CUtensorMapL2promotion,
+    oobFill: CUtensorMapFloatOOBfill,
+) -> CUresult {
+    unsafe {
+        remote::cuTensorMapEncodeIm2col(
+            tensorMap,
+            tensorDataType,
+            tensorRank,
+            globalAddress,
+            globalDim,
+            globalStrides,
+            pixelBoxLowerCorner,
+            pixelBoxUpperCorner,
+            channelsPerPixel,
+            pixelsPerColumn,
+            elementStrides,
+            interleave,
+            swizzle,
+            l2Promotion,
+            oobFill,
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTensorMapReplaceAddress(
+    tensorMap: *mut CUtensorMap,
+    globalAddress: *mut c_void,
+) -> CUresult {
+    unsafe { remote::cuTensorMapReplaceAddress(tensorMap, globalAddress) }
+}
+
+/// A symbol and its address.
+pub(crate) struct Symbol(pub(crate) &'static str, pub(crate) *const c_void);
+
+// SAFETY: the addresses of functions.
+unsafe impl Sync for Symbol {}
+
+/// All symbols, sorted by name.
+pub(crate) static SYMBOLS: &[Symbol] = &[
+    Symbol("cuCtxCreate", cuCtxCreate as *const c_void),
+    Symbol("cuCtxCreate_v2", cuCtxCreate_v2 as *const c_void),
+    Symbol("cuCtxCreate_v3", cuCtxCreate_v3 as *const c_void),
+    Symbol("cuCtxCreate_v4", cuCtxCreate_v4 as *const c_void),
+    Symbol("cuCtxDestroy", cuCtxDestroy as *const c_void),
+    Symbol("cuCtxDestroy_v2", cuCtxDestroy_v2 as *const c_void),
+    Symbol(
+        "cuCtxDisablePeerAccess",
+        cuCtxDisablePeerAccess as *const c_void,
+    ),
+    Symbol(
+        "cuCtxEnablePeerAccess",
+        cuCtxEnablePeerAccess as *const c_void,
+    ),
+    Symbol("cuCtxGetApiVersion", cuCtxGetApiVersion as *const c_void),
+    Symbol("cuCtxGetCacheConfig", cuCtxGetCacheConfig as *const c_void),
+    Symbol("cuCtxGetCurrent", cuCtxGetCurrent as *const c_void),
+    Symbol("cuCtxGetDevice", cuCtxGetDevice as *const c_void),
+    Symbol("cuCtxGetDevice_v2", cuCtxGetDevice_v2 as *const c_void),
+    Symbol(
+        "cuCtxGetExecAffinity",
+        cuCtxGetExecAffinity as *const c_void,
+    ),
+    Symbol("cuCtxGetFlags", cuCtxGetFlags as *const c_void),
+    Symbol("cuCtxGetId", cuCtxGetId as *const c_void),
+    Symbol("cuCtxGetLimit", cuCtxGetLimit as *const c_void),
+    Symbol(
+        "cuCtxGetSharedMemConfig",
+        cuCtxGetSharedMemConfig as *const c_void,
+    ),
+    Symbol(
+        "cuCtxGetStreamPriorityRange",
+        cuCtxGetStreamPriorityRange as *const c_void,
+    ),
+    Symbol("cuCtxPopCurrent", cuCtxPopCurrent as *const c_void),
+    Symbol("cuCtxPopCurrent_v2", cuCtxPopCurrent_v2 as *const c_void),
+    Symbol("cuCtxPushCurrent", cuCtxPushCurrent as *const c_void),
+    Symbol("cuCtxPushCurrent_v2", cuCtxPushCurrent_v2 as *const c_void),
+    Symbol("cuCtxRecordEvent", cuCtxRecordEvent as *const c_void),
+    Symbol(
+        "cuCtxResetPersistingL2Cache",
+        cuCtxResetPersistingL2Cache as *const c_void,
+    ),
+    Symbol("cuCtxSetCacheConfig", cuCtxSetCacheConfig as *const c_void),
+    Symbol("cuCtxSetCurrent", cuCtxSetCurrent as *const c_void),
+    Symbol("cuCtxSetFlags", cuCtxSetFlags as *const c_void),
+    Symbol("cuCtxSetLimit", cuCtxSetLimit as *const c_void),
+    Symbol(
+        "cuCtxSetSharedMemConfig",
+        cuCtxSetSharedMemConfig as *const c_void,
+    ),
+    Symbol("cuCtxSynchronize", cuCtxSynchronize as *const c_void),
+    Symbol("cuCtxSynchronize_v2", cuCtxSynchronize_v2 as *const c_void),
+    Symbol("cuCtxWaitEvent", cuCtxWaitEvent as *const c_void),
+    Symbol(
+        "cuDeviceCanAccessPeer",
+        cuDeviceCanAccessPeer as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceComputeCapability",
+        cuDeviceComputeCapability as *const c_void,
+    ),
+    Symbol("cuDeviceGet", cuDeviceGet as *const c_void),
+    Symbol(
+        "cuDeviceGetAttribute",
+        cuDeviceGetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceGetByPCIBusId",
+        cuDeviceGetByPCIBusId as *const c_void,
+    ),
+    Symbol("cuDeviceGetCount", cuDeviceGetCount as *const c_void),
+    Symbol(
+        "cuDeviceGetDefaultMemPool",
+        cuDeviceGetDefaultMemPool as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceGetExecAffinitySupport",
+        cuDeviceGetExecAffinitySupport as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceGetGraphMemAttribute",
+        cuDeviceGetGraphMemAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceGetHostAtomicCapabilities",
+        cuDeviceGetHostAtomicCapabilities as *const c_void,
+    ),
+    Symbol("cuDeviceGetMemPool", cuDeviceGetMemPool as *const c_void),
+    Symbol("cuDeviceGetName", cuDeviceGetName as *const c_void),
+    Symbol(
+        "cuDeviceGetP2PAtomicCapabilities",
+        cuDeviceGetP2PAtomicCapabilities as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceGetP2PAttribute",
+        cuDeviceGetP2PAttribute as *const c_void,
+    ),
+    Symbol("cuDeviceGetPCIBusId", cuDeviceGetPCIBusId as *const c_void),
+    Symbol(
+        "cuDeviceGetProperties",
+        cuDeviceGetProperties as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceGetTexture1DLinearMaxWidth",
+        cuDeviceGetTexture1DLinearMaxWidth as *const c_void,
+    ),
+    Symbol("cuDeviceGetUuid", cuDeviceGetUuid as *const c_void),
+    Symbol("cuDeviceGetUuid_v2", cuDeviceGetUuid_v2 as *const c_void),
+    Symbol(
+        "cuDeviceGraphMemTrim",
+        cuDeviceGraphMemTrim as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxGetState",
+        cuDevicePrimaryCtxGetState as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxRelease",
+        cuDevicePrimaryCtxRelease as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxRelease_v2",
+        cuDevicePrimaryCtxRelease_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxReset",
+        cuDevicePrimaryCtxReset as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxReset_v2",
+        cuDevicePrimaryCtxReset_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxRetain",
+        cuDevicePrimaryCtxRetain as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxSetFlags",
+        cuDevicePrimaryCtxSetFlags as *const c_void,
+    ),
+    Symbol(
+        "cuDevicePrimaryCtxSetFlags_v2",
+        cuDevicePrimaryCtxSetFlags_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuDeviceSetGraphMemAttribute",
+        cuDeviceSetGraphMemAttribute as *const c_void,
+    ),
+    Symbol("cuDeviceSetMemPool", cuDeviceSetMemPool as *const c_void),
+    Symbol("cuDeviceTotalMem_v2", cuDeviceTotalMem_v2 as *const c_void),
+    Symbol("cuDriverGetVersion", cuDriverGetVersion as *const c_void),
+    Symbol("cuEventCreate", cuEventCreate as *const c_void),
+    Symbol("cuEventDestroy", cuEventDestroy as *const c_void),
+    Symbol("cuEventDestroy_v2", cuEventDestroy_v2 as *const c_void),
+    Symbol("cuEventElapsedTime", cuEventElapsedTime as *const c_void),
+    Symbol(
+        "cuEventElapsedTime_v2",
+        cuEventElapsedTime_v2 as *const c_void,
+    ),
+    Symbol("cuEventQuery", cuEventQuery as *const c_void),
+    Symbol("cuEventRecord", cuEventRecord as *const c_void),
+    Symbol(
+        "cuEventRecordWithFlags",
+        cuEventRecordWithFlags as *const c_void,
+    ),
+    Symbol(
+        "cuEventRecordWithFlags_ptsz",
+        cuEventRecordWithFlags_ptsz as *const c_void,
+    ),
+    Symbol("cuEventRecord_ptsz", cuEventRecord_ptsz as *const c_void),
+    Symbol("cuEventSynchronize", cuEventSynchronize as *const c_void),
+    Symbol(
+        "cuFlushGPUDirectRDMAWrites",
+        cuFlushGPUDirectRDMAWrites as *const c_void,
+    ),
+    Symbol("cuFuncGetAttribute", cuFuncGetAttribute as *const c_void),
+    Symbol("cuFuncGetModule", cuFuncGetModule as *const c_void),
+    Symbol("cuFuncGetName", cuFuncGetName as *const c_void),
+    Symbol("cuFuncGetParamCount", cuFuncGetParamCount as *const c_void),
+    Symbol("cuFuncGetParamInfo", cuFuncGetParamInfo as *const c_void),
+    Symbol("cuFuncIsLoaded", cuFuncIsLoaded as *const c_void),
+    Symbol("cuFuncLoad", cuFuncLoad as *const c_void),
+    Symbol("cuFuncSetAttribute", cuFuncSetAttribute as *const c_void),
+    Symbol(
+        "cuFuncSetCacheConfig",
+        cuFuncSetCacheConfig as *const c_void,
+    ),
+    Symbol(
+        "cuFuncSetSharedMemConfig",
+        cuFuncSetSharedMemConfig as *const c_void,
+    ),
+    Symbol("cuGetErrorName", cuGetErrorName as *const c_void),
+    Symbol("cuGetErrorString", cuGetErrorString as *const c_void),
+    Symbol("cuGetExportTable", cuGetExportTable as *const c_void),
+    Symbol("cuGetProcAddress", cuGetProcAddress as *const c_void),
+    Symbol("cuGetProcAddress_v2", cuGetProcAddress_v2 as *const c_void),
+    Symbol("cuGraphAddEmptyNode", cuGraphAddEmptyNode as *const c_void),
+    Symbol("cuGraphClone", cuGraphClone as *const c_void),
+    Symbol("cuGraphCreate", cuGraphCreate as *const c_void),
+    Symbol("cuGraphDestroy", cuGraphDestroy as *const c_void),
+    Symbol("cuGraphExecDestroy", cuGraphExecDestroy as *const c_void),
+    Symbol("cuGraphExecGetFlags", cuGraphExecGetFlags as *const c_void),
+    Symbol("cuGraphGetNodes", cuGraphGetNodes as *const c_void),
+    Symbol("cuGraphGetRootNodes", cuGraphGetRootNodes as *const c_void),
+    Symbol(
+        "cuGraphInstantiateWithFlags",
+        cuGraphInstantiateWithFlags as *const c_void,
+    ),
+    Symbol("cuGraphLaunch", cuGraphLaunch as *const c_void),
+    Symbol("cuGraphLaunch_ptsz", cuGraphLaunch_ptsz as *const c_void),
+    Symbol("cuGraphNodeGetType", cuGraphNodeGetType as *const c_void),
+    Symbol("cuGraphUpload", cuGraphUpload as *const c_void),
+    Symbol("cuGraphUpload_ptsz", cuGraphUpload_ptsz as *const c_void),
+    Symbol("cuInit", cuInit as *const c_void),
+    Symbol(
+        "cuKernelGetAttribute",
+        cuKernelGetAttribute as *const c_void,
+    ),
+    Symbol("cuKernelGetFunction", cuKernelGetFunction as *const c_void),
+    Symbol("cuKernelGetLibrary", cuKernelGetLibrary as *const c_void),
+    Symbol("cuKernelGetName", cuKernelGetName as *const c_void),
+    Symbol(
+        "cuKernelGetParamCount",
+        cuKernelGetParamCount as *const c_void,
+    ),
+    Symbol(
+        "cuKernelGetParamInfo",
+        cuKernelGetParamInfo as *const c_void,
+    ),
+    Symbol(
+        "cuKernelSetAttribute",
+        cuKernelSetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuKernelSetCacheConfig",
+        cuKernelSetCacheConfig as *const c_void,
+    ),
+    Symbol(
+        "cuLaunchCooperativeKernel",
+        cuLaunchCooperativeKernel as *const c_void,
+    ),
+    Symbol(
+        "cuLaunchCooperativeKernel_ptsz",
+        cuLaunchCooperativeKernel_ptsz as *const c_void,
+    ),
+    Symbol("cuLaunchHostFunc", cuLaunchHostFunc as *const c_void),
+    Symbol(
+        "cuLaunchHostFunc_ptsz",
+        cuLaunchHostFunc_ptsz as *const c_void,
+    ),
+    Symbol("cuLaunchHostFunc_v2", cuLaunchHostFunc_v2 as *const c_void),
+    Symbol(
+        "cuLaunchHostFunc_v2_ptsz",
+        cuLaunchHostFunc_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuLaunchKernel", cuLaunchKernel as *const c_void),
+    Symbol("cuLaunchKernelEx", cuLaunchKernelEx as *const c_void),
+    Symbol(
+        "cuLaunchKernelEx_ptsz",
+        cuLaunchKernelEx_ptsz as *const c_void,
+    ),
+    Symbol("cuLaunchKernel_ptsz", cuLaunchKernel_ptsz as *const c_void),
+    Symbol(
+        "cuLibraryEnumerateKernels",
+        cuLibraryEnumerateKernels as *const c_void,
+    ),
+    Symbol("cuLibraryGetGlobal", cuLibraryGetGlobal as *const c_void),
+    Symbol("cuLibraryGetKernel", cuLibraryGetKernel as *const c_void),
+    Symbol(
+        "cuLibraryGetKernelCount",
+        cuLibraryGetKernelCount as *const c_void,
+    ),
+    Symbol("cuLibraryGetManaged", cuLibraryGetManaged as *const c_void),
+    Symbol("cuLibraryGetModule", cuLibraryGetModule as *const c_void),
+    Symbol("cuLibraryLoadData", cuLibraryLoadData as *const c_void),
+    Symbol(
+        "cuLibraryLoadFromFile",
+        cuLibraryLoadFromFile as *const c_void,
+    ),
+    Symbol("cuLibraryUnload", cuLibraryUnload as *const c_void),
+    Symbol("cuLinkAddData", cuLinkAddData as *const c_void),
+    Symbol("cuLinkAddData_v2", cuLinkAddData_v2 as *const c_void),
+    Symbol("cuLinkAddFile", cuLinkAddFile as *const c_void),
+    Symbol("cuLinkAddFile_v2", cuLinkAddFile_v2 as *const c_void),
+    Symbol("cuLinkComplete", cuLinkComplete as *const c_void),
+    Symbol("cuLinkCreate", cuLinkCreate as *const c_void),
+    Symbol("cuLinkCreate_v2", cuLinkCreate_v2 as *const c_void),
+    Symbol("cuLinkDestroy", cuLinkDestroy as *const c_void),
+    Symbol(
+        "cuLogsRegisterCallback",
+        cuLogsRegisterCallback as *const c_void,
+    ),
+    Symbol(
+        "cuLogsUnregisterCallback",
+        cuLogsUnregisterCallback as *const c_void,
+    ),
+    Symbol("cuMemAddressFree", cuMemAddressFree as *const c_void),
+    Symbol("cuMemAddressReserve", cuMemAddressReserve as *const c_void),
+    Symbol("cuMemAdvise", cuMemAdvise as *const c_void),
+    Symbol("cuMemAdvise_v2", cuMemAdvise_v2 as *const c_void),
+    Symbol("cuMemAllocAsync", cuMemAllocAsync as *const c_void),
+    Symbol(
+        "cuMemAllocAsync_ptsz",
+        cuMemAllocAsync_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemAllocFromPoolAsync",
+        cuMemAllocFromPoolAsync as *const c_void,
+    ),
+    Symbol(
+        "cuMemAllocFromPoolAsync_ptsz",
+        cuMemAllocFromPoolAsync_ptsz as *const c_void,
+    ),
+    Symbol("cuMemAllocHost_v2", cuMemAllocHost_v2 as *const c_void),
+    Symbol("cuMemAllocManaged", cuMemAllocManaged as *const c_void),
+    Symbol("cuMemAllocPitch_v2", cuMemAllocPitch_v2 as *const c_void),
+    Symbol("cuMemAlloc_v2", cuMemAlloc_v2 as *const c_void),
+    Symbol("cuMemCreate", cuMemCreate as *const c_void),
+    Symbol("cuMemFreeAsync", cuMemFreeAsync as *const c_void),
+    Symbol("cuMemFreeAsync_ptsz", cuMemFreeAsync_ptsz as *const c_void),
+    Symbol("cuMemFreeHost", cuMemFreeHost as *const c_void),
+    Symbol("cuMemFree_v2", cuMemFree_v2 as *const c_void),
+    Symbol("cuMemGetAccess", cuMemGetAccess as *const c_void),
+    Symbol(
+        "cuMemGetAddressRange_v2",
+        cuMemGetAddressRange_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemGetAllocationGranularity",
+        cuMemGetAllocationGranularity as *const c_void,
+    ),
+    Symbol(
+        "cuMemGetAllocationPropertiesFromHandle",
+        cuMemGetAllocationPropertiesFromHandle as *const c_void,
+    ),
+    Symbol("cuMemGetInfo_v2", cuMemGetInfo_v2 as *const c_void),
+    Symbol("cuMemHostAlloc", cuMemHostAlloc as *const c_void),
+    Symbol(
+        "cuMemHostGetDevicePointer_v2",
+        cuMemHostGetDevicePointer_v2 as *const c_void,
+    ),
+    Symbol("cuMemHostGetFlags", cuMemHostGetFlags as *const c_void),
+    Symbol("cuMemHostRegister", cuMemHostRegister as *const c_void),
+    Symbol(
+        "cuMemHostRegister_v2",
+        cuMemHostRegister_v2 as *const c_void,
+    ),
+    Symbol("cuMemHostUnregister", cuMemHostUnregister as *const c_void),
+    Symbol("cuMemMap", cuMemMap as *const c_void),
+    Symbol("cuMemPoolCreate", cuMemPoolCreate as *const c_void),
+    Symbol("cuMemPoolDestroy", cuMemPoolDestroy as *const c_void),
+    Symbol("cuMemPoolGetAccess", cuMemPoolGetAccess as *const c_void),
+    Symbol(
+        "cuMemPoolGetAttribute",
+        cuMemPoolGetAttribute as *const c_void,
+    ),
+    Symbol("cuMemPoolSetAccess", cuMemPoolSetAccess as *const c_void),
+    Symbol(
+        "cuMemPoolSetAttribute",
+        cuMemPoolSetAttribute as *const c_void,
+    ),
+    Symbol("cuMemPoolTrimTo", cuMemPoolTrimTo as *const c_void),
+    Symbol("cuMemPrefetchAsync", cuMemPrefetchAsync as *const c_void),
+    Symbol(
+        "cuMemPrefetchAsync_ptsz",
+        cuMemPrefetchAsync_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemPrefetchAsync_v2",
+        cuMemPrefetchAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemPrefetchAsync_v2_ptsz",
+        cuMemPrefetchAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemRangeGetAttribute",
+        cuMemRangeGetAttribute as *const c_void,
+    ),
+    Symbol("cuMemRelease", cuMemRelease as *const c_void),
+    Symbol(
+        "cuMemRetainAllocationHandle",
+        cuMemRetainAllocationHandle as *const c_void,
+    ),
+    Symbol("cuMemSetAccess", cuMemSetAccess as *const c_void),
+    Symbol("cuMemUnmap", cuMemUnmap as *const c_void),
+    Symbol("cuMemcpy", cuMemcpy as *const c_void),
+    Symbol("cuMemcpy2DAsync_v2", cuMemcpy2DAsync_v2 as *const c_void),
+    Symbol(
+        "cuMemcpy2DAsync_v2_ptsz",
+        cuMemcpy2DAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpy2DUnaligned_v2",
+        cuMemcpy2DUnaligned_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpy2DUnaligned_v2_ptds",
+        cuMemcpy2DUnaligned_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemcpy2D_v2", cuMemcpy2D_v2 as *const c_void),
+    Symbol("cuMemcpy2D_v2_ptds", cuMemcpy2D_v2_ptds as *const c_void),
+    Symbol("cuMemcpy3DAsync_v2", cuMemcpy3DAsync_v2 as *const c_void),
+    Symbol(
+        "cuMemcpy3DAsync_v2_ptsz",
+        cuMemcpy3DAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpy3D_v2", cuMemcpy3D_v2 as *const c_void),
+    Symbol("cuMemcpy3D_v2_ptds", cuMemcpy3D_v2_ptds as *const c_void),
+    Symbol("cuMemcpyAsync", cuMemcpyAsync as *const c_void),
+    Symbol("cuMemcpyAsync_ptsz", cuMemcpyAsync_ptsz as *const c_void),
+    Symbol(
+        "cuMemcpyDtoDAsync_v2",
+        cuMemcpyDtoDAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyDtoDAsync_v2_ptsz",
+        cuMemcpyDtoDAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpyDtoD_v2", cuMemcpyDtoD_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyDtoD_v2_ptds",
+        cuMemcpyDtoD_v2_ptds as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyDtoHAsync_v2",
+        cuMemcpyDtoHAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyDtoHAsync_v2_ptsz",
+        cuMemcpyDtoHAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpyDtoH_v2", cuMemcpyDtoH_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyDtoH_v2_ptds",
+        cuMemcpyDtoH_v2_ptds as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyHtoDAsync_v2",
+        cuMemcpyHtoDAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyHtoDAsync_v2_ptsz",
+        cuMemcpyHtoDAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpyHtoD_v2", cuMemcpyHtoD_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyHtoD_v2_ptds",
+        cuMemcpyHtoD_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemcpyPeer", cuMemcpyPeer as *const c_void),
+    Symbol("cuMemcpyPeerAsync", cuMemcpyPeerAsync as *const c_void),
+    Symbol(
+        "cuMemcpyPeerAsync_ptsz",
+        cuMemcpyPeerAsync_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpyPeer_ptds", cuMemcpyPeer_ptds as *const c_void),
+    Symbol("cuMemcpy_ptds", cuMemcpy_ptds as *const c_void),
+    Symbol("cuMemsetD16Async", cuMemsetD16Async as *const c_void),
+    Symbol(
+        "cuMemsetD16Async_ptsz",
+        cuMemsetD16Async_ptsz as *const c_void,
+    ),
+    Symbol("cuMemsetD16_v2", cuMemsetD16_v2 as *const c_void),
+    Symbol("cuMemsetD16_v2_ptds", cuMemsetD16_v2_ptds as *const c_void),
+    Symbol("cuMemsetD2D16Async", cuMemsetD2D16Async as *const c_void),
+    Symbol(
+        "cuMemsetD2D16Async_ptsz",
+        cuMemsetD2D16Async_ptsz as *const c_void,
+    ),
+    Symbol("cuMemsetD2D16_v2", cuMemsetD2D16_v2 as *const c_void),
+    Symbol(
+        "cuMemsetD2D16_v2_ptds",
+        cuMemsetD2D16_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemsetD2D32Async", cuMemsetD2D32Async as *const c_void),
+    Symbol(
+        "cuMemsetD2D32Async_ptsz",
+        cuMemsetD2D32Async_ptsz as *const c_void,
+    ),
+    Symbol("cuMemsetD2D32_v2", cuMemsetD2D32_v2 as *const c_void),
+    Symbol(
+        "cuMemsetD2D32_v2_ptds",
+        cuMemsetD2D32_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemsetD2D8Async", cuMemsetD2D8Async as *const c_void),
+    Symbol(
+        "cuMemsetD2D8Async_ptsz",
+        cuMemsetD2D8Async_ptsz as *const c_void,
+    ),
+    Symbol("cuMemsetD2D8_v2", cuMemsetD2D8_v2 as *const c_void),
+    Symbol(
+        "cuMemsetD2D8_v2_ptds",
+        cuMemsetD2D8_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemsetD32Async", cuMemsetD32Async as *const c_void),
+    Symbol(
+        "cuMemsetD32Async_ptsz",
+        cuMemsetD32Async_ptsz as *const c_void,
+    ),
+    Symbol("cuMemsetD32_v2", cuMemsetD32_v2 as *const c_void),
+    Symbol("cuMemsetD32_v2_ptds", cuMemsetD32_v2_ptds as *const c_void),
+    Symbol("cuMemsetD8Async", cuMemsetD8Async as *const c_void),
+    Symbol(
+        "cuMemsetD8Async_ptsz",
+        cuMemsetD8Async_ptsz as *const c_void,
+    ),
+    Symbol("cuMemsetD8_v2", cuMemsetD8_v2 as *const c_void),
+    Symbol("cuMemsetD8_v2_ptds", cuMemsetD8_v2_ptds as *const c_void),
+    Symbol(
+        "cuModuleEnumerateFunctions",
+        cuModuleEnumerateFunctions as *const c_void,
+    ),
+    Symbol("cuModuleGetFunction", cuModuleGetFunction as *const c_void),
+    Symbol(
+        "cuModuleGetFunctionCount",
+        cuModuleGetFunctionCount as *const c_void,
+    ),
+    Symbol(
+        "cuModuleGetGlobal_v2",
+        cuModuleGetGlobal_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuModuleGetLoadingMode",
+        cuModuleGetLoadingMode as *const c_void,
+    ),
+    Symbol("cuModuleLoad", cuModuleLoad as *const c_void),
+    Symbol("cuModuleLoadData", cuModuleLoadData as *const c_void),
+    Symbol("cuModuleLoadDataEx", cuModuleLoadDataEx as *const c_void),
+    Symbol(
+        "cuModuleLoadFatBinary",
+        cuModuleLoadFatBinary as *const c_void,
+    ),
+    Symbol("cuModuleUnload", cuModuleUnload as *const c_void),
+    Symbol(
+        "cuOccupancyAvailableDynamicSMemPerBlock",
+        cuOccupancyAvailableDynamicSMemPerBlock as *const c_void,
+    ),
+    Symbol(
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        cuOccupancyMaxActiveBlocksPerMultiprocessor as *const c_void,
+    ),
+    Symbol(
+        "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags",
+        cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags as *const c_void,
+    ),
+    Symbol(
+        "cuOccupancyMaxActiveClusters",
+        cuOccupancyMaxActiveClusters as *const c_void,
+    ),
+    Symbol(
+        "cuOccupancyMaxPotentialBlockSize",
+        cuOccupancyMaxPotentialBlockSize as *const c_void,
+    ),
+    Symbol(
+        "cuOccupancyMaxPotentialBlockSizeWithFlags",
+        cuOccupancyMaxPotentialBlockSizeWithFlags as *const c_void,
+    ),
+    Symbol(
+        "cuOccupancyMaxPotentialClusterSize",
+        cuOccupancyMaxPotentialClusterSize as *const c_void,
+    ),
+    Symbol(
+        "cuPointerGetAttribute",
+        cuPointerGetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuPointerGetAttributes",
+        cuPointerGetAttributes as *const c_void,
+    ),
+    Symbol(
+        "cuPointerSetAttribute",
+        cuPointerSetAttribute as *const c_void,
+    ),
+    Symbol("cuProfilerStart", cuProfilerStart as *const c_void),
+    Symbol("cuProfilerStop", cuProfilerStop as *const c_void),
+    Symbol("cuStreamAddCallback", cuStreamAddCallback as *const c_void),
+    Symbol(
+        "cuStreamAddCallback_ptsz",
+        cuStreamAddCallback_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamAttachMemAsync",
+        cuStreamAttachMemAsync as *const c_void,
+    ),
+    Symbol(
+        "cuStreamAttachMemAsync_ptsz",
+        cuStreamAttachMemAsync_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamBeginCapture_v2",
+        cuStreamBeginCapture_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamBeginCapture_v2_ptsz",
+        cuStreamBeginCapture_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamCopyAttributes",
+        cuStreamCopyAttributes as *const c_void,
+    ),
+    Symbol(
+        "cuStreamCopyAttributes_ptsz",
+        cuStreamCopyAttributes_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamCreate", cuStreamCreate as *const c_void),
+    Symbol(
+        "cuStreamCreateWithPriority",
+        cuStreamCreateWithPriority as *const c_void,
+    ),
+    Symbol("cuStreamDestroy", cuStreamDestroy as *const c_void),
+    Symbol("cuStreamDestroy_v2", cuStreamDestroy_v2 as *const c_void),
+    Symbol("cuStreamEndCapture", cuStreamEndCapture as *const c_void),
+    Symbol(
+        "cuStreamEndCapture_ptsz",
+        cuStreamEndCapture_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetAttribute",
+        cuStreamGetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetAttribute_ptsz",
+        cuStreamGetAttribute_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetCaptureInfo",
+        cuStreamGetCaptureInfo as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetCaptureInfo_ptsz",
+        cuStreamGetCaptureInfo_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetCaptureInfo_v2",
+        cuStreamGetCaptureInfo_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetCaptureInfo_v2_ptsz",
+        cuStreamGetCaptureInfo_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetCaptureInfo_v3",
+        cuStreamGetCaptureInfo_v3 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamGetCaptureInfo_v3_ptsz",
+        cuStreamGetCaptureInfo_v3_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamGetCtx", cuStreamGetCtx as *const c_void),
+    Symbol("cuStreamGetCtx_ptsz", cuStreamGetCtx_ptsz as *const c_void),
+    Symbol("cuStreamGetCtx_v2", cuStreamGetCtx_v2 as *const c_void),
+    Symbol(
+        "cuStreamGetCtx_v2_ptsz",
+        cuStreamGetCtx_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamGetDevice", cuStreamGetDevice as *const c_void),
+    Symbol(
+        "cuStreamGetDevice_ptsz",
+        cuStreamGetDevice_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamGetFlags", cuStreamGetFlags as *const c_void),
+    Symbol(
+        "cuStreamGetFlags_ptsz",
+        cuStreamGetFlags_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamGetGreenCtx", cuStreamGetGreenCtx as *const c_void),
+    Symbol("cuStreamGetId", cuStreamGetId as *const c_void),
+    Symbol("cuStreamGetId_ptsz", cuStreamGetId_ptsz as *const c_void),
+    Symbol("cuStreamGetPriority", cuStreamGetPriority as *const c_void),
+    Symbol(
+        "cuStreamGetPriority_ptsz",
+        cuStreamGetPriority_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamIsCapturing", cuStreamIsCapturing as *const c_void),
+    Symbol(
+        "cuStreamIsCapturing_ptsz",
+        cuStreamIsCapturing_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamQuery", cuStreamQuery as *const c_void),
+    Symbol("cuStreamQuery_ptsz", cuStreamQuery_ptsz as *const c_void),
+    Symbol(
+        "cuStreamSetAttribute",
+        cuStreamSetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuStreamSetAttribute_ptsz",
+        cuStreamSetAttribute_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamSynchronize", cuStreamSynchronize as *const c_void),
+    Symbol(
+        "cuStreamSynchronize_ptsz",
+        cuStreamSynchronize_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamWaitEvent", cuStreamWaitEvent as *const c_void),
+    Symbol(
+        "cuStreamWaitEvent_ptsz",
+        cuStreamWaitEvent_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamWaitValue32", cuStreamWaitValue32 as *const c_void),
+    Symbol(
+        "cuStreamWaitValue32_ptsz",
+        cuStreamWaitValue32_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWaitValue32_v2",
+        cuStreamWaitValue32_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWaitValue32_v2_ptsz",
+        cuStreamWaitValue32_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamWaitValue64", cuStreamWaitValue64 as *const c_void),
+    Symbol(
+        "cuStreamWaitValue64_ptsz",
+        cuStreamWaitValue64_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWaitValue64_v2",
+        cuStreamWaitValue64_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWaitValue64_v2_ptsz",
+        cuStreamWaitValue64_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue32",
+        cuStreamWriteValue32 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue32_ptsz",
+        cuStreamWriteValue32_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue32_v2",
+        cuStreamWriteValue32_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue32_v2_ptsz",
+        cuStreamWriteValue32_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue64",
+        cuStreamWriteValue64 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue64_ptsz",
+        cuStreamWriteValue64_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue64_v2",
+        cuStreamWriteValue64_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamWriteValue64_v2_ptsz",
+        cuStreamWriteValue64_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuTensorMapEncodeIm2col",
+        cuTensorMapEncodeIm2col as *const c_void,
+    ),
+    Symbol(
+        "cuTensorMapEncodeTiled",
+        cuTensorMapEncodeTiled as *const c_void,
+    ),
+    Symbol(
+        "cuTensorMapReplaceAddress",
+        cuTensorMapReplaceAddress as *const c_void,
+    ),
+    Symbol(
+        "cuThreadExchangeStreamCaptureMode",
+        cuThreadExchangeStreamCaptureMode as *const c_void,
+    ),
+];

@@ -1,0 +1,197 @@
+//! Functions of the program that run when a stream gets there. A thread with a lane of its own waits
+//! for the server to say so, runs the function, and lets the stream go on.
+
+// Calls functions of the program.
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::ffi::{c_uint, c_void};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+
+use gtrace_cuda::payload::{HOST_DONE, HOST_NEXT, HostFunction, HostReached, Payload as _};
+use gtrace_cuda::types::driver::{self as cuda, CUhostFn, CUresult, CUstream, CUstreamCallback};
+use gtrace_protocol::{Flags, OpId, op_id};
+
+use crate::copy::{self, push};
+use crate::entry::{Call, check, done, written};
+use crate::session::{self, Session, with_lane};
+use crate::state::lock;
+use crate::{clock, flusher, log, status};
+
+/// What the program wants to have run.
+#[derive(Clone, Copy)]
+enum Function {
+    Host(unsafe extern "C" fn(*mut c_void)),
+    Callback(unsafe extern "C" fn(CUstream, CUresult, *mut c_void)),
+}
+
+#[derive(Clone, Copy)]
+struct Pending {
+    function: Function,
+    stream: usize,
+    user: usize,
+}
+
+/// Host functions under way.
+#[derive(Default)]
+pub(crate) struct HostFunctions {
+    pending: Mutex<HashMap<u64, Pending>>,
+    tickets: AtomicU64,
+    started: AtomicBool,
+    /// Asked for and not yet done.
+    outstanding: AtomicUsize,
+}
+
+impl HostFunctions {
+    /// Whether one is still to run, or runs, in whatever stream.
+    #[inline]
+    pub(crate) fn are_outstanding(&self) -> bool {
+        self.outstanding.load(Ordering::Acquire) != 0
+    }
+
+    /// Starts the thread that runs them, once.
+    fn start(&self, session: &'static Session) -> Result<(), CUresult> {
+        if self.started.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let started = flusher::without_signals(|| {
+            thread::Builder::new()
+                .name("gtrace-host-fn".into())
+                .spawn(move || run(session))
+        });
+        started.map(drop).map_err(|error| {
+            self.started.store(false, Ordering::Release);
+            log::once(
+                "host functions",
+                &format!("no thread for host functions: {error}"),
+            );
+            cuda::CUDA_ERROR_OPERATING_SYSTEM
+        })
+    }
+}
+
+/// Runs functions until the connection is lost.
+fn run(session: &'static Session) {
+    while let Ok(reached) = next(session) {
+        let pending = lock(&session.state.host_functions.pending).remove(&reached.ticket);
+        if let Some(pending) = pending {
+            let user = std::ptr::with_exposed_provenance_mut(pending.user);
+            let stream = std::ptr::without_provenance_mut(pending.stream);
+            // SAFETY: the program gave function and argument to be called so. A panic of Rust code
+            // cannot come out of an `extern "C"` function.
+            unsafe {
+                match pending.function {
+                    Function::Host(function) => function(user),
+                    Function::Callback(function) => function(stream, reached.status, user),
+                }
+            }
+            let functions = &session.state.host_functions;
+            functions.outstanding.fetch_sub(1, Ordering::AcqRel);
+        }
+        let told = with_lane(session, |lane| {
+            let told = written(
+                lane,
+                |w| {
+                    w.u64(reached.ticket);
+                    Ok(())
+                },
+                |lane, small| push(lane, HOST_DONE, Flags::default(), small, &[]),
+            );
+            // The stream waits for it.
+            lane.flush();
+            told
+        });
+        if told == Err(status::LOST) {
+            return;
+        }
+    }
+}
+
+fn next(session: &'static Session) -> Result<HostReached, CUresult> {
+    with_lane(session, |lane| {
+        let mut call = Call::new(HOST_NEXT, Flags::default(), clock::now()).send(lane, &[], &[])?;
+        let mut reached = None;
+        call.results(lane, |r| {
+            reached = Some(HostReached::read(r)?);
+            Ok(())
+        })?;
+        // A one-way call of another lane has failed if something has; it is told there.
+        check(call.header.status)?;
+        call.end();
+        reached.ok_or(cuda::CUDA_ERROR_UNKNOWN)
+    })
+}
+
+fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    let functions = &session.state.host_functions;
+    functions.start(session)?;
+    let ticket = functions.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+    let pending = Pending {
+        function,
+        stream: stream.addr(),
+        user: user.expose_provenance(),
+    };
+    lock(&functions.pending).insert(ticket, pending);
+    functions.outstanding.fetch_add(1, Ordering::AcqRel);
+    let call = HostFunction {
+        stream: copy::stream(stream),
+        ticket,
+    };
+    let sent = with_lane(session, |lane| {
+        check(lane.take_sticky())?;
+        written(
+            lane,
+            |w| {
+                call.write(w);
+                Ok(())
+            },
+            |lane, small| push(lane, op, Flags::default(), small, &[]),
+        )
+    });
+    if sent.is_err() && lock(&functions.pending).remove(&ticket).is_some() {
+        functions.outstanding.fetch_sub(1, Ordering::AcqRel);
+    }
+    sent
+}
+
+pub(crate) unsafe fn cuLaunchHostFunc(
+    hStream: CUstream,
+    fn_: CUhostFn,
+    userData: *mut c_void,
+) -> CUresult {
+    const OP: OpId = op_id("cuLaunchHostFunc");
+    done(|| {
+        let function = fn_.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        add(OP, hStream, Function::Host(function), userData)
+    })
+}
+
+/// How the driver waits for the function makes no difference from here.
+pub(crate) unsafe fn cuLaunchHostFunc_v2(
+    hStream: CUstream,
+    fn_: CUhostFn,
+    userData: *mut c_void,
+    _syncMode: c_uint,
+) -> CUresult {
+    // SAFETY: the program's function and argument.
+    unsafe { cuLaunchHostFunc(hStream, fn_, userData) }
+}
+
+pub(crate) unsafe fn cuStreamAddCallback(
+    hStream: CUstream,
+    callback: CUstreamCallback,
+    userData: *mut c_void,
+    flags: c_uint,
+) -> CUresult {
+    const OP: OpId = op_id("cuStreamAddCallback");
+    done(|| {
+        let function = callback.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        if flags != 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        add(OP, hStream, Function::Callback(function), userData)
+    })
+}

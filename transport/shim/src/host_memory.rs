@@ -1,0 +1,175 @@
+//! Page-locked memory. It is memory of the client and cannot be mapped for the device, which is
+//! another machine's: so it has no device pointer, and devices say that they cannot map it.
+
+// mmap(2), and results written through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_uint, c_void};
+use std::ptr;
+
+use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult};
+
+use crate::allocations::{Allocation, Place};
+use crate::context::{self, put};
+use crate::entry::done;
+use crate::log;
+use crate::session::{self, Session};
+use crate::state::{read, write};
+use crate::stats::local;
+
+const PAGE: usize = 4096;
+
+fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
+    let current = context::top();
+    write(&session.state.allocations).add(Allocation {
+        base: base.addr() as u64,
+        size: size as u64,
+        place,
+        context: current.handle,
+        device: current.device,
+        id: 0,
+        flags,
+        pool: 0,
+    });
+}
+
+/// The allocation of page-locked memory that begins at `p`.
+fn begins(session: &Session, p: *mut c_void, place: Place) -> Result<Allocation, CUresult> {
+    let found = read(&session.state.allocations).at(p.addr() as u64);
+    found
+        .filter(|a| a.place == place)
+        .ok_or(cuda::CUDA_ERROR_INVALID_VALUE)
+}
+
+pub(crate) unsafe fn cuMemHostAlloc(
+    pp: *mut *mut c_void,
+    bytesize: usize,
+    flags: c_uint,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        context::current()?;
+        local!("cuMemHostAlloc");
+        let known = cuda::CU_MEMHOSTALLOC_PORTABLE
+            | cuda::CU_MEMHOSTALLOC_DEVICEMAP
+            | cuda::CU_MEMHOSTALLOC_WRITECOMBINED;
+        if pp.is_null() || bytesize == 0 || flags & !known != 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let size = bytesize
+            .checked_next_multiple_of(PAGE)
+            .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
+        // SAFETY: new memory, where the kernel likes.
+        let memory = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                size,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if memory == libc::MAP_FAILED {
+            return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
+        }
+        note(session, memory, bytesize, Place::HostAllocated, flags);
+        // SAFETY: a pointer of the program.
+        unsafe { put(pp, memory) }
+    })
+}
+
+pub(crate) unsafe fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe { cuMemHostAlloc(pp, bytesize, 0) }
+}
+
+pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuMemFreeHost");
+        let found = begins(session, p, Place::HostAllocated)?;
+        // Copies from here have taken their bytes, and those to here were awaited: nothing is under
+        // way that CUDA would wait for.
+        write(&session.state.allocations).remove(found.base);
+        let size = (found.size as usize).next_multiple_of(PAGE);
+        // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
+        unsafe { libc::munmap(p, size) };
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemHostRegister_v2(
+    p: *mut c_void,
+    bytesize: usize,
+    flags: c_uint,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        context::current()?;
+        local!("cuMemHostRegister_v2");
+        let known = cuda::CU_MEMHOSTREGISTER_PORTABLE
+            | cuda::CU_MEMHOSTREGISTER_DEVICEMAP
+            | cuda::CU_MEMHOSTREGISTER_IOMEMORY
+            | cuda::CU_MEMHOSTREGISTER_READ_ONLY;
+        if p.is_null() || bytesize == 0 || flags & !known != 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        if flags & cuda::CU_MEMHOSTREGISTER_IOMEMORY != 0 {
+            return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+        }
+        let begin = p.addr() as u64;
+        let last = begin + (bytesize as u64 - 1);
+        let allocations = read(&session.state.allocations);
+        if allocations.find(begin).is_some() || allocations.find(last).is_some() {
+            return Err(cuda::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        drop(allocations);
+        note(session, p, bytesize, Place::HostRegistered, flags);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuMemHostUnregister");
+        let found = begins(session, p, Place::HostRegistered)
+            .map_err(|_| cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)?;
+        write(&session.state.allocations).remove(found.base);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
+    _pdptr: *mut CUdeviceptr,
+    p: *mut c_void,
+    flags: c_uint,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuMemHostGetDevicePointer_v2");
+        let found = read(&session.state.allocations).find(p.addr() as u64);
+        if flags != 0 || !found.is_some_and(|a| a.place.is_host()) {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        log::once(
+            "cuMemHostGetDevicePointer",
+            "page-locked memory of this machine has no device pointer: the GPU is another machine's \
+             (cuMemHostGetDevicePointer)",
+        );
+        Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
+    })
+}
+
+pub(crate) unsafe fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuMemHostGetFlags");
+        let found = read(&session.state.allocations).find(p.addr() as u64);
+        let found = found.filter(|a| a.place.is_host());
+        let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pFlags, found.flags) }
+    })
+}

@@ -1,0 +1,431 @@
+//! Options of the JIT compiler, and the linker (`cuLink*`).
+
+// Reads options and writes logs through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt as _;
+use std::ptr::without_provenance_mut;
+use std::{fs, slice};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{JitOptions, LinkAdd, LinkCreate, Logs, Payload as _};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUjit_option, CUjitInputType, CUlinkState, CUresult,
+};
+use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
+
+use crate::clock;
+use crate::context::{put, put_wanted};
+use crate::entry::{Call, check, done, exchange, mint, written};
+use crate::log;
+use crate::session::{self, with_lane};
+use crate::state::lock;
+
+/// A buffer of the program for a log.
+#[derive(Clone, Copy, Default)]
+struct Buffer {
+    /// Address; 0 for none.
+    to: usize,
+    /// Bytes.
+    size: u32,
+    /// Address of the option's value, which is to say how many bytes the log has; 0 for none.
+    size_at: usize,
+}
+
+/// Where the program wants to have what the compiler says.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Wanted {
+    info: Buffer,
+    error: Buffer,
+    /// Address of the value of WALL_TIME; 0 for none.
+    wall_at: usize,
+}
+
+/// The program's options: for the server, and what comes back.
+///
+/// # Errors
+///
+/// INVALID_VALUE, or NOT_SUPPORTED for options whose values are addresses of the program.
+///
+/// # Safety
+///
+/// Two arrays of `count` elements, whose values are what the options say.
+pub(crate) unsafe fn options(
+    count: c_uint,
+    names: *const CUjit_option,
+    values: *const *mut c_void,
+) -> Result<(JitOptions, Wanted), CUresult> {
+    let mut options = JitOptions::default();
+    let mut wanted = Wanted::default();
+    if count == 0 {
+        return Ok((options, wanted));
+    }
+    if names.is_null() || values.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    let (names, values) = unsafe {
+        (
+            slice::from_raw_parts(names, count as usize),
+            slice::from_raw_parts(values, count as usize),
+        )
+    };
+    for (name, value) in names.iter().zip(values) {
+        let at = std::ptr::from_ref(value).expose_provenance();
+        let number = value.expose_provenance();
+        match *name {
+            cuda::CU_JIT_INFO_LOG_BUFFER => wanted.info.to = number,
+            cuda::CU_JIT_ERROR_LOG_BUFFER => wanted.error.to = number,
+            cuda::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES => {
+                (wanted.info.size, wanted.info.size_at) = (number as u32, at);
+            }
+            cuda::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
+                (wanted.error.size, wanted.error.size_at) = (number as u32, at);
+            }
+            cuda::CU_JIT_WALL_TIME => wanted.wall_at = at,
+            cuda::CU_JIT_GLOBAL_SYMBOL_NAMES
+            | cuda::CU_JIT_GLOBAL_SYMBOL_ADDRESSES
+            | cuda::CU_JIT_GLOBAL_SYMBOL_COUNT
+            | cuda::CU_JIT_REFERENCED_KERNEL_NAMES
+            | cuda::CU_JIT_REFERENCED_KERNEL_COUNT
+            | cuda::CU_JIT_REFERENCED_VARIABLE_NAMES
+            | cuda::CU_JIT_REFERENCED_VARIABLE_COUNT => {
+                log::once(
+                    "jit option",
+                    "options of the JIT compiler that name symbols are not supported",
+                );
+                return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+            }
+            plain => options.plain.push((plain, number as u64)),
+        }
+    }
+    let len = |buffer: Buffer| if buffer.to == 0 { 0 } else { buffer.size };
+    (options.info_log, options.error_log) = (len(wanted.info), len(wanted.error));
+    Ok((options, wanted))
+}
+
+impl Wanted {
+    /// Gives the program what the compiler said.
+    ///
+    /// # Safety
+    ///
+    /// The arrays and buffers that [`options`] was given still are there.
+    pub(crate) unsafe fn give(&self, logs: &Logs) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            give_log(self.info, &logs.info);
+            give_log(self.error, &logs.error);
+        }
+        if self.wall_at != 0 {
+            let at = std::ptr::with_exposed_provenance_mut::<f32>(self.wall_at);
+            // SAFETY: the value of an option is as wide as a pointer.
+            unsafe { at.write_unaligned(logs.wall_ms) };
+        }
+    }
+}
+
+unsafe fn give_log(buffer: Buffer, log: &[u8]) {
+    let room = buffer.size as usize;
+    let mut len = 0;
+    if buffer.to != 0 && room > 0 {
+        len = log.len().min(room - 1);
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(buffer.to);
+        // SAFETY: `room` bytes of the program, of which the last is for the NUL.
+        unsafe {
+            std::ptr::copy_nonoverlapping(log.as_ptr(), to, len);
+            to.add(len).write(0);
+        }
+    }
+    if buffer.size_at != 0 {
+        let at = std::ptr::with_exposed_provenance_mut::<u32>(buffer.size_at);
+        // SAFETY: the value of an option is as wide as a pointer.
+        unsafe { at.write_unaligned(len as u32) };
+    }
+}
+
+/// A linker.
+#[derive(Default)]
+pub(crate) struct Linker {
+    wanted: Wanted,
+    /// What was linked: the program may read it until the linker is destroyed.
+    image: Vec<u8>,
+}
+
+fn number(state: CUlinkState) -> u64 {
+    state.addr() as u64
+}
+
+pub(crate) unsafe fn cuLinkCreate_v2(
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+    stateOut: *mut CUlinkState,
+) -> CUresult {
+    const OP: OpId = op_id("cuLinkCreate_v2");
+    done(|| {
+        let session = session::cuda()?;
+        if stateOut.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: the program's arrays, which it keeps until the linker is destroyed, as CUDA asks.
+        let (jit, wanted) = unsafe { self::options(numOptions, options, optionValues) }?;
+        let handle = mint(Kind::Link);
+        exchange(
+            session,
+            OP,
+            Flags::default(),
+            |w| {
+                LinkCreate { handle, jit }.write(w);
+                Ok(())
+            },
+            |_| Ok(()),
+        )?;
+        let linker = Linker {
+            wanted,
+            image: Vec::new(),
+        };
+        lock(&session.state.linkers).insert(handle, linker);
+        // SAFETY: a pointer of the program.
+        unsafe { put(stateOut, without_provenance_mut(handle as usize)) }
+    })
+}
+
+fn wanted(session: &session::Session, state: u64) -> Result<Wanted, CUresult> {
+    let linkers = lock(&session.state.linkers);
+    let linker = linkers.get(&state).ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)?;
+    Ok(linker.wanted)
+}
+
+fn add(
+    state: CUlinkState,
+    kind: CUjitInputType,
+    data: &[u8],
+    name: &str,
+    jit: JitOptions,
+) -> Result<(), CUresult> {
+    const OP: OpId = op_id("cuLinkAddData_v2");
+    let session = session::cuda()?;
+    let wanted = wanted(session, number(state))?;
+    if data.len() > BULK_MAX {
+        log::once(
+            "cuLinkAddData",
+            "an input of the linker is larger than 16 MiB",
+        );
+        return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    with_lane(session, |lane| {
+        let began = clock::now();
+        let add = LinkAdd {
+            state: number(state),
+            kind,
+            name,
+            jit,
+        };
+        let mut call = written(
+            lane,
+            |w| {
+                add.write(w);
+                Ok(())
+            },
+            |lane, small| Call::new(OP, Flags::default(), began).send(lane, small, data),
+        )?;
+        #[allow(
+            clippy::redundant_closure,
+            reason = "the bare function has one lifetime only"
+        )]
+        let logs = call.always(lane, |r| Logs::read(r))?;
+        // SAFETY: the program keeps them until the linker is destroyed, as CUDA asks.
+        unsafe { wanted.give(&logs) };
+        let outcome = lane.outcome(&call.header);
+        call.end();
+        check(outcome)
+    })
+}
+
+pub(crate) unsafe fn cuLinkAddData_v2(
+    state: CUlinkState,
+    type_: CUjitInputType,
+    data: *mut c_void,
+    size: usize,
+    name: *const c_char,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    done(|| {
+        if data.is_null() || size == 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: the program's arrays and bytes.
+        let ((jit, _), data) = unsafe {
+            (
+                self::options(numOptions, options, optionValues)?,
+                slice::from_raw_parts(data.cast::<u8>(), size),
+            )
+        };
+        let name = match name.is_null() {
+            true => String::new(),
+            // SAFETY: a string of the program.
+            false => unsafe { CStr::from_ptr(name) }
+                .to_string_lossy()
+                .into_owned(),
+        };
+        add(state, type_, data, &name, jit)
+    })
+}
+
+/// Reads a file that the program names: it is a file of this machine.
+///
+/// # Errors
+///
+/// FILE_NOT_FOUND, INVALID_VALUE for null.
+///
+/// # Safety
+///
+/// Null, or a C string.
+pub(crate) unsafe fn file(path: *const c_char) -> Result<Vec<u8>, CUresult> {
+    if path.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    let path = unsafe { CStr::from_ptr(path) };
+    let path = std::ffi::OsStr::from_bytes(path.to_bytes());
+    fs::read(path).map_err(|_| cuda::CUDA_ERROR_FILE_NOT_FOUND)
+}
+
+pub(crate) unsafe fn cuLinkAddFile_v2(
+    state: CUlinkState,
+    type_: CUjitInputType,
+    path: *const c_char,
+    numOptions: c_uint,
+    options: *mut CUjit_option,
+    optionValues: *mut *mut c_void,
+) -> CUresult {
+    done(|| {
+        // SAFETY: the program's string and arrays.
+        let (mut data, (jit, _)) = unsafe {
+            (
+                file(path)?,
+                self::options(numOptions, options, optionValues)?,
+            )
+        };
+        if type_ == cuda::CU_JIT_INPUT_PTX && data.last() != Some(&0) {
+            data.push(0);
+        }
+        // SAFETY: the program's string, which `file` has read.
+        let name = unsafe { CStr::from_ptr(path) }.to_string_lossy();
+        add(state, type_, &data, &name, jit)
+    })
+}
+
+pub(crate) unsafe fn cuLinkComplete(
+    state: CUlinkState,
+    cubinOut: *mut *mut c_void,
+    sizeOut: *mut usize,
+) -> CUresult {
+    const OP: OpId = op_id("cuLinkComplete");
+    done(|| {
+        let session = session::cuda()?;
+        if cubinOut.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let wanted = wanted(session, number(state))?;
+        let image = with_lane(session, |lane| {
+            let began = clock::now();
+            let mut call = written(
+                lane,
+                |w| {
+                    w.u64(number(state));
+                    Ok(())
+                },
+                |lane, small| Call::new(OP, Flags::default(), began).send(lane, small, &[]),
+            )?;
+            let mut image = Vec::new();
+            loop {
+                let header = call.header;
+                let last = !header.flags.has(Flags::MORE);
+                let logs = lane.arguments(&header, |r| match last {
+                    true => Logs::read(r).map(Some),
+                    false => Ok(None),
+                })?;
+                let at = image.len();
+                image.resize(at + header.bulk(), 0);
+                lane.bulk(&mut image[at..])?;
+                if let Some(logs) = logs {
+                    // SAFETY: the program keeps them until the linker is destroyed, as CUDA asks.
+                    unsafe { wanted.give(&logs) };
+                    break;
+                }
+                call.next(lane)?;
+            }
+            let outcome = lane.outcome(&call.header);
+            call.received(image.len());
+            call.end();
+            check(outcome)?;
+            Ok(image)
+        })?;
+        let mut linkers = lock(&session.state.linkers);
+        let linker = linkers.get_mut(&number(state));
+        let linker = linker.ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)?;
+        linker.image = image;
+        // SAFETY: pointers of the program.
+        unsafe {
+            put_wanted(sizeOut, linker.image.len());
+            put(cubinOut, linker.image.as_mut_ptr().cast())
+        }
+    })
+}
+
+pub(crate) unsafe fn cuLinkDestroy(state: CUlinkState) -> CUresult {
+    const OP: OpId = op_id("cuLinkDestroy");
+    done(|| {
+        let session = session::cuda()?;
+        let handle = number(state);
+        if lock(&session.state.linkers).remove(&handle).is_none() {
+            return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+        }
+        exchange(
+            session,
+            OP,
+            Flags::default(),
+            |w| {
+                w.u64(handle);
+                Ok(())
+            },
+            |_| Ok(()),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_stay_here_and_plain_options_travel() {
+        let mut log = [0xffu8; 8];
+        let names = [
+            cuda::CU_JIT_OPTIMIZATION_LEVEL,
+            cuda::CU_JIT_ERROR_LOG_BUFFER,
+            cuda::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        ];
+        let mut values = [
+            without_provenance_mut(3),
+            log.as_mut_ptr().cast::<c_void>(),
+            without_provenance_mut(8),
+        ];
+        // SAFETY: arrays of three elements, and a buffer of eight bytes.
+        unsafe {
+            let (sent, wanted) = options(3, names.as_ptr(), values.as_mut_ptr()).unwrap();
+            assert_eq!(sent.plain, [(cuda::CU_JIT_OPTIMIZATION_LEVEL, 3)]);
+            assert_eq!((sent.info_log, sent.error_log), (0, 8));
+            wanted.give(&Logs {
+                error: b"line 3: unknown opcode".to_vec(),
+                ..Logs::default()
+            });
+        }
+        assert_eq!(&log, b"line 3:\0");
+        assert_eq!(values[2].addr() as u32, 7);
+    }
+}

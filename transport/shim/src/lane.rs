@@ -1,0 +1,485 @@
+//! A lane: the connection of one thread.
+//!
+//! The sending half is shared, so that the flusher, and a thread whose call must come after one of
+//! this lane, can send what lies in it. The receiving half is the thread's own.
+
+use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_link::{Ender, Link, LinkError, LinkKind, Rx, Tx};
+use gtrace_protocol::{
+    After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
+    Writer, control,
+};
+
+use crate::session::Session;
+use crate::{clock, flusher, fork, log, status};
+
+/// Frames that may lie unsent.
+const FRAMES: u32 = 32;
+/// Bytes that may lie unsent.
+const BYTES: usize = 16 << 10;
+/// A lane that sent nothing for so long sends the next frame at once.
+const IDLE_NS: u64 = 200_000;
+
+/// The sending half.
+pub(crate) struct Outgoing {
+    number: u16,
+    /// Another thread's call waits for what lies here.
+    hurry: AtomicBool,
+    end: Ender,
+    sending: Mutex<Sending>,
+}
+
+struct Sending {
+    tx: Box<dyn Tx>,
+    seq: u64,
+    frames: u32,
+    flushed_ns: u64,
+    open: bool,
+}
+
+impl Sending {
+    fn flush(&mut self) -> Result<(), LinkError> {
+        self.frames = 0;
+        self.flushed_ns = clock::now();
+        self.tx.flush()
+    }
+}
+
+impl Outgoing {
+    fn lock(&self) -> MutexGuard<'_, Sending> {
+        self.sending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends what lies here, unless the owner is about to.
+    ///
+    /// True if something lay here or may come at once.
+    pub(crate) fn flush_from_outside(&self) -> bool {
+        let mut sending = match self.sending.try_lock() {
+            Ok(sending) => sending,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                // The owner may wait for room in there, so waiting for it could take for ever.
+                self.hurry.store(true, Ordering::Relaxed);
+                return true;
+            }
+        };
+        if sending.frames == 0 || !sending.open {
+            return false;
+        }
+        // An error comes to the owner with its next call.
+        let _ = sending.flush();
+        true
+    }
+
+    /// Its number in the session.
+    pub(crate) const fn number(&self) -> u16 {
+        self.number
+    }
+}
+
+/// A frame to send.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub(crate) op: OpId,
+    pub(crate) flags: Flags,
+    /// Counter of the current context's handle, or 0.
+    pub(crate) context: u32,
+    pub(crate) small: &'a [u8],
+    pub(crate) bulk: &'a [u8],
+    /// When the program's call began, ns.
+    pub(crate) began: u64,
+}
+
+/// The connection of one thread.
+pub(crate) struct Lane {
+    pub(crate) session: &'static Session,
+    out: Arc<Outgoing>,
+    /// In the child of a fork it is left alone.
+    rx: ManuallyDrop<Box<dyn Rx>>,
+    /// Best size of a piece of a bulk copy, bytes.
+    pub(crate) chunk: usize,
+    credits: u32,
+    scratch: Vec<u8>,
+    /// An error of a one-way call that the program has not been told of; 0 for none.
+    sticky: CUresult,
+    /// The last frame of another lane that was hurried on.
+    hurried: u64,
+    generation: u32,
+    /// A flush costs no system call while the other side is awake.
+    cheap_flush: bool,
+}
+
+impl Lane {
+    pub(crate) fn new(session: &'static Session, link: Link, number: u16, credits: u32) -> Self {
+        let out = Arc::new(Outgoing {
+            number,
+            hurry: AtomicBool::new(false),
+            end: link.end,
+            sending: Mutex::new(Sending {
+                tx: link.tx,
+                seq: 0,
+                frames: 0,
+                flushed_ns: 0,
+                open: true,
+            }),
+        });
+        session.lanes.add(Arc::clone(&out));
+        Self {
+            session,
+            out,
+            rx: ManuallyDrop::new(link.rx),
+            chunk: link.info.chunk.max(4096),
+            credits,
+            scratch: Vec::with_capacity(4096),
+            sticky: 0,
+            hurried: 0,
+            generation: fork::generation(),
+            cheap_flush: link.info.kind == LinkKind::SharedMemory,
+        }
+    }
+
+    /// Its number in the session.
+    pub(crate) fn number(&self) -> u16 {
+        self.out.number
+    }
+
+    /// Whether it was opened before a fork.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.generation != fork::generation()
+    }
+
+    /// An empty writer, to be given back with [`Lane::give_back`].
+    pub(crate) fn writer(&mut self) -> Writer {
+        Writer::over(std::mem::take(&mut self.scratch))
+    }
+
+    pub(crate) fn give_back(&mut self, writer: Writer) {
+        self.scratch = writer.into_inner();
+    }
+
+    /// Puts a frame behind the others. It is sent at once if somebody waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`]; INVALID_VALUE for more arguments than a frame can have.
+    pub(crate) fn send(&mut self, frame: &Frame<'_>) -> Result<u64, CUresult> {
+        if frame.small.len() > SMALL_MAX || frame.bulk.len() > BULK_MAX {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        self.try_send(frame).map_err(|error| self.lost(&error))
+    }
+
+    fn try_send(&mut self, frame: &Frame<'_>) -> Result<u64, LinkError> {
+        while self.credits == 0 {
+            self.out.lock().flush()?;
+            self.control()?;
+        }
+        self.credits -= 1;
+        let one_way = frame.flags.has(Flags::ONE_WAY);
+        let mut sending = self.out.lock();
+        sending.seq += 1;
+        let seq = sending.seq;
+        let mine = After::new(self.out.number, seq).0;
+        let last = match one_way {
+            true => self.session.last.swap(mine, Ordering::AcqRel),
+            false => self.session.last.load(Ordering::Acquire),
+        };
+        let after = match After(last).lane() == self.out.number {
+            true => 0,
+            false => last,
+        };
+        let mut header = Header {
+            op: frame.op,
+            seq,
+            after,
+            sent_ns: frame.began,
+            context: frame.context,
+            flags: frame.flags,
+            ..Header::default()
+        };
+        // Both were found small enough.
+        header.set_payload(frame.small.len(), frame.bulk.len());
+        let len = HEADER_LEN + frame.small.len();
+        let room = sending.tx.reserve(len)?;
+        room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+        room[HEADER_LEN..len].copy_from_slice(frame.small);
+        sending.tx.commit(len);
+        sending.frames += 1;
+        let bulk = !frame.bulk.is_empty();
+        if bulk {
+            sending.tx.bulk(frame.bulk)?;
+        }
+        let now = !one_way
+            || bulk
+            || after != 0
+            || sending.frames >= FRAMES
+            || (self.cheap_flush && sending.frames >= 4)
+            || sending.tx.pending() >= BYTES
+            || frame.began.saturating_sub(sending.flushed_ns) > IDLE_NS
+            || self.out.hurry.load(Ordering::Relaxed);
+        if now {
+            self.out.hurry.store(false, Ordering::Relaxed);
+            sending.flush()?;
+        }
+        drop(sending);
+        if !now {
+            self.session.flusher.arm();
+        }
+        if after != 0 && after != self.hurried {
+            self.hurried = after;
+            self.session.lanes.hurry(After(after).lane());
+        }
+        Ok(seq)
+    }
+
+    /// Takes in one frame that is no answer.
+    fn control(&mut self) -> Result<(), LinkError> {
+        let header = Header::parse(self.rx.peek(HEADER_LEN, None)?)?;
+        self.take_control(&header)
+    }
+
+    fn take_control(&mut self, header: &Header) -> Result<(), LinkError> {
+        let len = HEADER_LEN + header.small as usize;
+        let payload = &self.rx.peek(len, None)?[HEADER_LEN..len];
+        let reason = String::from_utf8_lossy(payload).into_owned();
+        self.rx.consume(len);
+        self.skip(header.bulk())?;
+        self.credits = self.credits.saturating_add(header.credit.into());
+        match header.op {
+            control::GOODBYE => Err(LinkError::Closed(match reason.is_empty() {
+                true => self.session.peer(),
+                false => format!("{} ({reason})", self.session.peer()),
+            })),
+            control::CREDIT => {
+                self.note_sticky(header.context);
+                Ok(())
+            }
+            // An answer that nobody waits for any more, or a control frame of a later version.
+            _ => Ok(()),
+        }
+    }
+
+    fn skip(&mut self, mut len: usize) -> Result<(), LinkError> {
+        while len > 0 {
+            let some = self.rx.some(len)?.len().min(len);
+            self.rx.consume(some);
+            len -= some;
+        }
+        Ok(())
+    }
+
+    /// Waits for the header of the answer to frame `seq`. What follows it is still to be read.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn answer(&mut self, seq: u64) -> Result<Header, CUresult> {
+        let received = self.try_answer(seq);
+        received.map_err(|error| self.lost(&error))
+    }
+
+    fn try_answer(&mut self, seq: u64) -> Result<Header, LinkError> {
+        loop {
+            let header = Header::parse(self.rx.peek(HEADER_LEN, None)?)?;
+            if header.is_control() || !header.flags.has(Flags::REPLY) || header.seq < seq {
+                self.take_control(&header)?;
+                continue;
+            }
+            if header.seq != seq {
+                return Err(LinkError::Frame(FrameError::Sequence {
+                    found: header.seq,
+                    wanted: seq,
+                }));
+            }
+            self.credits = self.credits.saturating_add(header.credit.into());
+            return Ok(header);
+        }
+    }
+
+    /// Reads the arguments of an answer, whose header is then read too.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`]; UNKNOWN if `read` cannot make sense of them.
+    pub(crate) fn arguments<T>(
+        &mut self,
+        header: &Header,
+        read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+    ) -> Result<T, CUresult> {
+        let len = HEADER_LEN + header.small as usize;
+        let got = match self.rx.peek(len, None) {
+            Ok(bytes) => read(&mut Reader::new(&bytes[HEADER_LEN..len])),
+            Err(error) => return Err(self.lost(&error)),
+        };
+        self.rx.consume(len);
+        got.map_err(|error| {
+            log::once(
+                &format!("answer {}", header.op),
+                &format!(
+                    "the server's answer to operation {:#x} cannot be read: {error}",
+                    header.op
+                ),
+            );
+            cuda::CUDA_ERROR_UNKNOWN
+        })
+    }
+
+    /// Reads the bulk part of an answer whose arguments were read.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn bulk(&mut self, into: &mut [u8]) -> Result<(), CUresult> {
+        let read = self.rx.read(into);
+        read.map_err(|error| self.lost(&error))
+    }
+
+    /// Reads the bulk part of an answer to nowhere.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn drop_bulk(&mut self, len: usize) -> Result<(), CUresult> {
+        self.skip(len).map_err(|error| self.lost(&error))
+    }
+
+    /// What the program is told: the call's own failure, or else an earlier one-way call's.
+    pub(crate) fn outcome(&mut self, header: &Header) -> CUresult {
+        self.note_sticky(header.context);
+        match header.status {
+            cuda::CUDA_SUCCESS => self.take_sticky(),
+            code => {
+                if self.sticky == code {
+                    self.sticky = 0;
+                }
+                code
+            }
+        }
+    }
+
+    /// Keeps the error of an earlier one-way call until it can be told.
+    pub(crate) fn note_sticky(&mut self, code: CUresult) {
+        if code == 0 {
+            return;
+        }
+        if status::stays(code) {
+            self.session.set_broken(code);
+        } else {
+            self.sticky = code;
+        }
+    }
+
+    /// The error of an earlier one-way call that the program has to be told now, or 0.
+    pub(crate) fn take_sticky(&mut self) -> CUresult {
+        match self.session.broken() {
+            0 => std::mem::take(&mut self.sticky),
+            code => code,
+        }
+    }
+
+    /// Sends what lies here.
+    pub(crate) fn flush(&self) {
+        let mut sending = self.out.lock();
+        if sending.frames > 0 {
+            // An error comes with the lane's next call.
+            let _ = sending.flush();
+        }
+    }
+
+    fn lost(&self, error: &LinkError) -> CUresult {
+        self.session.lose(&error.to_string());
+        status::LOST
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        if self.is_foreign() {
+            // The parent's: not one byte may be sent, not even a goodbye.
+            return;
+        }
+        self.session.lanes.remove(self.out.number);
+        let mut sending = self.out.lock();
+        sending.open = false;
+        let header = Header {
+            length: HEADER_LEN as u32,
+            op: control::GOODBYE,
+            seq: sending.seq + 1,
+            sent_ns: clock::now(),
+            flags: Flags::ONE_WAY,
+            ..Header::default()
+        };
+        // If the link is at its end already, the other side knows.
+        if let Ok(room) = sending.tx.reserve(HEADER_LEN) {
+            room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+            sending.tx.commit(HEADER_LEN);
+            let _ = sending.flush();
+        }
+        drop(sending);
+        drop_rx(&mut self.rx);
+    }
+}
+
+/// Drops the receiving half, once, at the lane's end.
+#[allow(unsafe_code)]
+fn drop_rx(rx: &mut ManuallyDrop<Box<dyn Rx>>) {
+    // SAFETY: called by the lane's `drop` alone, after which nobody has it.
+    unsafe { ManuallyDrop::drop(rx) };
+}
+
+/// The sending halves of a session's lanes.
+#[derive(Default)]
+pub(crate) struct Lanes(Mutex<Vec<Arc<Outgoing>>>);
+
+impl Lanes {
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Outgoing>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, lane: Arc<Outgoing>) {
+        self.lock().push(lane);
+    }
+
+    fn remove(&self, number: u16) {
+        self.lock().retain(|lane| lane.number() != number);
+    }
+
+    /// Sends what lies in lane `number`, as another waits for it.
+    fn hurry(&self, number: u16) {
+        let lane = {
+            let lanes = self.lock();
+            lanes.iter().find(|lane| lane.number() == number).cloned()
+        };
+        if let Some(lane) = lane {
+            lane.flush_from_outside();
+        }
+    }
+
+    /// Ends every lane, so that no thread waits in one.
+    pub(crate) fn end_all(&self) {
+        for lane in self.lock().iter() {
+            lane.end.end();
+        }
+    }
+
+    /// Sends what lies in any lane. True if something lay there.
+    pub(crate) fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool {
+        all.clear();
+        all.extend(self.lock().iter().cloned());
+        let mut any = false;
+        for lane in all.drain(..) {
+            any |= lane.flush_from_outside();
+        }
+        any
+    }
+}
+
+impl flusher::Flush for Session {
+    fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool {
+        self.lanes.flush(all)
+    }
+}

@@ -1,0 +1,488 @@
+//! Launches. They are one-way: what CUDA reports at the call itself is checked here, by what is
+//! known of device and function, and the rest comes with a later call.
+
+// Reads arguments and configurations through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::slice;
+
+use gtrace_cuda::payload::{
+    ATTRIBUTE_VALUE, Attribute, Attributes, LAUNCH_ATTRIBUTES_MAX, Launch, PARAMETERS_MAX,
+};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUresult, CUstream,
+};
+use gtrace_protocol::{Flags, OpId, Writer, op_id};
+
+use crate::context;
+use crate::device::{attribute, device};
+use crate::entry::{check, done, exchange, leave, written};
+use crate::functions::{Record, any_record};
+use crate::generated::driver::remote;
+use crate::log;
+use crate::session::{self, Session, with_lane};
+use crate::{clock, copy};
+
+/// Marks in `extra` (cuda.h: CU_LAUNCH_PARAM_END, BUFFER_POINTER, BUFFER_SIZE).
+const END: usize = 0;
+const BUFFER_POINTER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+
+/// Where the program has the arguments.
+#[derive(Clone, Copy)]
+struct Arguments {
+    /// A pointer to each.
+    each: *const *mut c_void,
+    /// Or marks and a buffer.
+    extra: *const *mut c_void,
+}
+
+/// What the client knows of a launch's limits.
+fn check_limits(session: &Session, record: &Record, launch: &Launch<'_>) -> Result<(), CUresult> {
+    let invalid = Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    if launch.grid.contains(&0) || launch.block.contains(&0) {
+        return invalid;
+    }
+    let device = device(session, context::current()?.device)?;
+    let above = |value: u32, limit| {
+        attribute(device, limit).is_some_and(|max| i64::from(value) > i64::from(max))
+    };
+    if above(launch.grid[0], cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)
+        || above(launch.grid[1], cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)
+        || above(launch.grid[2], cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)
+        || above(launch.block[0], cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)
+        || above(launch.block[1], cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)
+        || above(launch.block[2], cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)
+    {
+        return invalid;
+    }
+    let threads = launch.block.iter().map(|n| u64::from(*n)).product::<u64>();
+    let threads = u32::try_from(threads).unwrap_or(u32::MAX);
+    if above(threads, cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
+        return invalid;
+    }
+    let beyond = |value: u32, limit| {
+        record
+            .attribute(limit)
+            .is_some_and(|max| i64::from(value) > i64::from(max))
+    };
+    if beyond(threads, cuda::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
+        // Registers, or the kernel's own bounds.
+        return Err(cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    }
+    if beyond(
+        launch.shared_bytes,
+        cuda::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    ) {
+        return invalid;
+    }
+    Ok(())
+}
+
+/// Bytes of the parameter buffer.
+///
+/// # Errors
+///
+/// INVALID_VALUE if there are no arguments and there should be; NOT_SUPPORTED without a layout.
+///
+/// # Safety
+///
+/// The program's promise to `cuLaunchKernel`.
+unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize, CUresult> {
+    if !arguments.each.is_null() {
+        return match record.parameters {
+            Some(_) => Ok(record.parameter_bytes),
+            None => {
+                log::once(
+                    "layout",
+                    "the server's driver is older than CUDA 12.4 and does not tell the layout of a \
+                     kernel's parameters: such kernels cannot be launched",
+                );
+                Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
+            }
+        };
+    }
+    // SAFETY: the caller's promise.
+    let buffer = unsafe { extra(arguments.extra) }?;
+    match buffer {
+        Some(bytes) => Ok(bytes.len()),
+        None if record.parameter_bytes == 0 => Ok(0),
+        None => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
+/// The buffer that `extra` names.
+///
+/// # Safety
+///
+/// The program's promise: null, or marks with their values up to END.
+unsafe fn extra<'a>(extra: *const *mut c_void) -> Result<Option<&'a [u8]>, CUresult> {
+    if extra.is_null() {
+        return Ok(None);
+    }
+    let (mut buffer, mut size) = (std::ptr::null::<u8>(), 0usize);
+    let mut at = 0;
+    loop {
+        // SAFETY: END was not yet there.
+        let mark = unsafe { extra.add(at).read() }.addr();
+        if mark == END {
+            break;
+        }
+        // SAFETY: a mark has its value behind it.
+        let value = unsafe { extra.add(at + 1).read() };
+        match mark {
+            BUFFER_POINTER => buffer = value.cast::<u8>().cast_const(),
+            // SAFETY: it points to the size.
+            BUFFER_SIZE => size = unsafe { value.cast::<usize>().read() },
+            _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        }
+        at += 2;
+    }
+    match (buffer.is_null(), size) {
+        (_, 0) => Ok(None),
+        (true, _) => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        _ if size > PARAMETERS_MAX => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        // SAFETY: the program says that so many bytes are there.
+        _ => Ok(Some(unsafe { slice::from_raw_parts(buffer, size) })),
+    }
+}
+
+/// Appends the parameter buffer.
+///
+/// # Safety
+///
+/// As for [`len`], which has counted.
+unsafe fn gather(w: &mut Writer, record: &Record, arguments: Arguments) -> Result<(), CUresult> {
+    if arguments.each.is_null() {
+        // SAFETY: the caller's promise.
+        if let Some(bytes) = unsafe { extra(arguments.extra) }? {
+            w.raw(bytes);
+        }
+        return Ok(());
+    }
+    let mut at = 0;
+    for (index, parameter) in record.parameters.iter().flatten().enumerate() {
+        let (offset, size) = (parameter.offset as usize, parameter.size as usize);
+        while at < offset {
+            let gap = (offset - at).min(16);
+            w.raw(&[0; 16][..gap]);
+            at += gap;
+        }
+        // SAFETY: there is a pointer for each parameter.
+        let value = unsafe { arguments.each.add(index).read() }.cast::<u8>();
+        if value.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: it points to as many bytes as the parameter has.
+        w.raw(unsafe { slice::from_raw_parts(value, size) });
+        at = at.max(offset + size);
+    }
+    Ok(())
+}
+
+/// # Safety
+///
+/// The program's promise to `cuLaunchKernel`.
+#[inline]
+unsafe fn launch(
+    op: OpId,
+    launch: &Launch<'_>,
+    attributes: &[CUlaunchAttribute],
+    arguments: Arguments,
+) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    let record = any_record(session, launch.function)?;
+    check_limits(session, record, launch)?;
+    // SAFETY: the caller's promise.
+    let len = unsafe { len(record, arguments) }?;
+    let write = |w: &mut Writer| {
+        launch.write_head_with(w, attributes.iter().map(travelling), len);
+        // SAFETY: the caller's promise.
+        unsafe { gather(w, record, arguments) }
+    };
+    if session.settings.strict {
+        exchange(session, op, Flags::STRICT, write, |_| Ok(()))?;
+    } else {
+        with_lane(session, |lane| {
+            let began = clock::now();
+            check(lane.take_sticky())?;
+            written(lane, write, |lane, small| {
+                leave(lane, op, small, &[], began)
+            })
+        })?;
+    }
+    if session.settings.launch_blocking {
+        let stream = std::ptr::without_provenance_mut(launch.stream as usize);
+        // SAFETY: a handle.
+        check(unsafe { remote::cuStreamSynchronize(stream) })?;
+    }
+    Ok(())
+}
+
+fn travelling(attribute: &CUlaunchAttribute) -> Attribute {
+    const { assert!(size_of::<cuda::CUlaunchAttributeValue>() == ATTRIBUTE_VALUE) };
+    let mut value = [0; ATTRIBUTE_VALUE];
+    // SAFETY: as many bytes as the value has, which is plain data.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            (&raw const attribute.value).cast::<u8>(),
+            value.as_mut_ptr(),
+            ATTRIBUTE_VALUE,
+        );
+    }
+    Attribute {
+        id: attribute.id,
+        value,
+    }
+}
+
+pub(crate) unsafe fn cuLaunchKernel(
+    f: CUfunction,
+    gridDimX: c_uint,
+    gridDimY: c_uint,
+    gridDimZ: c_uint,
+    blockDimX: c_uint,
+    blockDimY: c_uint,
+    blockDimZ: c_uint,
+    sharedMemBytes: c_uint,
+    hStream: CUstream,
+    kernelParams: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    const OP: OpId = op_id("cuLaunchKernel");
+    let what = Launch {
+        function: f.addr() as u64,
+        grid: [gridDimX, gridDimY, gridDimZ],
+        block: [blockDimX, blockDimY, blockDimZ],
+        shared_bytes: sharedMemBytes,
+        stream: copy::stream(hStream),
+        parameters: &[],
+        attributes: Attributes::default(),
+    };
+    let arguments = Arguments {
+        each: kernelParams,
+        extra,
+    };
+    // SAFETY: the program's arguments.
+    done(|| unsafe { launch(OP, &what, &[], arguments) })
+}
+
+pub(crate) unsafe fn cuLaunchCooperativeKernel(
+    f: CUfunction,
+    gridDimX: c_uint,
+    gridDimY: c_uint,
+    gridDimZ: c_uint,
+    blockDimX: c_uint,
+    blockDimY: c_uint,
+    blockDimZ: c_uint,
+    sharedMemBytes: c_uint,
+    hStream: CUstream,
+    kernelParams: *mut *mut c_void,
+) -> CUresult {
+    const OP: OpId = op_id("cuLaunchCooperativeKernel");
+    let what = Launch {
+        function: f.addr() as u64,
+        grid: [gridDimX, gridDimY, gridDimZ],
+        block: [blockDimX, blockDimY, blockDimZ],
+        shared_bytes: sharedMemBytes,
+        stream: copy::stream(hStream),
+        parameters: &[],
+        attributes: Attributes::default(),
+    };
+    let arguments = Arguments {
+        each: kernelParams,
+        extra: std::ptr::null(),
+    };
+    // SAFETY: the program's arguments.
+    done(|| unsafe { launch(OP, &what, &[], arguments) })
+}
+
+/// A configuration, and its attributes.
+///
+/// # Safety
+///
+/// Null, or a configuration of the program.
+unsafe fn configuration<'a>(
+    config: *const CUlaunchConfig,
+    f: CUfunction,
+) -> Result<(Launch<'a>, &'a [CUlaunchAttribute]), CUresult> {
+    // SAFETY: the caller's promise.
+    let config = unsafe { config.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let count = config.numAttrs as usize;
+    let attributes: &[CUlaunchAttribute] = match (config.attrs.is_null(), count) {
+        (_, 0) => &[],
+        (true, _) => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        _ if count > LAUNCH_ATTRIBUTES_MAX => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        // SAFETY: the program says that so many are there.
+        _ => unsafe { slice::from_raw_parts(config.attrs, count) },
+    };
+    let launch = Launch {
+        function: f.addr() as u64,
+        grid: [config.gridDimX, config.gridDimY, config.gridDimZ],
+        block: [config.blockDimX, config.blockDimY, config.blockDimZ],
+        shared_bytes: config.sharedMemBytes,
+        stream: copy::stream(config.hStream),
+        parameters: &[],
+        attributes: Attributes::default(),
+    };
+    Ok((launch, attributes))
+}
+
+pub(crate) unsafe fn cuLaunchKernelEx(
+    config: *const CUlaunchConfig,
+    f: CUfunction,
+    kernelParams: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> CUresult {
+    const OP: OpId = op_id("cuLaunchKernelEx");
+    let arguments = Arguments {
+        each: kernelParams,
+        extra,
+    };
+    // SAFETY: the program's arguments.
+    done(|| unsafe {
+        let (what, attributes) = configuration(config, f)?;
+        launch(OP, &what, attributes, arguments)
+    })
+}
+
+/// What a configuration would allow.
+unsafe fn ask(
+    op: OpId,
+    answer: *mut c_int,
+    func: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: the program's pointer.
+        let (launch, attributes) = unsafe { configuration(config, func) }?;
+        let mut value = 0;
+        exchange(
+            session,
+            op,
+            Flags::default(),
+            |w| {
+                launch.write_head_with(w, attributes.iter().map(travelling), 0);
+                Ok(())
+            },
+            |r| {
+                value = r.i32()?;
+                Ok(())
+            },
+        )?;
+        // SAFETY: a pointer of the program.
+        unsafe { context::put(answer, value) }
+    })
+}
+
+pub(crate) unsafe fn cuOccupancyMaxActiveClusters(
+    numClusters: *mut c_int,
+    func: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    // SAFETY: the program's pointers.
+    unsafe {
+        ask(
+            op_id("cuOccupancyMaxActiveClusters"),
+            numClusters,
+            func,
+            config,
+        )
+    }
+}
+
+pub(crate) unsafe fn cuOccupancyMaxPotentialClusterSize(
+    clusterSize: *mut c_int,
+    func: CUfunction,
+    config: *const CUlaunchConfig,
+) -> CUresult {
+    // SAFETY: the program's pointers.
+    unsafe {
+        ask(
+            op_id("cuOccupancyMaxPotentialClusterSize"),
+            clusterSize,
+            func,
+            config,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gtrace_cuda::payload::{FunctionInfo, Parameter};
+
+    fn record(parameters: &[(u32, u32)]) -> Record {
+        let parameters = parameters.iter();
+        let parameters = parameters.map(|&(offset, size)| Parameter { offset, size });
+        let info = FunctionInfo {
+            parameters: Some(parameters.collect()),
+            attributes: Vec::new(),
+        };
+        Record::new(1, Default::default(), &info)
+    }
+
+    fn pointers(values: &mut [&mut [u8]]) -> Vec<*mut c_void> {
+        values.iter_mut().map(|v| v.as_mut_ptr().cast()).collect()
+    }
+
+    #[test]
+    fn arguments_are_gathered_at_their_offsets() {
+        let record = record(&[(0, 2), (8, 4)]);
+        let (mut a, mut b) = ([1u8, 2], [3u8, 4, 5, 6]);
+        let mut each = pointers(&mut [&mut a, &mut b]);
+        let arguments = Arguments {
+            each: each.as_mut_ptr(),
+            extra: std::ptr::null(),
+        };
+        let mut w = Writer::default();
+        // SAFETY: two arguments of the sizes that the record has.
+        unsafe {
+            assert_eq!(len(&record, arguments), Ok(12));
+            gather(&mut w, &record, arguments).unwrap();
+        }
+        assert_eq!(w.as_slice(), [1, 2, 0, 0, 0, 0, 0, 0, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_buffer_is_taken_as_it_is() {
+        let record = record(&[(0, 8)]);
+        let (mut bytes, mut size) = ([9u8; 8], 8usize);
+        let mut marks = [
+            std::ptr::without_provenance_mut(BUFFER_POINTER),
+            bytes.as_mut_ptr().cast::<c_void>(),
+            std::ptr::without_provenance_mut(BUFFER_SIZE),
+            (&raw mut size).cast(),
+            std::ptr::null_mut(),
+        ];
+        let arguments = Arguments {
+            each: std::ptr::null(),
+            extra: marks.as_mut_ptr(),
+        };
+        let mut w = Writer::default();
+        // SAFETY: marks with their values, and END.
+        unsafe {
+            assert_eq!(len(&record, arguments), Ok(8));
+            gather(&mut w, &record, arguments).unwrap();
+        }
+        assert_eq!(w.as_slice(), [9; 8]);
+    }
+
+    #[test]
+    fn a_kernel_with_parameters_needs_arguments() {
+        let none = Arguments {
+            each: std::ptr::null(),
+            extra: std::ptr::null(),
+        };
+        // SAFETY: nothing is read.
+        unsafe {
+            assert_eq!(
+                len(&record(&[(0, 8)]), none),
+                Err(cuda::CUDA_ERROR_INVALID_VALUE)
+            );
+            assert_eq!(len(&record(&[]), none), Ok(0));
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Words for the user: a line on standard error, or in the file that GTRACE_LOG names. Never on
+//! standard output, which is the program's.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+static FILE: OnceLock<Option<File>> = OnceLock::new();
+
+/// Writes one line.
+pub(crate) fn say(text: &str) {
+    let line = format!("gtrace: {text}\n");
+    let file = FILE.get_or_init(|| {
+        let path = std::env::var_os("GTRACE_LOG").filter(|path| !path.is_empty())?;
+        OpenOptions::new().append(true).create(true).open(path).ok()
+    });
+    // With neither file nor standard error there is nobody to tell.
+    let _ = match file {
+        Some(file) => (&*file).write_all(line.as_bytes()),
+        None => std::io::stderr().write_all(line.as_bytes()),
+    };
+}
+
+/// Writes one line, once in the process for each `key`.
+pub(crate) fn once(key: &str, text: &str) {
+    if first(gtrace_protocol::op_id(key)) {
+        say(text);
+    }
+}
+
+const SEEN: usize = 256;
+static KEYS: [AtomicU32; SEEN] = [const { AtomicU32::new(0) }; SEEN];
+
+/// Whether `key` was not seen before. A full table has seen everything.
+fn first(key: u32) -> bool {
+    let key = key.max(1);
+    for at in 0..SEEN {
+        let slot = &KEYS[(key as usize + at) % SEEN];
+        match slot.compare_exchange(0, key, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return true,
+            Err(seen) if seen == key => return false,
+            Err(_) => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_new_once() {
+        assert!(first(0xdead_0001));
+        assert!(!first(0xdead_0001));
+        assert!(first(0xdead_0001 + SEEN as u32));
+        assert!(!first(0xdead_0001 + SEEN as u32));
+    }
+}

@@ -1,0 +1,323 @@
+//! Memory of the device: who has which addresses.
+
+// Reads and writes through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_uint, c_ulonglong, c_void};
+
+use gtrace_cuda::types::driver::{
+    self as cuda, CUdeviceptr, CUlibrary, CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult,
+    CUstream,
+};
+
+use gtrace_protocol::op_id;
+
+use crate::allocations::{Allocation, Place};
+use crate::context::{self, put_wanted};
+use crate::entry::{check, done};
+use crate::generated::driver::remote;
+use crate::reserve::reserve;
+use crate::session::{self, Session};
+use crate::settled;
+use crate::state::{read, write};
+use crate::stats::local;
+
+/// Notes memory that was allocated in the current context.
+fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
+    let current = context::top();
+    reserve(base, size);
+    write(&session.state.allocations).add(Allocation {
+        base,
+        size,
+        place,
+        context: current.handle,
+        device: current.device,
+        id: 0,
+        flags: 0,
+        pool,
+    });
+}
+
+/// Notes what `dptr` points to after a call that has allocated `size` bytes.
+unsafe fn allocated(
+    code: CUresult,
+    dptr: *const CUdeviceptr,
+    size: usize,
+    place: Place,
+    pool: u64,
+) -> CUresult {
+    done(|| {
+        check(code)?;
+        // SAFETY: the call that succeeded has written there.
+        let base = unsafe { dptr.read() };
+        note(session::cuda()?, base, size as u64, place, pool);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
+    if bytesize == 0 {
+        return cuda::CUDA_ERROR_INVALID_VALUE;
+    }
+    // SAFETY: a pointer of the program, passed on.
+    unsafe {
+        allocated(
+            remote::cuMemAlloc_v2(dptr, bytesize),
+            dptr,
+            bytesize,
+            Place::Device,
+            0,
+        )
+    }
+}
+
+pub(crate) unsafe fn cuMemAllocPitch_v2(
+    dptr: *mut CUdeviceptr,
+    pPitch: *mut usize,
+    WidthInBytes: usize,
+    Height: usize,
+    ElementSizeBytes: c_uint,
+) -> CUresult {
+    // SAFETY: pointers of the program, passed on; the pitch is written by a call that succeeds.
+    unsafe {
+        let code = remote::cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
+        let size = match code {
+            cuda::CUDA_SUCCESS => pPitch.read().saturating_mul(Height),
+            _ => 0,
+        };
+        allocated(code, dptr, size, Place::Device, 0)
+    }
+}
+
+/// The client cannot read memory that the driver migrates between host and device, so none is given
+/// out: a pointer would fault, not fail.
+pub(crate) unsafe fn cuMemAllocManaged(
+    _dptr: *mut CUdeviceptr,
+    _bytesize: usize,
+    _flags: c_uint,
+) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        crate::log::once(
+            "cuMemAllocManaged",
+            "managed memory is not supported over the network (cuMemAllocManaged)",
+        );
+        Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
+    })
+}
+
+pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        if dptr == 0 {
+            local!("cuMemFree_v2");
+            return Ok(());
+        }
+        // Before the call: another thread may be given the address as soon as it is free.
+        let known = write(&session.state.allocations).remove(dptr);
+        if known.is_some() && settled::leave(session, op_id("cuMemFree_v2"), dptr)? {
+            return Ok(());
+        }
+        // SAFETY: no pointer of the client.
+        let freed = check(unsafe { remote::cuMemFree_v2(dptr) });
+        if let (Err(cuda::CUDA_ERROR_INVALID_VALUE), Some(known)) = (freed, known) {
+            write(&session.state.allocations).add(known);
+        }
+        freed
+    })
+}
+
+pub(crate) unsafe fn cuMemAllocAsync(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    hStream: CUstream,
+) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe {
+        let code = remote::cuMemAllocAsync(dptr, bytesize, hStream);
+        allocated(code, dptr, bytesize, Place::Device, 0)
+    }
+}
+
+pub(crate) unsafe fn cuMemAllocFromPoolAsync(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    pool: CUmemoryPool,
+    hStream: CUstream,
+) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe {
+        let code = remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream);
+        allocated(code, dptr, bytesize, Place::Device, pool.addr() as u64)
+    }
+}
+
+pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        if dptr == 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        write(&session.state.allocations).remove(dptr);
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemFreeAsync(dptr, hStream) })
+    })
+}
+
+pub(crate) unsafe fn cuMemGetAddressRange_v2(
+    pbase: *mut CUdeviceptr,
+    psize: *mut usize,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let found = read(&session.state.allocations).find(dptr);
+        match found {
+            Some(found) if !found.place.is_host() && found.place != Place::Reserved => {
+                local!("cuMemGetAddressRange_v2");
+                // SAFETY: pointers of the program.
+                unsafe {
+                    put_wanted(pbase, found.base);
+                    put_wanted(psize, found.size as usize);
+                }
+                Ok(())
+            }
+            Some(found) if found.place.is_host() => Err(cuda::CUDA_ERROR_NOT_FOUND),
+            // A variable of a module, for example.
+            // SAFETY: pointers of the program, passed on.
+            _ => check(unsafe { remote::cuMemGetAddressRange_v2(pbase, psize, dptr) }),
+        }
+    })
+}
+
+/// Notes a variable of a module or library, which is memory of the device that no call allocates.
+/// Answers about its address and size are written where they are wanted.
+unsafe fn variable(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    ask: impl FnOnce(*mut CUdeviceptr, *mut usize) -> CUresult,
+) -> CUresult {
+    done(|| {
+        let (mut base, mut size) = (0, 0);
+        check(ask(&raw mut base, &raw mut size))?;
+        let session = session::cuda()?;
+        if size > 0 && read(&session.state.allocations).find(base).is_none() {
+            note(session, base, size as u64, Place::Device, 0);
+        }
+        // SAFETY: pointers of the program.
+        unsafe {
+            put_wanted(dptr, base);
+            put_wanted(bytes, size);
+        }
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuModuleGetGlobal_v2(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    // SAFETY: the program's pointers; the call's own are writable.
+    unsafe {
+        variable(dptr, bytes, |to, size| {
+            remote::cuModuleGetGlobal_v2(to, size, hmod, name)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuLibraryGetGlobal(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> CUresult {
+    // SAFETY: the program's pointers; the call's own are writable.
+    unsafe {
+        variable(dptr, bytes, |to, size| {
+            remote::cuLibraryGetGlobal(to, size, library, name)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuMemAddressReserve(
+    ptr: *mut CUdeviceptr,
+    size: usize,
+    alignment: usize,
+    addr: CUdeviceptr,
+    flags: c_ulonglong,
+) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe {
+        let code = remote::cuMemAddressReserve(ptr, size, alignment, addr, flags);
+        allocated(code, ptr, size, Place::Reserved, 0)
+    }
+}
+
+pub(crate) unsafe fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemAddressFree(ptr, size) })?;
+        write(&session.state.allocations).remove(ptr);
+        Ok(())
+    })
+}
+
+/// Bytes of the value of a pool's attribute (`CUmemPool_attribute`): ints up to 3, then cuuint64_t.
+fn pool_attribute_len(attribute: CUmemPool_attribute) -> usize {
+    match attribute {
+        cuda::CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES
+        | cuda::CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC
+        | cuda::CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES => 4,
+        _ => 8,
+    }
+}
+
+pub(crate) unsafe fn cuMemPoolGetAttribute(
+    pool: CUmemoryPool,
+    attr: CUmemPool_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    done(|| {
+        if value.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let mut bytes = [0u8; 8];
+        // SAFETY: eight bytes, as the call writes.
+        check(unsafe { remote::cuMemPoolGetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })?;
+        // SAFETY: the program has as many bytes there as the attribute has.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                value.cast::<u8>(),
+                pool_attribute_len(attr),
+            );
+        }
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemPoolSetAttribute(
+    pool: CUmemoryPool,
+    attr: CUmemPool_attribute,
+    value: *mut c_void,
+) -> CUresult {
+    done(|| {
+        if value.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let mut bytes = [0u8; 8];
+        // SAFETY: the program has as many bytes there as the attribute has.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                value.cast::<u8>(),
+                bytes.as_mut_ptr(),
+                pool_attribute_len(attr),
+            );
+        }
+        // SAFETY: eight bytes, as the call reads.
+        check(unsafe { remote::cuMemPoolSetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })
+    })
+}

@@ -1,0 +1,216 @@
+//! What of NVML is answered here: counting of initialisations, texts, and events, of which a remote
+//! device tells none.
+
+// Writes results through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_uint, c_ulonglong, c_void};
+use std::ptr::without_provenance_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::nvml::{self, nvmlDevice_t, nvmlEventData_t, nvmlEventSet_t, nvmlReturn_t};
+use gtrace_protocol::{Flags, OpId, op_id};
+
+use crate::entry::{Call, mint};
+use crate::session::{self, Session, with_lane};
+use crate::{clock, log, status};
+
+/// How often NVML is initialised. A forked child has as many as its parent had, as with NVML.
+static INITIALISED: AtomicU32 = AtomicU32::new(0);
+
+/// The session, if NVML is initialised; the server's NVML is then initialised too. In the child of a
+/// fork that means a session of its own.
+///
+/// # Errors
+///
+/// NOT_INITIALIZED; [`status::UNREACHABLE`]; UNKNOWN if the server's NVML cannot be initialised.
+pub(crate) fn session() -> Result<&'static Session, CUresult> {
+    if INITIALISED.load(Ordering::Acquire) == 0 {
+        return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
+    }
+    let session = session::open()?;
+    match begin(session) {
+        Ok(nvml::NVML_SUCCESS) => Ok(session),
+        Ok(_) => Err(cuda::CUDA_ERROR_UNKNOWN),
+        Err(code) => Err(code),
+    }
+}
+
+/// Initialises the server's NVML for this session, once.
+fn begin(session: &'static Session) -> Result<nvmlReturn_t, CUresult> {
+    if session.nvml_begun.load(Ordering::Acquire) {
+        return Ok(nvml::NVML_SUCCESS);
+    }
+    if !session.nvml {
+        log::once(
+            "nvml",
+            "the server has no NVML: start it with --libnvml, or where the library is installed",
+        );
+        return Ok(nvml::NVML_ERROR_LIBRARY_NOT_FOUND);
+    }
+    let begun = bare(session, op_id("nvmlInit_v2"))?;
+    if begun == nvml::NVML_SUCCESS {
+        session.nvml_begun.store(true, Ordering::Release);
+    }
+    Ok(begun)
+}
+
+/// A call without arguments and results.
+fn bare(session: &'static Session, op: OpId) -> Result<nvmlReturn_t, CUresult> {
+    with_lane(session, |lane| {
+        let mut call = Call::new(op, Flags::NVML, clock::now()).send(lane, &[], &[])?;
+        call.always(lane, |_| Ok(()))?;
+        lane.note_sticky(call.header.context);
+        let status = call.header.status;
+        call.end();
+        Ok(status)
+    })
+}
+
+pub(crate) unsafe fn nvmlInit_v2() -> nvmlReturn_t {
+    let begun = session::open().and_then(begin);
+    let begun = begun.unwrap_or_else(status::to_nvml);
+    if begun == nvml::NVML_SUCCESS {
+        INITIALISED.fetch_add(1, Ordering::AcqRel);
+    }
+    begun
+}
+
+pub(crate) unsafe fn nvmlInit() -> nvmlReturn_t {
+    // SAFETY: no pointers.
+    unsafe { nvmlInit_v2() }
+}
+
+/// The flags say what a failure is (no devices, no attachment), which the server decides.
+pub(crate) unsafe fn nvmlInitWithFlags(_flags: c_uint) -> nvmlReturn_t {
+    // SAFETY: no pointers.
+    unsafe { nvmlInit_v2() }
+}
+
+pub(crate) unsafe fn nvmlShutdown() -> nvmlReturn_t {
+    let less = |count: u32| count.checked_sub(1);
+    match INITIALISED.fetch_update(Ordering::AcqRel, Ordering::Acquire, less) {
+        Err(_) => nvml::NVML_ERROR_UNINITIALIZED,
+        Ok(1) => match session::current() {
+            Some(session) if session.nvml_begun.swap(false, Ordering::AcqRel) => {
+                let ended = bare(session, op_id("nvmlShutdown"));
+                ended.unwrap_or_else(status::to_nvml)
+            }
+            _ => nvml::NVML_SUCCESS,
+        },
+        Ok(_) => nvml::NVML_SUCCESS,
+    }
+}
+
+pub(crate) unsafe fn nvmlErrorString(result: nvmlReturn_t) -> *const c_char {
+    gtrace_cuda::status::nvml_description(result).as_ptr()
+}
+
+fn ready() -> Result<(), nvmlReturn_t> {
+    session().map(drop).map_err(status::to_nvml)
+}
+
+fn answer(result: Result<(), nvmlReturn_t>) -> nvmlReturn_t {
+    result.err().unwrap_or(nvml::NVML_SUCCESS)
+}
+
+fn is_set(set: nvmlEventSet_t) -> Result<(), nvmlReturn_t> {
+    match Kind::NvmlEventSet.matches(set_number(set)) {
+        true => Ok(()),
+        false => Err(nvml::NVML_ERROR_INVALID_ARGUMENT),
+    }
+}
+
+fn set_number(set: nvmlEventSet_t) -> u64 {
+    set.addr() as u64
+}
+
+pub(crate) unsafe fn nvmlEventSetCreate(set: *mut nvmlEventSet_t) -> nvmlReturn_t {
+    answer(ready().and_then(|()| {
+        if set.is_null() {
+            return Err(nvml::NVML_ERROR_INVALID_ARGUMENT);
+        }
+        let handle = mint(Kind::NvmlEventSet) as usize;
+        // SAFETY: a pointer of the program.
+        unsafe { set.write(without_provenance_mut(handle)) };
+        Ok(())
+    }))
+}
+
+pub(crate) unsafe fn nvmlEventSetFree(set: nvmlEventSet_t) -> nvmlReturn_t {
+    answer(ready().and_then(|()| is_set(set)))
+}
+
+/// Events of a device cannot be had over the network: NOT_SUPPORTED, as on devices without them.
+pub(crate) unsafe fn nvmlDeviceRegisterEvents(
+    _device: nvmlDevice_t,
+    _eventTypes: c_ulonglong,
+    set: nvmlEventSet_t,
+) -> nvmlReturn_t {
+    answer(
+        ready()
+            .and_then(|()| is_set(set))
+            .and(Err(nvml::NVML_ERROR_NOT_SUPPORTED)),
+    )
+}
+
+pub(crate) unsafe fn nvmlEventSetWait(
+    set: nvmlEventSet_t,
+    _data: *mut nvmlEventData_t,
+    timeoutms: c_uint,
+) -> nvmlReturn_t {
+    if let Err(code) = ready().and_then(|()| is_set(set)) {
+        return code;
+    }
+    // No event can come into a set that no device could be registered with.
+    thread::sleep(Duration::from_millis(timeoutms.into()));
+    nvml::NVML_ERROR_TIMEOUT
+}
+
+pub(crate) unsafe fn nvmlEventSetWait_v2(
+    set: nvmlEventSet_t,
+    data: *mut nvmlEventData_t,
+    timeoutms: c_uint,
+) -> nvmlReturn_t {
+    // SAFETY: the program's pointer.
+    unsafe { nvmlEventSetWait(set, data, timeoutms) }
+}
+
+/// Entries of the table below.
+const ENTRIES: usize = 512;
+
+/// `nvidia-smi` asks for a table of further functions (c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4) and takes
+/// null pointers in it for functions that this driver does not have.
+#[repr(transparent)]
+struct Table {
+    _entries: [*const c_void; ENTRIES],
+}
+
+// SAFETY: null pointers, never written.
+unsafe impl Sync for Table {}
+
+static TABLE: Table = Table {
+    _entries: [std::ptr::null(); ENTRIES],
+};
+
+/// Not of the public API: no program but NVIDIA's own calls it.
+///
+/// # Safety
+///
+/// `table` is null or writable.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn nvmlInternalGetExportTable(
+    table: *mut *const c_void,
+    _id: *const c_void,
+) -> nvmlReturn_t {
+    if table.is_null() {
+        return nvml::NVML_ERROR_INVALID_ARGUMENT;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { table.write((&raw const TABLE).cast()) };
+    nvml::NVML_SUCCESS
+}

@@ -1,0 +1,441 @@
+//! Copies in two and three dimensions.
+
+// Reads and writes the program's memory.
+#![allow(unsafe_code)]
+
+use std::{ptr, slice};
+
+use gtrace_cuda::payload::{Extent, Payload as _, Pitched, SYNCHRONOUS, Side, SideKind};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype, CUresult, CUstream,
+};
+use gtrace_protocol::{Flags, OpId, op_id};
+
+use crate::clock;
+use crate::copy::{chunk, is_host, pull, push, stream};
+use crate::entry::{Call, check, done, written};
+use crate::lane::Lane;
+use crate::session::{self, Session, with_lane};
+
+/// The program's side of a copy.
+#[derive(Clone, Copy)]
+struct Host {
+    /// Address of the first byte of the first row.
+    base: usize,
+    /// Bytes from row to row.
+    pitch: usize,
+    /// Bytes from slice to slice.
+    slice: usize,
+}
+
+impl Host {
+    /// # Errors
+    ///
+    /// INVALID_VALUE if the place is null, or does not fit the address space.
+    fn new(side: &Side, extent: &Extent) -> Result<Self, CUresult> {
+        let base = || {
+            let pitch = if side.pitch == 0 {
+                extent.width
+            } else {
+                side.pitch
+            };
+            let slice = pitch.checked_mul(if side.height == 0 {
+                extent.height
+            } else {
+                side.height
+            })?;
+            let offset = side
+                .z
+                .checked_mul(slice)?
+                .checked_add(side.y.checked_mul(pitch)?)?
+                .checked_add(side.x)?;
+            let end = extent.depth.checked_mul(slice)?.checked_add(offset)?;
+            side.place.checked_add(end)?;
+            Some(Self {
+                base: usize::try_from(side.place.checked_add(offset)?).ok()?,
+                pitch: usize::try_from(pitch).ok()?,
+                slice: usize::try_from(slice).ok()?,
+            })
+        };
+        // Rows that run into each other are an error where the driver sees them, and it does not see these.
+        let reach = side.x.checked_add(extent.width);
+        let overlaps = side.pitch != 0 && reach.is_none_or(|reach| reach > side.pitch);
+        match side.place {
+            0 => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+            _ if overlaps && (extent.height > 1 || extent.depth > 1) => {
+                Err(cuda::CUDA_ERROR_INVALID_VALUE)
+            }
+            _ => base().ok_or(cuda::CUDA_ERROR_INVALID_VALUE),
+        }
+    }
+
+    /// Address of a row's byte `x`.
+    fn at(&self, z: usize, y: usize, x: usize) -> usize {
+        self.base + z * self.slice + y * self.pitch + x
+    }
+}
+
+/// A side of `CUDA_MEMCPY2D` or `CUDA_MEMCPY3D`.
+fn side(session: &Session, kind: CUmemorytype, given: Given) -> Result<Side, CUresult> {
+    let (kind, place) = match kind {
+        cuda::CU_MEMORYTYPE_HOST => (SideKind::Client, given.host),
+        cuda::CU_MEMORYTYPE_DEVICE => (SideKind::Device, given.device),
+        cuda::CU_MEMORYTYPE_ARRAY => (SideKind::Array, given.array),
+        cuda::CU_MEMORYTYPE_UNIFIED if is_host(session, given.device) => {
+            (SideKind::Client, given.device)
+        }
+        cuda::CU_MEMORYTYPE_UNIFIED => (SideKind::Device, given.device),
+        _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    };
+    Ok(Side {
+        kind,
+        place,
+        ..given.side
+    })
+}
+
+struct Given {
+    host: u64,
+    device: u64,
+    array: u64,
+    side: Side,
+}
+
+const SIDE: Side = Side {
+    kind: SideKind::Client,
+    place: 0,
+    x: 0,
+    y: 0,
+    z: 0,
+    lod: 0,
+    pitch: 0,
+    height: 0,
+};
+
+fn flat(session: &Session, copy: &CUDA_MEMCPY2D) -> Result<Pitched, CUresult> {
+    let from = Given {
+        host: copy.srcHost.addr() as u64,
+        device: copy.srcDevice,
+        array: copy.srcArray.addr() as u64,
+        side: Side {
+            x: copy.srcXInBytes as u64,
+            y: copy.srcY as u64,
+            pitch: copy.srcPitch as u64,
+            ..SIDE
+        },
+    };
+    let to = Given {
+        host: copy.dstHost.addr() as u64,
+        device: copy.dstDevice,
+        array: copy.dstArray.addr() as u64,
+        side: Side {
+            x: copy.dstXInBytes as u64,
+            y: copy.dstY as u64,
+            pitch: copy.dstPitch as u64,
+            ..SIDE
+        },
+    };
+    Ok(Pitched {
+        from: side(session, copy.srcMemoryType, from)?,
+        to: side(session, copy.dstMemoryType, to)?,
+        extent: Extent {
+            width: copy.WidthInBytes as u64,
+            height: copy.Height as u64,
+            depth: 1,
+        },
+        chunk: 0,
+        stream: SYNCHRONOUS,
+    })
+}
+
+fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
+    let from = Given {
+        host: copy.srcHost.addr() as u64,
+        device: copy.srcDevice,
+        array: copy.srcArray.addr() as u64,
+        side: Side {
+            x: copy.srcXInBytes as u64,
+            y: copy.srcY as u64,
+            z: copy.srcZ as u64,
+            lod: copy.srcLOD as u64,
+            pitch: copy.srcPitch as u64,
+            height: copy.srcHeight as u64,
+            ..SIDE
+        },
+    };
+    let to = Given {
+        host: copy.dstHost.addr() as u64,
+        device: copy.dstDevice,
+        array: copy.dstArray.addr() as u64,
+        side: Side {
+            x: copy.dstXInBytes as u64,
+            y: copy.dstY as u64,
+            z: copy.dstZ as u64,
+            lod: copy.dstLOD as u64,
+            pitch: copy.dstPitch as u64,
+            height: copy.dstHeight as u64,
+            ..SIDE
+        },
+    };
+    Ok(Pitched {
+        from: side(session, copy.srcMemoryType, from)?,
+        to: side(session, copy.dstMemoryType, to)?,
+        extent: Extent {
+            width: copy.WidthInBytes as u64,
+            height: copy.Height as u64,
+            depth: copy.Depth as u64,
+        },
+        chunk: 0,
+        stream: SYNCHRONOUS,
+    })
+}
+
+fn copy(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+    let bytes = copy.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
+    if bytes == 0 {
+        return Ok(());
+    }
+    let client = |side: &Side| side.kind == SideKind::Client;
+    match (client(&copy.from), client(&copy.to)) {
+        (false, false) => with_lane(session, |lane| {
+            check(lane.take_sticky())?;
+            frame(lane, op, Flags::default(), copy, &[])
+        }),
+        (true, false) => {
+            let host = Host::new(&copy.from, &copy.extent)?;
+            with_lane(session, |lane| {
+                check(lane.take_sticky())?;
+                upload(lane, op, copy, host)
+            })
+        }
+        (false, true) => {
+            let host = Host::new(&copy.to, &copy.extent)?;
+            with_lane(session, |lane| download(lane, op, copy, host, bytes))
+        }
+        (true, true) => {
+            let from = Host::new(&copy.from, &copy.extent)?;
+            let to = Host::new(&copy.to, &copy.extent)?;
+            let [width, height, depth] = sizes(&copy.extent)?;
+            for (z, y) in (0..depth).flat_map(|z| (0..height).map(move |y| (z, y))) {
+                // SAFETY: the program's memory on both sides, by its promise.
+                unsafe {
+                    ptr::copy(
+                        ptr::with_exposed_provenance::<u8>(from.at(z, y, 0)),
+                        ptr::with_exposed_provenance_mut::<u8>(to.at(z, y, 0)),
+                        width,
+                    );
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+fn sizes(extent: &Extent) -> Result<[usize; 3], CUresult> {
+    let size = |value: u64| usize::try_from(value).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE);
+    Ok([
+        size(extent.width)?,
+        size(extent.height)?,
+        size(extent.depth)?,
+    ])
+}
+
+fn frame(
+    lane: &mut Lane,
+    op: OpId,
+    flags: Flags,
+    copy: &Pitched,
+    bulk: &[u8],
+) -> Result<(), CUresult> {
+    // The client's side means nothing to the server.
+    let hide = |side: Side| match side.kind {
+        SideKind::Client => SIDE,
+        _ => side,
+    };
+    let copy = Pitched {
+        from: hide(copy.from),
+        to: hide(copy.to),
+        ..*copy
+    };
+    written(
+        lane,
+        |w| {
+            copy.write(w);
+            Ok(())
+        },
+        |lane, small| push(lane, op, flags, small, bulk),
+    )
+}
+
+/// Sends as many whole rows a frame as fit; a row that does not fit is cut.
+fn upload(lane: &mut Lane, op: OpId, whole: &Pitched, host: Host) -> Result<(), CUresult> {
+    let [width, height, depth] = sizes(&whole.extent)?;
+    let chunk = chunk(lane);
+    let columns = width.min(chunk);
+    let rows = (chunk / width).clamp(1, height);
+    let mut packed = Vec::new();
+    for z in 0..depth {
+        for y in (0..height).step_by(rows) {
+            let rows = rows.min(height - y);
+            for x in (0..width).step_by(columns) {
+                let columns = columns.min(width - x);
+                packed.clear();
+                for row in 0..rows {
+                    let at = ptr::with_exposed_provenance::<u8>(host.at(z, y + row, x));
+                    // SAFETY: the program's memory, by its promise.
+                    packed.extend_from_slice(unsafe { slice::from_raw_parts(at, columns) });
+                }
+                let mut piece = *whole;
+                piece.to.x += x as u64;
+                piece.to.y += y as u64;
+                piece.to.z += z as u64;
+                piece.extent = Extent {
+                    width: columns as u64,
+                    height: rows as u64,
+                    depth: 1,
+                };
+                let last = z + 1 == depth && y + rows == height && x + columns == width;
+                let more = if last { Flags::default() } else { Flags::MORE };
+                frame(lane, op, more, &piece, &packed)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn download(
+    lane: &mut Lane,
+    op: OpId,
+    whole: &Pitched,
+    host: Host,
+    bytes: usize,
+) -> Result<(), CUresult> {
+    let [width, height, _] = sizes(&whole.extent)?;
+    let began = clock::now();
+    let request = Pitched {
+        to: SIDE,
+        chunk: chunk(lane) as u32,
+        ..*whole
+    };
+    let call = written(
+        lane,
+        |w| {
+            request.write(w);
+            Ok(())
+        },
+        |lane, small| Call::new(op, Flags::default(), began).send(lane, small, &[]),
+    )?;
+    let mut at = 0;
+    pull(lane, call, bytes, |lane, mut len| {
+        while len > 0 {
+            let (row, x) = (at / width, at % width);
+            let piece = len.min(width - x);
+            let to = host.at(row / height, row % height, x);
+            let to = ptr::with_exposed_provenance_mut::<u8>(to);
+            // SAFETY: the program's memory, by its promise.
+            lane.bulk(unsafe { slice::from_raw_parts_mut(to, piece) })?;
+            at += piece;
+            len -= piece;
+        }
+        Ok(())
+    })
+}
+
+unsafe fn copy_2d(op: OpId, given: *const CUDA_MEMCPY2D, stream: u64) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: null or a structure of the program.
+        let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let whole = flat(session, given)?;
+        copy(session, op, &Pitched { stream, ..whole })
+    })
+}
+
+unsafe fn copy_3d(op: OpId, given: *const CUDA_MEMCPY3D, stream: u64) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: null or a structure of the program.
+        let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let whole = deep(session, given)?;
+        copy(session, op, &Pitched { stream, ..whole })
+    })
+}
+
+pub(crate) unsafe fn cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { copy_2d(op_id("cuMemcpy2D_v2"), pCopy, SYNCHRONOUS) }
+}
+
+pub(crate) unsafe fn cuMemcpy2DUnaligned_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { copy_2d(op_id("cuMemcpy2DUnaligned_v2"), pCopy, SYNCHRONOUS) }
+}
+
+pub(crate) unsafe fn cuMemcpy2DAsync_v2(
+    pCopy: *const CUDA_MEMCPY2D,
+    hStream: CUstream,
+) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { copy_2d(op_id("cuMemcpy2DAsync_v2"), pCopy, stream(hStream)) }
+}
+
+pub(crate) unsafe fn cuMemcpy3D_v2(pCopy: *const CUDA_MEMCPY3D) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { copy_3d(op_id("cuMemcpy3D_v2"), pCopy, SYNCHRONOUS) }
+}
+
+pub(crate) unsafe fn cuMemcpy3DAsync_v2(
+    pCopy: *const CUDA_MEMCPY3D,
+    hStream: CUstream,
+) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { copy_3d(op_id("cuMemcpy3DAsync_v2"), pCopy, stream(hStream)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXTENT: Extent = Extent {
+        width: 10,
+        height: 4,
+        depth: 2,
+    };
+
+    #[test]
+    fn rows_lie_a_pitch_apart() {
+        let side = Side {
+            place: 1000,
+            x: 3,
+            y: 1,
+            z: 1,
+            pitch: 16,
+            height: 5,
+            ..SIDE
+        };
+        let host = Host::new(&side, &EXTENT).unwrap();
+        assert_eq!(host.base, 1000 + 80 + 16 + 3);
+        assert_eq!(host.at(1, 2, 0), host.base + 80 + 32);
+    }
+
+    #[test]
+    fn without_a_pitch_rows_lie_close() {
+        let side = Side { place: 8, ..SIDE };
+        let host = Host::new(&side, &EXTENT).unwrap();
+        assert_eq!((host.pitch, host.slice), (10, 40));
+    }
+
+    #[test]
+    fn places_beyond_the_address_space_are_refused() {
+        let side = Side {
+            place: 8,
+            z: u64::MAX / 2,
+            pitch: 16,
+            height: 5,
+            ..SIDE
+        };
+        assert!(Host::new(&side, &EXTENT).is_err());
+        assert!(Host::new(&SIDE, &EXTENT).is_err());
+    }
+}

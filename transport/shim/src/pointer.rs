@@ -1,0 +1,194 @@
+//! What a pointer is, from the map of allocations.
+
+// Writes values of the attribute's type through untyped pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::ptr::{null_mut, without_provenance_mut};
+use std::slice;
+
+use gtrace_cuda::types::driver::{
+    self as cuda, CUcontext, CUdeviceptr, CUmemoryPool, CUpointer_attribute, CUresult,
+};
+
+use crate::allocations::{Allocation, Place};
+use crate::entry::done;
+use crate::session;
+use crate::state::read;
+use crate::stats::local;
+
+/// Writes the value of an attribute of `ptr`, which lies in `found`.
+///
+/// # Errors
+///
+/// INVALID_VALUE for memory that CUDA does not know, and for attributes that do not exist.
+///
+/// # Safety
+///
+/// `data` has room for a value of the attribute's type (CUDA driver API, `cuPointerGetAttribute`).
+unsafe fn attribute(
+    data: *mut c_void,
+    attribute: CUpointer_attribute,
+    ptr: CUdeviceptr,
+    found: Option<Allocation>,
+) -> Result<(), CUresult> {
+    if data.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: each has the type that the attribute has, by the caller's promise.
+    let (int, long, pointer) = unsafe {
+        (
+            |value: u32| data.cast::<c_uint>().write(value),
+            |value: u64| data.cast::<u64>().write(value),
+            |value: *mut c_void| data.cast::<*mut c_void>().write(value),
+        )
+    };
+    let flag = |value: bool| {
+        // SAFETY: the attribute is a bool, by the caller's promise.
+        unsafe { data.cast::<bool>().write(value) }
+    };
+    let Some(found) = found else {
+        // Memory of the program that CUDA knows nothing of, which some attributes can say.
+        match attribute {
+            cuda::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE
+            | cuda::CU_POINTER_ATTRIBUTE_MAPPED => flag(false),
+            _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        }
+        return Ok(());
+    };
+    let host = found.place.is_host();
+    match attribute {
+        cuda::CU_POINTER_ATTRIBUTE_CONTEXT => {
+            pointer(without_provenance_mut(found.context as usize));
+        }
+        cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE => int(match host {
+            true => cuda::CU_MEMORYTYPE_HOST,
+            false => cuda::CU_MEMORYTYPE_DEVICE,
+        }),
+        cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if !host => long(ptr),
+        cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host => {
+            pointer(without_provenance_mut(ptr as usize));
+        }
+        cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => int(0),
+        cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID => long(found.id),
+        cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED => int((found.place == Place::Managed).into()),
+        cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => int(found.device.cast_unsigned()),
+        // Memory of the session's process on the server cannot be shared with processes here.
+        cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => int(0),
+        cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => long(found.base),
+        cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE => long(found.size),
+        cuda::CU_POINTER_ATTRIBUTE_MAPPED => flag(found.place != Place::Reserved),
+        cuda::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => long(0),
+        cuda::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => flag(false),
+        cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
+            int(cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE)
+        }
+        cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
+            pointer(without_provenance_mut(found.pool as usize));
+        }
+        _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+    Ok(())
+}
+
+/// What `cuPointerGetAttributes` writes for memory that CUDA does not know, instead of failing.
+///
+/// # Safety
+///
+/// As for [`attribute`].
+unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) {
+    // SAFETY: each has the type that the attribute has, by the caller's promise.
+    unsafe {
+        match attribute {
+            cuda::CU_POINTER_ATTRIBUTE_CONTEXT => data.cast::<CUcontext>().write(null_mut()),
+            cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER
+            | cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER
+            | cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID
+            | cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
+            | cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE
+            | cuda::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => data.cast::<u64>().write(0),
+            cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
+                data.cast::<CUmemoryPool>().write(null_mut());
+            }
+            cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => data.cast::<c_int>().write(-2),
+            cuda::CU_POINTER_ATTRIBUTE_MAPPED
+            | cuda::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => {
+                data.cast::<bool>().write(false);
+            }
+            cuda::CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+            | cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+            | cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED
+            | cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
+            | cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => data.cast::<c_uint>().write(0),
+            _ => {}
+        }
+    }
+}
+
+pub(crate) unsafe fn cuPointerGetAttribute(
+    data: *mut c_void,
+    attribute: CUpointer_attribute,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuPointerGetAttribute");
+        let found = read(&session.state.allocations).find(ptr);
+        // SAFETY: a pointer of the program.
+        unsafe { self::attribute(data, attribute, ptr, found) }
+    })
+}
+
+pub(crate) unsafe fn cuPointerGetAttributes(
+    numAttributes: c_uint,
+    attributes: *mut CUpointer_attribute,
+    data: *mut *mut c_void,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuPointerGetAttributes");
+        if attributes.is_null() || data.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let count = numAttributes as usize;
+        // SAFETY: two arrays of the program, of as many elements.
+        let (attributes, data) = unsafe {
+            (
+                slice::from_raw_parts(attributes, count),
+                slice::from_raw_parts(data, count),
+            )
+        };
+        let found = read(&session.state.allocations).find(ptr);
+        for (name, data) in attributes.iter().zip(data) {
+            if data.is_null() {
+                return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+            }
+            // SAFETY: pointers of the program.
+            unsafe {
+                if attribute(*data, *name, ptr, found).is_err() {
+                    nothing(*data, *name);
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// The only attribute that can be set asks for copies to be synchronous, which they are for memory of
+/// the client.
+pub(crate) unsafe fn cuPointerSetAttribute(
+    value: *const c_void,
+    attribute: CUpointer_attribute,
+    ptr: CUdeviceptr,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuPointerSetAttribute");
+        let found = read(&session.state.allocations).find(ptr);
+        match attribute {
+            cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS if !value.is_null() && found.is_some() => Ok(()),
+            _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        }
+    })
+}

@@ -1,0 +1,354 @@
+//! The connection of this process, with all that hangs on it. It is never freed: threads of the
+//! program use it until the process is gone, and the child of a fork leaves its parent's alone.
+
+use std::cell::RefCell;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use gtrace_cuda::payload::Snapshot;
+use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_link::{Ender, LinkError, LinkInfo, Target};
+use gtrace_protocol::{ClientHello, Features};
+
+use crate::flusher::Flusher;
+use crate::lane::{Lane, Lanes};
+use crate::settings::Settings;
+use crate::settled::Settled;
+use crate::state::State;
+use crate::{fork, log, stats, status};
+
+/// Lanes that are kept for later threads once theirs has ended. One has to be, as the server ends
+/// the session with its last lane.
+const IDLE_LANES: usize = 16;
+
+/// A connection to a server.
+pub(crate) struct Session {
+    target: Target,
+    hello: ClientHello,
+    key: gtrace_link::Session,
+    /// What the server can do.
+    pub(crate) features: Features,
+    /// `cuDriverGetVersion` of the server, as its WELCOME says.
+    pub(crate) driver_version: i32,
+    /// Whether the server has NVML.
+    pub(crate) nvml: bool,
+    /// Whether the server's NVML is initialised for this session.
+    pub(crate) nvml_begun: AtomicBool,
+    /// The server's host.
+    pub(crate) host: String,
+    /// The first lane's link.
+    pub(crate) info: LinkInfo,
+    /// What the environment says.
+    pub(crate) settings: Settings,
+    /// The last one-way frame of any lane, as [`gtrace_protocol::After`].
+    pub(crate) last: AtomicU64,
+    /// Whether the device has nothing to do.
+    pub(crate) settled: Settled,
+    /// Lanes in use.
+    pub(crate) lanes: Lanes,
+    /// Lanes whose thread has ended.
+    #[allow(clippy::vec_box, reason = "threads hand the boxes on")]
+    idle: Mutex<Vec<Box<Lane>>>,
+    pub(crate) flusher: Flusher,
+    /// An error that CUDA keeps reporting; 0 for none.
+    broken: AtomicU32,
+    lost: AtomicBool,
+    /// Answer to the question for driver and devices, once asked.
+    pub(crate) snapshot: OnceLock<Snapshot>,
+    /// Serialises `cuInit`.
+    pub(crate) initialising: Mutex<()>,
+    /// What the client keeps of the driver's objects.
+    pub(crate) state: State,
+}
+
+static SESSION: AtomicPtr<Session> = AtomicPtr::new(ptr::null_mut());
+static CONNECTING: AtomicBool = AtomicBool::new(false);
+
+/// `cuInit` was not called, or did not succeed.
+const NEW: u32 = 0;
+/// `cuInit` has succeeded.
+const READY: u32 = 1;
+/// It had succeeded in the process that this one was forked from.
+const FORKED: u32 = 2;
+static CUDA: AtomicU32 = AtomicU32::new(NEW);
+
+/// Links to be given up in the child of a fork. A place is written once, and read by a handler that
+/// may not take a lock; links beyond are closed when the child executes a program or ends.
+const ENDERS: usize = 256;
+static LINKS: [AtomicPtr<Ender>; ENDERS] = [const { AtomicPtr::new(ptr::null_mut()) }; ENDERS];
+static LINKS_USED: AtomicU32 = AtomicU32::new(0);
+
+/// The session, if there is one.
+#[inline]
+#[allow(unsafe_code)]
+pub(crate) fn current() -> Option<&'static Session> {
+    // SAFETY: null, or a session that was leaked.
+    unsafe { SESSION.load(Ordering::Acquire).as_ref() }
+}
+
+/// The session, if CUDA is initialised.
+///
+/// # Errors
+///
+/// NOT_INITIALIZED, also in the child of a process that had initialised it.
+#[inline]
+pub(crate) fn cuda() -> Result<&'static Session, CUresult> {
+    match current() {
+        Some(session) if CUDA.load(Ordering::Acquire) == READY => Ok(session),
+        _ => Err(cuda::CUDA_ERROR_NOT_INITIALIZED),
+    }
+}
+
+/// The session, opened if there is none.
+///
+/// # Errors
+///
+/// [`status::UNREACHABLE`], after the reason was told.
+pub(crate) fn open() -> Result<&'static Session, CUresult> {
+    let usable = |session: &Session| {
+        !session.lost.load(Ordering::Relaxed) || CUDA.load(Ordering::Relaxed) == READY
+    };
+    loop {
+        if let Some(session) = current()
+            && usable(session)
+        {
+            return Ok(session);
+        }
+        // No lock of the library, as the child of a fork could not make it anew.
+        if !CONNECTING.swap(true, Ordering::AcqRel) {
+            break;
+        }
+        thread::sleep(Duration::from_micros(200));
+    }
+    let result = match current() {
+        Some(session) if usable(session) => Ok(session),
+        _ => connect(),
+    };
+    CONNECTING.store(false, Ordering::Release);
+    result
+}
+
+/// Remembers that `cuInit` has succeeded.
+pub(crate) fn set_ready() {
+    CUDA.store(READY, Ordering::Release);
+}
+
+/// Whether this is the child of a process that had initialised CUDA.
+pub(crate) fn is_forked() -> bool {
+    CUDA.load(Ordering::Acquire) == FORKED
+}
+
+/// In the child of a fork, from a handler that may do next to nothing.
+#[allow(unsafe_code)]
+pub(crate) fn in_child() {
+    if CUDA.load(Ordering::Relaxed) == READY {
+        CUDA.store(FORKED, Ordering::Relaxed);
+    }
+    SESSION.store(ptr::null_mut(), Ordering::Relaxed);
+    CONNECTING.store(false, Ordering::Relaxed);
+    let used = LINKS_USED.load(Ordering::Relaxed) as usize;
+    for place in LINKS.iter().take(used) {
+        // SAFETY: null, or leaked by `remember`.
+        if let Some(ender) = unsafe { place.load(Ordering::Acquire).as_ref() } {
+            ender.forget_in_child();
+        }
+        place.store(ptr::null_mut(), Ordering::Relaxed);
+    }
+}
+
+fn remember(ender: &Ender) {
+    let at = LINKS_USED.load(Ordering::Relaxed) as usize;
+    if let Some(place) = LINKS.get(at) {
+        let ender = Box::into_raw(Box::new(ender.clone()));
+        place.store(ender, Ordering::Release);
+        LINKS_USED.store(at as u32 + 1, Ordering::Release);
+    }
+}
+
+/// Says why there is no connection, and answers with the error for it.
+fn unreachable(error: &LinkError) -> CUresult {
+    log::say(&format!("no GPU: {error}"));
+    status::UNREACHABLE
+}
+
+fn connect() -> Result<&'static Session, CUresult> {
+    let settings = Settings::from_env();
+    let target = Target::from_env().map_err(|error| unreachable(&error))?;
+    let hello = gtrace_link::hello(settings.strict);
+    let (link, welcome, key) =
+        gtrace_link::connect(&target, &hello, None).map_err(|error| unreachable(&error))?;
+    fork::watch();
+    remember(&link.end);
+    let info = link.info.clone();
+    let session: &'static Session = Box::leak(Box::new(Session {
+        target,
+        hello,
+        key,
+        features: welcome.features,
+        driver_version: welcome.driver_version,
+        nvml: welcome.nvml,
+        nvml_begun: AtomicBool::new(false),
+        host: welcome.host,
+        info,
+        settings,
+        last: AtomicU64::new(0),
+        settled: Settled::default(),
+        lanes: Lanes::default(),
+        idle: Mutex::new(Vec::new()),
+        flusher: Flusher::default(),
+        broken: AtomicU32::new(0),
+        lost: AtomicBool::new(false),
+        snapshot: OnceLock::new(),
+        initialising: Mutex::new(()),
+        state: State::default(),
+    }));
+    let lane = Lane::new(session, link, welcome.lane, welcome.credits);
+    session.retire(Box::new(lane));
+    session.flusher.start(session);
+    stats::begin(session);
+    SESSION.store(ptr::from_ref(session).cast_mut(), Ordering::Release);
+    Ok(session)
+}
+
+impl Session {
+    /// The server, for messages.
+    pub(crate) fn peer(&self) -> String {
+        self.target.address.to_string()
+    }
+
+    /// This program, as the server knows it.
+    pub(crate) fn program(&self) -> &str {
+        &self.hello.program
+    }
+
+    /// The error that CUDA keeps reporting, or 0.
+    #[inline]
+    pub(crate) fn broken(&self) -> CUresult {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// From now on every call reports `code`.
+    pub(crate) fn set_broken(&self, code: CUresult) {
+        self.broken.store(code, Ordering::Relaxed);
+    }
+
+    /// The connection is at its end, and why.
+    pub(crate) fn lose(&self, why: &str) {
+        if self.lost.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        log::say(&format!(
+            "the GPU at {} is lost: {why}; every further call fails with error {}, start the program \
+             again when the server is back",
+            self.peer(),
+            status::LOST
+        ));
+        self.lanes.end_all();
+    }
+
+    /// Whether the connection is at its end.
+    #[inline]
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Takes back the lane of a thread that has ended.
+    fn retire(&self, lane: Box<Lane>) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < IDLE_LANES {
+            idle.push(lane);
+        }
+    }
+
+    /// A lane for a thread that has none.
+    fn lane(&'static self) -> Result<Box<Lane>, CUresult> {
+        if self.is_lost() {
+            return Err(status::LOST);
+        }
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(lane) = idle().pop() {
+            return Ok(lane);
+        }
+        match gtrace_link::connect(&self.target, &self.hello, Some(&self.key)) {
+            Ok((link, welcome, _)) => {
+                remember(&link.end);
+                let lane = Lane::new(self, link, welcome.lane, welcome.credits);
+                Ok(Box::new(lane))
+            }
+            Err(error) => {
+                let text = format!("no connection for another thread: {error}");
+                log::once("lane", &text);
+                Err(match error {
+                    LinkError::Refused(_) => cuda::CUDA_ERROR_OPERATING_SYSTEM,
+                    _ => {
+                        self.lose(&error.to_string());
+                        status::LOST
+                    }
+                })
+            }
+        }
+    }
+}
+
+/// The lane of a thread; given back when the thread ends.
+struct Holder(RefCell<Option<Box<Lane>>>);
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        if let Some(lane) = self.0.get_mut().take()
+            && !lane.is_foreign()
+        {
+            lane.flush();
+            lane.session.retire(lane);
+        }
+    }
+}
+
+thread_local! {
+    static LANE: Holder = const { Holder(RefCell::new(None)) };
+}
+
+/// Does `action` with the lane of this thread.
+///
+/// # Errors
+///
+/// Those of `action`; [`status::LOST`]; UNKNOWN if the thread is in the middle of another call, as in
+/// a signal handler.
+#[inline]
+pub(crate) fn with_lane<T>(
+    session: &'static Session,
+    action: impl FnOnce(&mut Lane) -> Result<T, CUresult>,
+) -> Result<T, CUresult> {
+    if session.is_lost() {
+        return Err(status::LOST);
+    }
+    let mut action = Some(action);
+    let done = LANE.try_with(|holder| {
+        let Ok(mut slot) = holder.0.try_borrow_mut() else {
+            return Err(cuda::CUDA_ERROR_UNKNOWN);
+        };
+        let lane = match &mut *slot {
+            Some(lane) if ptr::eq(lane.session, session) && !lane.is_foreign() => lane,
+            slot => slot.insert(session.lane()?),
+        };
+        match action.take() {
+            Some(action) => action(lane),
+            None => Err(cuda::CUDA_ERROR_UNKNOWN),
+        }
+    });
+    match (done, action) {
+        (Ok(result), _) => result,
+        // The thread is ending, and its lane is given back already: exit handlers still call.
+        (Err(_), Some(action)) => {
+            let mut lane = session.lane()?;
+            let result = action(&mut lane);
+            lane.flush();
+            session.retire(lane);
+            result
+        }
+        (Err(_), None) => Err(status::ENDING),
+    }
+}

@@ -1,0 +1,46 @@
+//! What the client keeps of the driver's objects.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicU32;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::allocations::Allocations;
+use crate::contexts::Contexts;
+use crate::functions::{Functions, Record};
+use crate::host_functions::HostFunctions;
+use crate::jit::Linker;
+use crate::slots::Slots;
+
+/// State of a session.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) contexts: Mutex<Contexts>,
+    pub(crate) allocations: RwLock<Allocations>,
+    pub(crate) functions: Mutex<Functions>,
+    /// Functions by the counter of their handle.
+    pub(crate) function_slots: Slots<Record>,
+    /// Kernels by the counter of their handle.
+    pub(crate) kernel_slots: Slots<Record>,
+    /// Streams that are being captured.
+    pub(crate) capturing: Mutex<HashSet<u64>>,
+    /// How many that are.
+    pub(crate) captures: AtomicU32,
+    pub(crate) host_functions: HostFunctions,
+    /// Linkers by their handle.
+    pub(crate) linkers: Mutex<HashMap<u64, Linker>>,
+}
+
+/// The lock, whoever has panicked under it.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock for reading, whoever has panicked under it.
+pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock for writing, whoever has panicked under it.
+pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
+}

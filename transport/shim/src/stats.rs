@@ -1,0 +1,348 @@
+//! Counts and times of calls, always on, written when the process ends if GTRACE_STATS says where.
+
+// Leaked records behind atomic pointers, and atexit(3).
+#![allow(unsafe_code)]
+
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use gtrace_abi::{BUCKETS, bucket_of};
+use gtrace_protocol::OpId;
+
+use crate::clock;
+use crate::session::Session;
+
+/// Parts of a call's time.
+pub(crate) const PARTS: [&str; 5] = ["client", "wire", "queue", "driver", "wake"];
+
+/// Times of one part.
+pub(crate) struct Part {
+    /// Sum, ns.
+    pub(crate) sum: AtomicU64,
+    /// Longest, ns.
+    pub(crate) max: AtomicU64,
+    /// Counts by bucket of gtrace-abi.
+    pub(crate) buckets: [AtomicU32; BUCKETS],
+}
+
+impl Part {
+    const fn new() -> Self {
+        Self {
+            sum: AtomicU64::new(0),
+            max: AtomicU64::new(0),
+            buckets: [const { AtomicU32::new(0) }; BUCKETS],
+        }
+    }
+
+    #[inline]
+    fn add(&self, ns: u64) {
+        self.sum.fetch_add(ns, Relaxed);
+        if ns > self.max.load(Relaxed) {
+            self.max.fetch_max(ns, Relaxed);
+        }
+        if let Some(bucket) = self.buckets.get(bucket_of(ns)) {
+            bucket.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// What is counted of an operation.
+pub(crate) struct Operation {
+    /// Its id.
+    pub(crate) op: OpId,
+    /// Calls that were not awaited.
+    pub(crate) one_way: AtomicU64,
+    /// Calls that were.
+    pub(crate) waiting: AtomicU64,
+    /// Bytes sent, headers aside.
+    pub(crate) bytes_out: AtomicU64,
+    /// Bytes received, headers aside.
+    pub(crate) bytes_in: AtomicU64,
+    parts: [AtomicPtr<Part>; PARTS.len()],
+}
+
+impl Operation {
+    /// The times of a part, if there are any.
+    pub(crate) fn part(&self, at: usize) -> Option<&'static Part> {
+        // SAFETY: null, or leaked by `time`.
+        unsafe {
+            self.parts
+                .get(at)?
+                .load(std::sync::atomic::Ordering::Acquire)
+                .as_ref()
+        }
+    }
+
+    #[inline]
+    fn time(&self, at: usize, ns: u64) {
+        match self.part(at) {
+            Some(part) => part.add(ns),
+            None => self.first_time(at, ns),
+        }
+    }
+
+    #[cold]
+    fn first_time(&self, at: usize, ns: u64) {
+        use std::sync::atomic::Ordering::{AcqRel, Acquire};
+        let Some(place) = self.parts.get(at) else {
+            return;
+        };
+        let part = Box::into_raw(Box::new(Part::new()));
+        if place
+            .compare_exchange(ptr::null_mut(), part, AcqRel, Acquire)
+            .is_err()
+        {
+            // SAFETY: made above, and nobody else has seen it.
+            drop(unsafe { Box::from_raw(part) });
+        }
+        if let Some(part) = self.part(at) {
+            part.add(ns);
+        }
+    }
+}
+
+/// Places for operations: more than there are, so that searching ends soon.
+const PLACES: usize = 2048;
+static OPERATIONS: [AtomicPtr<Operation>; PLACES] =
+    [const { AtomicPtr::new(ptr::null_mut()) }; PLACES];
+
+/// The record of an operation; `None` with the table full.
+#[inline]
+fn operation(op: OpId) -> Option<&'static Operation> {
+    use std::sync::atomic::Ordering::{AcqRel, Acquire};
+    for at in 0..PLACES {
+        let place = &OPERATIONS[(op as usize + at) % PLACES];
+        // SAFETY: null, or leaked below.
+        let found = match unsafe { place.load(Acquire).as_ref() } {
+            Some(found) => found,
+            None => {
+                let new = Box::into_raw(Box::new(Operation {
+                    op,
+                    one_way: AtomicU64::new(0),
+                    waiting: AtomicU64::new(0),
+                    bytes_out: AtomicU64::new(0),
+                    bytes_in: AtomicU64::new(0),
+                    parts: [const { AtomicPtr::new(ptr::null_mut()) }; PARTS.len()],
+                }));
+                match place.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire) {
+                    // SAFETY: leaked.
+                    Ok(_) => unsafe { &*new },
+                    Err(other) => {
+                        // SAFETY: `new` was made above and seen by nobody; `other` is leaked.
+                        unsafe {
+                            drop(Box::from_raw(new));
+                            &*other
+                        }
+                    }
+                }
+            }
+        };
+        if found.op == op {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// All operations that were called.
+pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().filter_map(|place| {
+        // SAFETY: null, or leaked.
+        unsafe { place.load(std::sync::atomic::Ordering::Acquire).as_ref() }
+    })
+}
+
+/// Counts a call that was not awaited and began at `began`, ns.
+#[inline]
+pub(crate) fn left(op: OpId, began: u64, bytes: usize) {
+    if let Some(operation) = operation(op) {
+        operation.one_way.fetch_add(1, Relaxed);
+        operation.bytes_out.fetch_add(bytes as u64, Relaxed);
+        operation.time(0, clock::now().saturating_sub(began));
+    }
+}
+
+/// An awaited call; times in ns.
+pub(crate) struct Answered {
+    pub(crate) op: OpId,
+    /// Begin of the program's call.
+    pub(crate) began: u64,
+    /// The request was handed to the link.
+    pub(crate) sent: u64,
+    /// The link had the answer.
+    pub(crate) seen: u64,
+    /// From the request's arrival to the call's begin, as the server says.
+    pub(crate) queue: u64,
+    /// In the driver, as the server says.
+    pub(crate) exec: u64,
+    pub(crate) bytes_out: usize,
+    pub(crate) bytes_in: usize,
+}
+
+/// Counts an awaited call, which ends now.
+#[inline]
+pub(crate) fn answered(call: &Answered) {
+    if let Some(operation) = operation(call.op) {
+        operation.waiting.fetch_add(1, Relaxed);
+        operation
+            .bytes_out
+            .fetch_add(call.bytes_out as u64, Relaxed);
+        operation.bytes_in.fetch_add(call.bytes_in as u64, Relaxed);
+        let round = call.seen.saturating_sub(call.sent);
+        let wire = round.saturating_sub(call.queue).saturating_sub(call.exec);
+        let wake = clock::now().saturating_sub(call.seen);
+        let client = call.sent.saturating_sub(call.began);
+        for (at, ns) in [client, wire, call.queue, call.exec, wake]
+            .into_iter()
+            .enumerate()
+        {
+            operation.time(at, ns);
+        }
+    }
+}
+
+/// Count of a function that is answered here, linked into a list at its first call.
+pub(crate) struct Local {
+    /// The function.
+    pub(crate) name: &'static str,
+    /// Calls.
+    pub(crate) count: AtomicU64,
+    listed: AtomicBool,
+    next: AtomicPtr<Local>,
+}
+
+static LOCALS: AtomicPtr<Local> = AtomicPtr::new(ptr::null_mut());
+
+impl Local {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            count: AtomicU64::new(0),
+            listed: AtomicBool::new(false),
+            next: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&'static self) {
+        if self.count.fetch_add(1, Relaxed) == 0 {
+            self.list();
+        }
+    }
+
+    #[cold]
+    fn list(&'static self) {
+        use std::sync::atomic::Ordering::{AcqRel, Acquire};
+        if self.listed.swap(true, AcqRel) {
+            return;
+        }
+        let this = ptr::from_ref(self).cast_mut();
+        let mut head = LOCALS.load(Acquire);
+        loop {
+            self.next.store(head, Relaxed);
+            match LOCALS.compare_exchange(head, this, AcqRel, Acquire) {
+                Ok(_) => return,
+                Err(other) => head = other,
+            }
+        }
+    }
+}
+
+/// All functions that were answered here.
+pub(crate) fn locals() -> impl Iterator<Item = &'static Local> {
+    use std::sync::atomic::Ordering::Acquire;
+    // SAFETY: null, or a static.
+    let mut at = unsafe { LOCALS.load(Acquire).as_ref() };
+    std::iter::from_fn(move || {
+        let here = at?;
+        // SAFETY: as above.
+        at = unsafe { here.next.load(Acquire).as_ref() };
+        Some(here)
+    })
+}
+
+/// Counts a call that is answered here.
+macro_rules! local {
+    ($name:literal) => {{
+        static COUNT: $crate::stats::Local = $crate::stats::Local::new($name);
+        COUNT.add();
+    }};
+}
+pub(crate) use local;
+
+static AT_EXIT: Once = Once::new();
+static BEGAN: AtomicU64 = AtomicU64::new(0);
+
+/// Has everything sent and counts written when the process ends.
+pub(crate) fn begin(_session: &'static Session) {
+    AT_EXIT.call_once(|| {
+        BEGAN.store(clock::now(), Relaxed);
+        // SAFETY: the function is in this object, which is never unloaded while it is registered: the
+        // C library calls it before.
+        unsafe { libc::atexit(at_exit) };
+    });
+}
+
+extern "C" fn at_exit() {
+    let _ = std::panic::catch_unwind(|| {
+        let Some(session) = crate::session::current() else {
+            return;
+        };
+        session.lanes.flush(&mut Vec::new());
+        let elapsed = clock::now().saturating_sub(BEGAN.load(Relaxed));
+        crate::report::write(session, elapsed);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_split_into_parts() {
+        let op = gtrace_protocol::op_id("test of the parts");
+        answered(&Answered {
+            op,
+            began: 1_000,
+            sent: 2_000,
+            seen: 12_000,
+            queue: 3_000,
+            exec: 4_000,
+            bytes_out: 8,
+            bytes_in: 16,
+        });
+        let operation = operations().find(|o| o.op == op).unwrap();
+        let sums: Vec<u64> = (0..4)
+            .map(|at| operation.part(at).unwrap().sum.load(Relaxed))
+            .collect();
+        assert_eq!(sums, [1_000, 3_000, 3_000, 4_000]);
+        assert_eq!(operation.waiting.load(Relaxed), 1);
+        assert_eq!(operation.bytes_in.load(Relaxed), 16);
+    }
+
+    #[test]
+    fn a_call_that_is_left_has_no_other_part() {
+        let op = gtrace_protocol::op_id("test of one-way calls");
+        left(op, clock::now(), 100);
+        let operation = operations().find(|o| o.op == op).unwrap();
+        assert_eq!(operation.one_way.load(Relaxed), 1);
+        assert!(operation.part(0).is_some() && operation.part(1).is_none());
+    }
+
+    #[test]
+    fn local_calls_are_counted_by_name() {
+        for _ in 0..3 {
+            local!("a function of the test");
+        }
+        local!("another function of the test");
+        let count = |name| {
+            locals()
+                .filter(|l| l.name == name)
+                .map(|l| l.count.load(Relaxed))
+                .sum::<u64>()
+        };
+        assert_eq!(count("a function of the test"), 3);
+        assert_eq!(count("another function of the test"), 1);
+    }
+}

@@ -1,0 +1,48 @@
+//! Which error stands for what, where CUDA has none of its own.
+
+use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::nvml::{self, nvmlReturn_t};
+
+/// The server cannot be reached, or refuses: what `cuInit` answers. "The system is not yet ready to
+/// start any CUDA work."
+pub(crate) const UNREACHABLE: CUresult = cuda::CUDA_ERROR_SYSTEM_NOT_READY;
+/// The connection is lost: what every later call answers.
+pub(crate) const LOST: CUresult = cuda::CUDA_ERROR_DEVICE_UNAVAILABLE;
+/// The thread or the process is at its end.
+pub(crate) const ENDING: CUresult = cuda::CUDA_ERROR_DEINITIALIZED;
+
+/// Whether CUDA keeps reporting an error until the context, or the process, is gone (CUDA driver API,
+/// `CUresult`: "leaves the process in an inconsistent state").
+pub(crate) fn stays(code: CUresult) -> bool {
+    matches!(
+        code,
+        cuda::CUDA_ERROR_ECC_UNCORRECTABLE
+            | cuda::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | cuda::CUDA_ERROR_EXTERNAL_DEVICE
+            | cuda::CUDA_ERROR_CONTAINED
+            | cuda::CUDA_ERROR_ILLEGAL_ADDRESS
+            | cuda::CUDA_ERROR_LAUNCH_TIMEOUT
+            | cuda::CUDA_ERROR_ASSERT
+            | cuda::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | cuda::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | cuda::CUDA_ERROR_MISALIGNED_ADDRESS
+            | cuda::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | cuda::CUDA_ERROR_INVALID_PC
+            | cuda::CUDA_ERROR_LAUNCH_FAILED
+            | cuda::CUDA_ERROR_TENSOR_MEMORY_LEAK
+    )
+}
+
+/// The NVML error for a failure of the shim itself.
+pub(crate) fn to_nvml(code: CUresult) -> nvmlReturn_t {
+    match code {
+        cuda::CUDA_SUCCESS => nvml::NVML_SUCCESS,
+        cuda::CUDA_ERROR_INVALID_VALUE => nvml::NVML_ERROR_INVALID_ARGUMENT,
+        cuda::CUDA_ERROR_NOT_INITIALIZED | ENDING => nvml::NVML_ERROR_UNINITIALIZED,
+        cuda::CUDA_ERROR_NOT_SUPPORTED => nvml::NVML_ERROR_NOT_SUPPORTED,
+        cuda::CUDA_ERROR_OUT_OF_MEMORY => nvml::NVML_ERROR_MEMORY,
+        UNREACHABLE => nvml::NVML_ERROR_DRIVER_NOT_LOADED,
+        LOST => nvml::NVML_ERROR_GPU_IS_LOST,
+        _ => nvml::NVML_ERROR_UNKNOWN,
+    }
+}

@@ -1,0 +1,8 @@
+//! Link arguments of the shared library.
+
+fn main() {
+    // Worker threads of streams run this library's code until the process ends, so that dlclose
+    // must not unmap it.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    println!("cargo::rerun-if-changed=build.rs");
+}

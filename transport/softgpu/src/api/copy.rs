@@ -1,0 +1,287 @@
+//! Copies between host and device memory.
+//!
+//! A copy that waits for nothing is made in the calling thread, with one pass over the bytes. A
+//! copy in a stream is queued if all of its memory stays valid (device or page-locked memory);
+//! pageable memory is copied before the call returns, as CUDA allows.
+
+use std::ffi::c_void;
+
+use crate::abi::{Answer, In, api, read_bytes};
+use crate::command::{Command, Copy};
+use crate::context::{Context, bound};
+use crate::error::INVALID_VALUE;
+use crate::memory;
+use crate::stream::resolve;
+use crate::types::{DevicePtr, Handle, Memcpy2D, Memcpy3D};
+
+/// Pageable bytes up to which a copy to a busy stream is staged; a longer one waits for its turn.
+const STAGED: usize = 64 << 10;
+
+/// What a side of a copy is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Host,
+    Device,
+    /// By the address: device if known, else host.
+    Either,
+}
+
+/// Whether the bytes stay where they are until a queued copy runs.
+fn stays(address: u64, length: u64, side: Side) -> Answer<bool> {
+    let known = memory::find_range(address, length).is_some();
+    match side {
+        Side::Device if !known => Err(INVALID_VALUE),
+        // An address inside an allocation whose end the copy passes is an error on either side.
+        Side::Either if !known && memory::find(address).is_some() => Err(INVALID_VALUE),
+        _ if address == 0 => Err(INVALID_VALUE),
+        _ => Ok(known),
+    }
+}
+
+/// Bytes from the first to the last of a side.
+fn extent(width: usize, height: usize, pitch: usize) -> Answer<u64> {
+    let rows = (height as u64)
+        .saturating_sub(1)
+        .checked_mul(pitch as u64)
+        .ok_or(INVALID_VALUE)?;
+    rows.checked_add(width as u64).ok_or(INVALID_VALUE)
+}
+
+/// Issues a copy. `is_async`: the function's name says so.
+fn copy(copy: Copy, to: Side, from: Side, stream: Handle, is_async: bool) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    if copy.width == 0 || copy.height == 0 {
+        return Ok(());
+    }
+    let to_stays = stays(copy.to, extent(copy.width, copy.height, copy.to_pitch)?, to)?;
+    let from_stays = stays(
+        copy.from,
+        extent(copy.width, copy.height, copy.from_pitch)?,
+        from,
+    )?;
+    // Between device memory even the functions without Async return before the copy is made.
+    let device_only = is_device(copy.to) && is_device(copy.from);
+    if (is_async || device_only) && to_stays && from_stays {
+        stream.submit(&context, Command::Copy(copy));
+        return Ok(());
+    }
+    if is_async && to_stays && copy.width <= STAGED && copy.height == 1 && !stream.is_idle(&context)
+    {
+        // SAFETY: the source is valid for reads by the contract of the copy functions.
+        let bytes = unsafe { read_bytes(copy.from, copy.width) };
+        stream.submit(&context, Command::CopyIn(copy.to, bytes));
+        return Ok(());
+    }
+    stream.quiesce(&context);
+    context.health.check()?;
+    copy.run();
+    Ok(())
+}
+
+fn is_device(address: u64) -> bool {
+    memory::find(address).is_some_and(|found| found.kind.on_device())
+}
+
+fn copy_2d(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
+    let side = |kind: u32, host: u64, device: u64| match kind {
+        1 => Ok((host, Side::Host)),
+        2 => Ok((device, Side::Device)),
+        4 => Ok((device, Side::Either)),
+        // Arrays (3) are for textures.
+        _ => Err(INVALID_VALUE),
+    };
+    let (to, to_side) = side(request.dst_type, request.dst_host, request.dst_device)?;
+    let (from, from_side) = side(request.src_type, request.src_host, request.src_device)?;
+    let pitch_of = |pitch: usize| if pitch == 0 { request.width } else { pitch };
+    let (to_pitch, from_pitch) = (pitch_of(request.dst_pitch), pitch_of(request.src_pitch));
+    if request.height > 1 {
+        let reaches =
+            |x: usize, pitch: usize| x.checked_add(request.width).is_some_and(|end| end <= pitch);
+        if !reaches(request.dst_x, to_pitch) || !reaches(request.src_x, from_pitch) {
+            return Err(INVALID_VALUE);
+        }
+    }
+    let start = |base: u64, x: usize, y: usize, pitch: usize| {
+        let row = (y as u64).checked_mul(pitch as u64)?;
+        base.checked_add(row)?.checked_add(x as u64)
+    };
+    let to = start(to, request.dst_x, request.dst_y, to_pitch).ok_or(INVALID_VALUE)?;
+    let from = start(from, request.src_x, request.src_y, from_pitch).ok_or(INVALID_VALUE)?;
+    let (width, height) = (request.width, request.height);
+    let rectangle = Copy {
+        to,
+        from,
+        width,
+        height,
+        to_pitch,
+        from_pitch,
+    };
+    copy(rectangle, to_side, from_side, stream, is_async)
+}
+
+/// Slice by slice.
+fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+    let slice = |base: u64, z: usize, pitch: usize, height: usize| {
+        let pitch = if pitch == 0 { request.width } else { pitch };
+        let height = if height == 0 { request.height } else { height };
+        let offset = z.checked_mul(pitch.checked_mul(height)?)?;
+        base.checked_add(offset as u64)
+    };
+    for z in 0..request.depth {
+        let from = |base| {
+            slice(
+                base,
+                request.src_z.checked_add(z)?,
+                request.src_pitch,
+                request.src_height,
+            )
+        };
+        let to = |base| {
+            slice(
+                base,
+                request.dst_z.checked_add(z)?,
+                request.dst_pitch,
+                request.dst_height,
+            )
+        };
+        let rectangle = Memcpy2D {
+            src_x: request.src_x,
+            src_y: request.src_y,
+            src_type: request.src_type,
+            src_host: from(request.src_host).ok_or(INVALID_VALUE)?,
+            src_device: from(request.src_device).ok_or(INVALID_VALUE)?,
+            src_array: request.src_array,
+            src_pitch: request.src_pitch,
+            dst_x: request.dst_x,
+            dst_y: request.dst_y,
+            dst_type: request.dst_type,
+            dst_host: to(request.dst_host).ok_or(INVALID_VALUE)?,
+            dst_device: to(request.dst_device).ok_or(INVALID_VALUE)?,
+            dst_array: request.dst_array,
+            dst_pitch: request.dst_pitch,
+            width: request.width,
+            height: request.height,
+        };
+        copy_2d(&rectangle, stream, is_async)?;
+    }
+    Ok(())
+}
+
+fn peer(
+    to: (DevicePtr, Handle),
+    from: (DevicePtr, Handle),
+    length: usize,
+    stream: Handle,
+    is_async: bool,
+) -> Answer {
+    bound()?;
+    Context::of(to.1)?;
+    Context::of(from.1)?;
+    copy(
+        Copy::plain(to.0, from.0, length),
+        Side::Device,
+        Side::Device,
+        stream,
+        is_async,
+    )
+}
+
+api! { TABLE:
+    /// Copies to the device.
+    fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds [let stream] (
+        to: DevicePtr, from: *const c_void, length: usize,
+    ) {
+        copy(Copy::plain(to, from as u64, length), Side::Device, Side::Host, stream, false)
+    }
+
+    /// Copies from the device.
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds [let stream] (
+        to: *mut c_void, from: DevicePtr, length: usize,
+    ) {
+        copy(Copy::plain(to as u64, from, length), Side::Host, Side::Device, stream, false)
+    }
+
+    /// Copies within device memory.
+    fn cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds [let stream] (
+        to: DevicePtr, from: DevicePtr, length: usize,
+    ) {
+        copy(Copy::plain(to, from, length), Side::Device, Side::Device, stream, false)
+    }
+
+    /// Copies between any memory.
+    fn cuMemcpy, cuMemcpy_ptds [let stream] (to: DevicePtr, from: DevicePtr, length: usize) {
+        copy(Copy::plain(to, from, length), Side::Either, Side::Either, stream, false)
+    }
+
+    /// Copies to the device in a stream.
+    fn cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz [stream] (
+        to: DevicePtr, from: *const c_void, length: usize, stream: Handle,
+    ) {
+        copy(Copy::plain(to, from as u64, length), Side::Device, Side::Host, stream, true)
+    }
+
+    /// Copies from the device in a stream.
+    fn cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz [stream] (
+        to: *mut c_void, from: DevicePtr, length: usize, stream: Handle,
+    ) {
+        copy(Copy::plain(to as u64, from, length), Side::Host, Side::Device, stream, true)
+    }
+
+    /// Copies within device memory in a stream.
+    fn cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz [stream] (
+        to: DevicePtr, from: DevicePtr, length: usize, stream: Handle,
+    ) {
+        copy(Copy::plain(to, from, length), Side::Device, Side::Device, stream, true)
+    }
+
+    /// Copies between any memory in a stream.
+    fn cuMemcpyAsync, cuMemcpyAsync_ptsz [stream] (
+        to: DevicePtr, from: DevicePtr, length: usize, stream: Handle,
+    ) {
+        copy(Copy::plain(to, from, length), Side::Either, Side::Either, stream, true)
+    }
+
+    /// Copies between the memory of two contexts.
+    fn cuMemcpyPeer, cuMemcpyPeer_ptds [let stream] (
+        to: DevicePtr, to_context: Handle, from: DevicePtr, from_context: Handle, length: usize,
+    ) {
+        peer((to, to_context), (from, from_context), length, stream, false)
+    }
+
+    /// Copies between the memory of two contexts in a stream.
+    fn cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz [stream] (
+        to: DevicePtr, to_context: Handle, from: DevicePtr, from_context: Handle, length: usize,
+        stream: Handle,
+    ) {
+        peer((to, to_context), (from, from_context), length, stream, true)
+    }
+
+    /// Copies a rectangle.
+    fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds [let stream] (request: In<Memcpy2D>) {
+        copy_2d(&request.get()?, stream, false)
+    }
+
+    /// Copies a rectangle of any alignment.
+    fn cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds [let stream] (request: In<Memcpy2D>) {
+        copy_2d(&request.get()?, stream, false)
+    }
+
+    /// Copies a rectangle in a stream.
+    fn cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz [stream] (
+        request: In<Memcpy2D>, stream: Handle,
+    ) {
+        copy_2d(&request.get()?, stream, true)
+    }
+
+    /// Copies a box.
+    fn cuMemcpy3D_v2, cuMemcpy3D_v2_ptds [let stream] (request: In<Memcpy3D>) {
+        copy_3d(&request.get()?, stream, false)
+    }
+
+    /// Copies a box in a stream.
+    fn cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz [stream] (
+        request: In<Memcpy3D>, stream: Handle,
+    ) {
+        copy_3d(&request.get()?, stream, true)
+    }
+}

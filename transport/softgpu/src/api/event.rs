@@ -1,0 +1,103 @@
+//! Events.
+
+use std::ffi::c_uint;
+use std::sync::Arc;
+
+use crate::abi::{Answer, Out, api};
+use crate::command::Command;
+use crate::context::{Context, current};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::event::{EVENTS, Event};
+use crate::registry::mint;
+use crate::stream::resolve;
+use crate::types::Handle;
+
+const KIND: u8 = 3;
+/// Blocking wait, no timing; between processes is not offered.
+const FLAGS: c_uint = 3;
+
+fn record(event: Handle, stream: Handle) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    let event = Event::of(event)?;
+    if event.context != context.handle {
+        return Err(INVALID_HANDLE);
+    }
+    let number = event.issue();
+    stream.submit(&context, Command::Record(event, number));
+    Ok(())
+}
+
+/// The error of the event's context, which queries and waits tell.
+fn health(event: &Event) -> Answer {
+    Context::of(event.context)?.health.check()
+}
+
+fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Answer {
+    crate::state::state()?;
+    let (start, end) = (Event::of(start)?, Event::of(end)?);
+    if milliseconds.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    health(&end)?;
+    milliseconds.put(start.milliseconds_to(&end)?)
+}
+
+api! { TABLE:
+    /// Creates an event.
+    fn cuEventCreate(event: Out<Handle>, flags: c_uint) {
+        let context = current()?;
+        if event.is_null() || flags & !FLAGS != 0 {
+            return Err(INVALID_VALUE);
+        }
+        let handle = mint(KIND);
+        EVENTS.insert(handle, Arc::new(Event::new(context.handle, flags)));
+        event.put(handle)
+    }
+
+    /// Destroys an event; records that are under way complete unseen.
+    fn cuEventDestroy_v2(event: Handle) {
+        crate::state::state()?;
+        EVENTS.remove(event).map(|_| ()).ok_or(INVALID_HANDLE)
+    }
+
+    /// Records an event in a stream.
+    fn cuEventRecord, cuEventRecord_ptsz [stream] (event: Handle, stream: Handle) {
+        record(event, stream)
+    }
+
+    /// Records an event in a stream; the flag for captured graphs is refused.
+    fn cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz [stream] (
+        event: Handle, stream: Handle, flags: c_uint,
+    ) {
+        if flags > 1 {
+            return Err(INVALID_VALUE);
+        }
+        record(event, stream)
+    }
+
+    /// Whether the latest record is complete: success or `CUDA_ERROR_NOT_READY`.
+    fn cuEventQuery(event: Handle) {
+        crate::state::state()?;
+        let event = Event::of(event)?;
+        health(&event)?;
+        if event.is_complete() { Ok(()) } else { Err(NOT_READY) }
+    }
+
+    /// Waits for the latest record.
+    fn cuEventSynchronize(event: Handle) {
+        crate::state::state()?;
+        let event = Event::of(event)?;
+        event.done.wait(event.issued());
+        health(&event)
+    }
+
+    /// Milliseconds between the latest records of two events.
+    fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
+        elapsed(milliseconds, start, end)
+    }
+
+    /// Milliseconds between the latest records of two events.
+    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
+        elapsed(milliseconds, start, end)
+    }
+}

@@ -1,0 +1,131 @@
+//! Fills of device memory with a value of 1, 2 or 4 bytes.
+
+use std::ffi::{c_uchar, c_uint, c_ushort};
+
+use crate::abi::{Answer, api};
+use crate::command::{Command, Fill};
+use crate::error::INVALID_VALUE;
+use crate::memory;
+use crate::stream::resolve;
+use crate::types::{DevicePtr, Handle};
+
+/// Issues a fill. Even the functions without Async return before it is made if the memory is the
+/// device's, as CUDA documents.
+fn fill(fill: Fill, stream: Handle, is_async: bool) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    if fill.width == 0 || fill.height == 0 {
+        return Ok(());
+    }
+    let row = fill.width.checked_mul(fill.size).ok_or(INVALID_VALUE)?;
+    let aligned = fill.to.is_multiple_of(fill.size as u64) && fill.pitch.is_multiple_of(fill.size);
+    if !aligned || (fill.height > 1 && fill.pitch < row) {
+        return Err(INVALID_VALUE);
+    }
+    let rows = (fill.height - 1)
+        .checked_mul(fill.pitch)
+        .ok_or(INVALID_VALUE)?;
+    let length = rows.checked_add(row).ok_or(INVALID_VALUE)? as u64;
+    let found = memory::find_range(fill.to, length).ok_or(INVALID_VALUE)?;
+    stream.submit(&context, Command::Fill(fill));
+    if !is_async && !found.kind.on_device() {
+        stream.quiesce(&context);
+    }
+    Ok(())
+}
+
+fn row(to: DevicePtr, value: u32, size: usize, width: usize) -> Fill {
+    Fill {
+        to,
+        value,
+        size,
+        width,
+        height: 1,
+        pitch: 0,
+    }
+}
+
+api! { TABLE:
+    /// Fills with a value of 1 byte.
+    fn cuMemsetD8_v2, cuMemsetD8_v2_ptds [let stream] (to: DevicePtr, value: c_uchar, count: usize) {
+        fill(row(to, value.into(), 1, count), stream, false)
+    }
+
+    /// Fills with a value of 1 byte in a stream.
+    fn cuMemsetD8Async, cuMemsetD8Async_ptsz [stream] (
+        to: DevicePtr, value: c_uchar, count: usize, stream: Handle,
+    ) {
+        fill(row(to, value.into(), 1, count), stream, true)
+    }
+
+    /// Fills a rectangle with a value of 1 byte.
+    fn cuMemsetD2D8_v2, cuMemsetD2D8_v2_ptds [let stream] (
+        to: DevicePtr, pitch: usize, value: c_uchar, width: usize, height: usize,
+    ) {
+        let rectangle = Fill { to, value: value.into(), size: 1, width, height, pitch };
+        fill(rectangle, stream, false)
+    }
+
+    /// Fills a rectangle with a value of 1 byte in a stream.
+    fn cuMemsetD2D8Async, cuMemsetD2D8Async_ptsz [stream] (
+        to: DevicePtr, pitch: usize, value: c_uchar, width: usize, height: usize, stream: Handle,
+    ) {
+        let rectangle = Fill { to, value: value.into(), size: 1, width, height, pitch };
+        fill(rectangle, stream, true)
+    }
+
+    /// Fills with a value of 2 bytes.
+    fn cuMemsetD16_v2, cuMemsetD16_v2_ptds [let stream] (to: DevicePtr, value: c_ushort, count: usize) {
+        fill(row(to, value.into(), 2, count), stream, false)
+    }
+
+    /// Fills with a value of 2 bytes in a stream.
+    fn cuMemsetD16Async, cuMemsetD16Async_ptsz [stream] (
+        to: DevicePtr, value: c_ushort, count: usize, stream: Handle,
+    ) {
+        fill(row(to, value.into(), 2, count), stream, true)
+    }
+
+    /// Fills a rectangle with a value of 2 bytes.
+    fn cuMemsetD2D16_v2, cuMemsetD2D16_v2_ptds [let stream] (
+        to: DevicePtr, pitch: usize, value: c_ushort, width: usize, height: usize,
+    ) {
+        let rectangle = Fill { to, value: value.into(), size: 2, width, height, pitch };
+        fill(rectangle, stream, false)
+    }
+
+    /// Fills a rectangle with a value of 2 bytes in a stream.
+    fn cuMemsetD2D16Async, cuMemsetD2D16Async_ptsz [stream] (
+        to: DevicePtr, pitch: usize, value: c_ushort, width: usize, height: usize, stream: Handle,
+    ) {
+        let rectangle = Fill { to, value: value.into(), size: 2, width, height, pitch };
+        fill(rectangle, stream, true)
+    }
+
+    /// Fills with a value of 4 bytes.
+    fn cuMemsetD32_v2, cuMemsetD32_v2_ptds [let stream] (to: DevicePtr, value: c_uint, count: usize) {
+        fill(row(to, value, 4, count), stream, false)
+    }
+
+    /// Fills with a value of 4 bytes in a stream.
+    fn cuMemsetD32Async, cuMemsetD32Async_ptsz [stream] (
+        to: DevicePtr, value: c_uint, count: usize, stream: Handle,
+    ) {
+        fill(row(to, value, 4, count), stream, true)
+    }
+
+    /// Fills a rectangle with a value of 4 bytes.
+    fn cuMemsetD2D32_v2, cuMemsetD2D32_v2_ptds [let stream] (
+        to: DevicePtr, pitch: usize, value: c_uint, width: usize, height: usize,
+    ) {
+        let rectangle = Fill { to, value, size: 4, width, height, pitch };
+        fill(rectangle, stream, false)
+    }
+
+    /// Fills a rectangle with a value of 4 bytes in a stream.
+    fn cuMemsetD2D32Async, cuMemsetD2D32Async_ptsz [stream] (
+        to: DevicePtr, pitch: usize, value: c_uint, width: usize, height: usize, stream: Handle,
+    ) {
+        let rectangle = Fill { to, value, size: 4, width, height, pitch };
+        fill(rectangle, stream, true)
+    }
+}

@@ -1,0 +1,73 @@
+//! Initialisation, versions and error texts.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::abi::{Out, api};
+use crate::error::{INVALID_VALUE, describe};
+use crate::{attributes, state};
+
+api! { TABLE:
+    /// Initialises the driver. `flags` must be 0.
+    fn cuInit(flags: c_uint) {
+        if flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        state::initialise()
+    }
+
+    /// The CUDA version of the driver: 1000 times the major plus 10 times the minor number.
+    fn cuDriverGetVersion(version: Out<c_int>) {
+        version.put(attributes::DRIVER_VERSION)
+    }
+
+    /// The name of an error code.
+    fn cuGetErrorName(code: u32, text: Out<*const c_char>) {
+        match describe(code) {
+            Some((name, _)) => text.put(name.as_ptr()),
+            None => {
+                text.put(std::ptr::null())?;
+                Err(INVALID_VALUE)
+            }
+        }
+    }
+
+    /// What an error code means.
+    fn cuGetErrorString(code: u32, text: Out<*const c_char>) {
+        match describe(code) {
+            Some((_, meaning)) => text.put(meaning.as_ptr()),
+            None => {
+                text.put(std::ptr::null())?;
+                Err(INVALID_VALUE)
+            }
+        }
+    }
+
+    /// Interfaces between NVIDIA's own libraries: none is offered.
+    fn cuGetExportTable(table: Out<*const c_void>, id: *const c_void) {
+        let _ = id;
+        table.offer(std::ptr::null());
+        Err(INVALID_VALUE)
+    }
+
+    /// Starts profiling: nothing to be done.
+    fn cuProfilerStart() {
+        state::state().map(|_| ())
+    }
+
+    /// Stops profiling: nothing to be done.
+    fn cuProfilerStop() {
+        state::state().map(|_| ())
+    }
+
+    /// Registers a callback for log messages: there are none.
+    fn cuLogsRegisterCallback(function: *const c_void, data: *mut c_void, handle: Out<u64>) {
+        let _ = (function, data);
+        handle.put(crate::registry::mint(15))
+    }
+
+    /// Ends a registration.
+    fn cuLogsUnregisterCallback(handle: u64) {
+        let _ = handle;
+        Ok(())
+    }
+}

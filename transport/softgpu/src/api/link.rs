@@ -1,0 +1,100 @@
+//! Linking of PTX modules.
+
+use std::ffi::{c_uint, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::abi::{Answer, In, Name, Out, api};
+use crate::context::current;
+use crate::error::{INVALID_HANDLE, INVALID_VALUE};
+use crate::image;
+use crate::jit::Logs;
+use crate::program::Linked;
+use crate::registry::{Registry, mint};
+use crate::types::Handle;
+
+const KIND: u8 = 8;
+
+/// One link that is under way.
+struct Link {
+    logs: Logs,
+    state: Mutex<LinkState>,
+}
+
+#[derive(Default)]
+struct LinkState {
+    modules: Vec<String>,
+    /// The linked image with its closing NUL, which the program reads until the link is destroyed.
+    image: Vec<u8>,
+}
+
+static LINKS: Registry<Link> = Registry::new();
+
+fn find(handle: Handle) -> Answer<Arc<Link>> {
+    LINKS.get(handle).ok_or(INVALID_HANDLE)
+}
+
+fn add(handle: Handle, bytes: &[u8]) -> Answer {
+    let modules = image::parse(bytes)?;
+    let link = find(handle)?;
+    link.state
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .modules
+        .extend(modules);
+    Ok(())
+}
+
+api! { TABLE:
+    /// Begins a link. Messages go to the logs among the options.
+    fn cuLinkCreate_v2(count: c_uint, options: In<u32>, values: Out<u64>, link: Out<Handle>) {
+        current()?;
+        if link.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let logs = Logs::read(count, options, values);
+        let handle = mint(KIND);
+        LINKS.insert(handle, Arc::new(Link { logs, state: Mutex::default() }));
+        link.put(handle)
+    }
+
+    /// Adds a module: PTX or a fat binary with PTX, of `size` bytes.
+    fn cuLinkAddData_v2(
+        link: Handle, kind: u32, data: *const c_void, size: usize, name: *const c_void,
+        count: c_uint, options: In<u32>, values: Out<u64>,
+    ) {
+        let _ = (kind, name, count, options, values);
+        find(link)?;
+        if data.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        let modules = image::load_sized(data as u64, size)?;
+        find(link)?.state.lock().unwrap_or_else(PoisonError::into_inner).modules.extend(modules);
+        Ok(())
+    }
+
+    /// Adds a module from a file.
+    fn cuLinkAddFile_v2(
+        link: Handle, kind: u32, path: Name, count: c_uint, options: In<u32>, values: Out<u64>,
+    ) {
+        let _ = (kind, count, options, values);
+        add(link, &super::module::read_file(path)?)
+    }
+
+    /// Links what was added. The image stays valid until the link is destroyed.
+    fn cuLinkComplete(link: Handle, image: Out<*const c_void>, size: Out<usize>) {
+        let link = find(link)?;
+        let mut state = link.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Told now, not when the image is loaded: a symbol that is missing or defined twice.
+        Linked::build(&state.modules, &link.logs)?;
+        state.image = image::join(&state.modules).into_bytes();
+        state.image.push(0);
+        image.put(state.image.as_ptr().cast())?;
+        size.offer(state.image.len());
+        Ok(())
+    }
+
+    /// Ends a link.
+    fn cuLinkDestroy(link: Handle) {
+        LINKS.remove(link).map(|_| ()).ok_or(INVALID_HANDLE)
+    }
+}

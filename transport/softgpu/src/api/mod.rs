@@ -1,0 +1,47 @@
+//! The exported functions of the driver API, by subject.
+#![allow(unsafe_code, non_snake_case)]
+#![allow(
+    clippy::too_many_arguments,
+    reason = "the signatures are those of the driver API"
+)]
+
+pub mod context;
+pub mod copy;
+pub mod device;
+pub mod event;
+pub mod fill;
+pub mod graph;
+pub mod init;
+pub mod launch;
+pub mod library;
+pub mod link;
+pub mod lookup;
+pub mod memory;
+pub mod module;
+pub mod occupancy;
+pub mod pointer;
+pub mod pool;
+pub mod stream;
+
+use crate::abi::Symbol;
+
+/// Every exported function of the driver API.
+pub(crate) static TABLES: &[&[Symbol]] = &[
+    context::TABLE,
+    copy::TABLE,
+    device::TABLE,
+    event::TABLE,
+    fill::TABLE,
+    graph::TABLE,
+    init::TABLE,
+    launch::TABLE,
+    library::TABLE,
+    link::TABLE,
+    lookup::TABLE,
+    memory::TABLE,
+    module::TABLE,
+    occupancy::TABLE,
+    pointer::TABLE,
+    pool::TABLE,
+    stream::TABLE,
+];

@@ -1,0 +1,116 @@
+//! What an address is.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::abi::{Answer, In, Out, api};
+use crate::context::bound;
+use crate::error::INVALID_VALUE;
+use crate::memory::{self, Allocation, Kind};
+use crate::state::state;
+use crate::types::{DevicePtr, Untyped};
+
+/// `CU_MEMORYTYPE_HOST` and `CU_MEMORYTYPE_DEVICE`.
+const HOST: c_uint = 1;
+const DEVICE: c_uint = 2;
+
+/// `CU_POINTER_ATTRIBUTE_*` of an address in an allocation.
+fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> Answer {
+    let state = state()?;
+    let on_device = found.kind.on_device();
+    let managed = found.kind == Kind::Managed;
+    match id {
+        1 => data.cast::<u64>().put(found.context),
+        2 => data
+            .cast::<c_uint>()
+            .put(if on_device { DEVICE } else { HOST }),
+        3 => data.cast::<u64>().put(address),
+        4 if on_device && !managed => Err(INVALID_VALUE),
+        4 => data.cast::<u64>().put(address),
+        6 => data.cast::<u8>().put(0),
+        7 => data.cast::<u64>().put(found.id),
+        8 => data.cast::<u8>().put(u8::from(managed)),
+        9 => {
+            let device = state.devices.get(found.device).ok_or(INVALID_VALUE)?;
+            data.cast::<c_int>().put(state.ordinal(device))
+        }
+        10 | 15 | 21 => data.cast::<u8>().put(0),
+        11 | 19 => data.cast::<u64>().put(found.base),
+        12 | 18 => data.cast::<usize>().put(found.size as usize),
+        13 => data.cast::<u8>().put(1),
+        14 => data.cast::<u64>().put(0),
+        16 => data.cast::<c_uint>().put(3),
+        17 => match found.kind {
+            Kind::Pool(pool) => data.cast::<u64>().put(pool),
+            _ => data.cast::<u64>().put(0),
+        },
+        20 => data.cast::<u64>().put(found.id),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+/// The same of an address that CUDA does not know: zero of the attribute's size.
+fn nothing(data: Untyped, id: u32) -> Answer {
+    match id {
+        6 | 8 | 10 | 13 | 15 | 21 => data.cast::<u8>().put(0),
+        9 => data.cast::<c_int>().put(-2),
+        2 | 16 => data.cast::<c_uint>().put(0),
+        1..=20 => data.cast::<u64>().put(0),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+api! { TABLE:
+    /// One attribute of an address in memory that CUDA knows.
+    fn cuPointerGetAttribute(data: Untyped, id: u32, address: DevicePtr) {
+        bound()?;
+        if data.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        attribute(data, id, address, &memory::find(address).ok_or(INVALID_VALUE)?)
+    }
+
+    /// Several attributes; of an address that CUDA does not know they are zero.
+    fn cuPointerGetAttributes(
+        count: c_uint, ids: In<u32>, data: In<u64>, address: DevicePtr,
+    ) {
+        bound()?;
+        let found = memory::find(address);
+        for index in 0..count as usize {
+            let (id, place) = (ids.at(index)?, data.at(index)?);
+            // SAFETY: by the contract of this function each pointer is that of a value of its
+            // attribute's type.
+            let place = unsafe { Untyped::new(place as *mut c_void) };
+            let answered = match &found {
+                Some(found) => attribute(place, id, address, found),
+                None => nothing(place, id),
+            };
+            if answered.is_err() {
+                nothing(place, id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets an attribute: only "copies wait" exists, and they do.
+    fn cuPointerSetAttribute(value: *const c_void, id: u32, address: DevicePtr) {
+        bound()?;
+        let known = memory::find(address).is_some() && !value.is_null();
+        if known && id == 6 { Ok(()) } else { Err(INVALID_VALUE) }
+    }
+
+    /// Attribute of a range of managed memory: none but the last location of a prefetch, which is
+    /// unknown.
+    fn cuMemRangeGetAttribute(
+        data: Out<c_void>, size: usize, id: u32, address: DevicePtr, length: usize,
+    ) {
+        let found = memory::find_range(address, length as u64).ok_or(INVALID_VALUE)?;
+        if found.kind != Kind::Managed || size != 4 {
+            return Err(INVALID_VALUE);
+        }
+        match id {
+            1 => data.cast::<c_int>().put(0),      // mostly read
+            2 | 4 => data.cast::<c_int>().put(-2), // preferred and last location: none
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Memory pools and allocation in the order of a stream.
+
+use std::ffi::{c_int, c_uint};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::abi::{Answer, In, Out, api};
+use crate::command::Command;
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::memory;
+use crate::pool::{self, POOLS, Pool};
+use crate::state::state;
+use crate::stream::resolve;
+use crate::types::{Device, DevicePtr, Handle, MemAccess, MemLocation, MemPoolProps, Untyped};
+
+/// Pinned memory on a device: the only kind of pool there is.
+const PINNED: u32 = 1;
+const ON_DEVICE: u32 = 1;
+
+/// Memory is taken at once, as nothing tells the program's use of it from the stream's; if there
+/// is none, the stream's outstanding frees may bring some.
+fn allocate(out: Out<DevicePtr>, size: usize, pool: &Pool, stream: Handle) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    if out.is_null() || size == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let device = state()?.devices.get(pool.device).ok_or(INVALID_VALUE)?;
+    let taken = match pool.allocate(device, size as u64, context.handle) {
+        Err(OUT_OF_MEMORY) => {
+            stream.quiesce(&context);
+            pool.allocate(device, size as u64, context.handle)
+        }
+        other => other,
+    };
+    out.put(taken?)
+}
+
+api! { TABLE:
+    /// Allocates from the current pool of the stream's device.
+    fn cuMemAllocAsync, cuMemAllocAsync_ptsz [stream] (
+        address: Out<DevicePtr>, size: usize, stream: Handle,
+    ) {
+        let (context, _) = resolve(stream)?;
+        allocate(address, size, &pool::current_of(context.device), stream)
+    }
+
+    /// Allocates from a pool.
+    fn cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz [stream] (
+        address: Out<DevicePtr>, size: usize, pool: Handle, stream: Handle,
+    ) {
+        state()?;
+        allocate(address, size, Pool::of(pool)?.as_ref(), stream)
+    }
+
+    /// Frees memory when the stream gets there.
+    fn cuMemFreeAsync, cuMemFreeAsync_ptsz [stream] (address: DevicePtr, stream: Handle) {
+        let (context, stream) = resolve(stream)?;
+        if address == 0 {
+            return Ok(());
+        }
+        let found = memory::find(address).filter(|found| found.base == address);
+        if !found.is_some_and(|found| found.kind.on_device()) {
+            return Err(INVALID_VALUE);
+        }
+        stream.submit(&context, Command::Free(address));
+        Ok(())
+    }
+
+    /// The pool that a device has from the start.
+    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: Device) {
+        pool.put(pool::default_of(state()?.device(device)?).handle)
+    }
+
+    /// The pool from which allocations in streams come.
+    fn cuDeviceGetMemPool(pool: Out<Handle>, device: Device) {
+        pool.put(pool::current_of(state()?.device(device)?).handle)
+    }
+
+    /// Sets the pool from which allocations in streams come.
+    fn cuDeviceSetMemPool(device: Device, pool: Handle) {
+        let device = state()?.device(device)?;
+        let pool = Pool::of(pool)?;
+        if pool.device != device.index {
+            return Err(INVALID_VALUE);
+        }
+        pool::set_current(device, pool);
+        Ok(())
+    }
+
+    /// Creates a pool on a device.
+    fn cuMemPoolCreate(pool: Out<Handle>, properties: In<MemPoolProps>) {
+        let (state, properties) = (state()?, properties.get()?);
+        if pool.is_null() || properties.alloc_type != PINNED {
+            return Err(INVALID_VALUE);
+        }
+        if properties.handle_types != 0 || properties.location.kind != ON_DEVICE {
+            return Err(NOT_SUPPORTED);
+        }
+        let device = state.device(properties.location.id)?;
+        pool.put(Pool::create(device, properties.max_size as u64, false).handle)
+    }
+
+    /// Destroys a pool; what was allocated from it stays until it is freed.
+    fn cuMemPoolDestroy(pool: Handle) {
+        let state = state()?;
+        let found = Pool::of(pool)?;
+        if found.is_default {
+            return Err(INVALID_VALUE);
+        }
+        // A device whose current pool this was goes back to its default.
+        if let Some(device) = state.devices.get(found.device)
+            && Arc::ptr_eq(&pool::current_of(device), &found)
+        {
+            pool::set_current(device, pool::default_of(device));
+        }
+        POOLS.remove(pool);
+        Ok(())
+    }
+
+    /// Gives reserved memory back: none is reserved.
+    fn cuMemPoolTrimTo(pool: Handle, keep: usize) {
+        let _ = keep;
+        state()?;
+        Pool::of(pool).map(|_| ())
+    }
+
+    /// An attribute of a pool.
+    fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Untyped) {
+        state()?;
+        let pool = Pool::of(pool)?;
+        match attribute {
+            1..=3 => {
+                let setting = pool.settings[attribute as usize - 1].load(Ordering::Relaxed);
+                value.cast::<c_int>().put(setting as c_int)
+            }
+            4 => value.cast::<u64>().put(pool.settings[3].load(Ordering::Relaxed)),
+            5 | 7 => value.cast::<u64>().put(pool.used()),
+            6 | 8 => value.cast::<u64>().put(pool.high()),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Sets an attribute of a pool.
+    fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: Untyped) {
+        state()?;
+        let pool = Pool::of(pool)?;
+        match attribute {
+            1..=3 => {
+                let setting = value.cast::<c_int>().get()?;
+                pool.settings[attribute as usize - 1].store(setting as u64, Ordering::Relaxed);
+            }
+            4 => pool.settings[3].store(value.cast::<u64>().get()?, Ordering::Relaxed),
+            6 | 8 if value.cast::<u64>().get()? == 0 => pool.reset_high(),
+            _ => return Err(INVALID_VALUE),
+        }
+        Ok(())
+    }
+
+    /// Which devices may use a pool: all, and taking it from its own is refused.
+    fn cuMemPoolSetAccess(pool: Handle, accesses: In<MemAccess>, count: usize) {
+        let state = state()?;
+        let pool = Pool::of(pool)?;
+        for index in 0..count {
+            let access = accesses.at(index)?;
+            let device = state.device(access.location.id)?;
+            if device.index == pool.device && access.flags != 3 {
+                return Err(INVALID_VALUE);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a device may use a pool: it may read and write.
+    fn cuMemPoolGetAccess(flags: Out<c_uint>, pool: Handle, location: In<MemLocation>) {
+        let state = state()?;
+        Pool::of(pool)?;
+        state.device(location.get()?.id)?;
+        flags.put(3)
+    }
+}

@@ -1,0 +1,250 @@
+//! Streams.
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+use std::sync::Arc;
+
+use crate::abi::{Answer, Out, api};
+use crate::command::{Command, UserData, WaitValue};
+use crate::context::{Context, bound, current};
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::event::Event;
+use crate::memory;
+use crate::stream::{NON_BLOCKING, STREAMS, Stream, locate, resolve};
+use crate::types::{Device, DevicePtr, Handle, HostFn, StreamCallback};
+
+/// Stream priorities; greater is a lower number. They have no effect here.
+pub(crate) const LEAST_PRIORITY: c_int = 0;
+/// See [`LEAST_PRIORITY`].
+pub(crate) const GREATEST_PRIORITY: c_int = -5;
+
+fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Answer {
+    let context = current()?;
+    if out.is_null() || flags & !NON_BLOCKING != 0 {
+        return Err(INVALID_VALUE);
+    }
+    // CUDA takes priorities out of range for the nearest one in it.
+    let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
+    out.put(Stream::create(&context, flags, priority))
+}
+
+/// The stream of a handle for questions that no error of the device stops.
+fn known(stream: Handle) -> Answer<(Arc<Context>, Arc<Stream>)> {
+    locate(bound()?, stream)
+}
+
+/// `address` as an aligned word of device or page-locked memory.
+fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
+    let size = if wide { 8 } else { 4 };
+    let known = memory::find_range(address, size).is_some();
+    if known && address.is_multiple_of(size) {
+        Ok(address)
+    } else {
+        Err(INVALID_VALUE)
+    }
+}
+
+fn wait_value(stream: Handle, address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    let address = word(address, wide)?;
+    stream.submit(
+        &context,
+        Command::WaitValue(WaitValue {
+            address,
+            value,
+            wide,
+            flags,
+        }),
+    );
+    Ok(())
+}
+
+fn write_value(stream: Handle, address: DevicePtr, value: u64, wide: bool) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    let address = word(address, wide)?;
+    stream.submit(
+        &context,
+        Command::WriteValue {
+            address,
+            value,
+            wide,
+        },
+    );
+    Ok(())
+}
+
+api! { TABLE:
+    /// Creates a stream.
+    fn cuStreamCreate(stream: Out<Handle>, flags: c_uint) {
+        create(stream, flags, LEAST_PRIORITY)
+    }
+
+    /// Creates a stream with a priority.
+    fn cuStreamCreateWithPriority(stream: Out<Handle>, flags: c_uint, priority: c_int) {
+        create(stream, flags, priority)
+    }
+
+    /// Destroys a stream; its work is still done.
+    fn cuStreamDestroy_v2(stream: Handle) {
+        crate::state::state()?;
+        STREAMS.remove(stream).map(|_| ()).ok_or(INVALID_HANDLE)
+    }
+
+    /// Waits for the work of a stream and tells the error of its context.
+    fn cuStreamSynchronize, cuStreamSynchronize_ptsz [stream] (stream: Handle) {
+        let (context, stream) = known(stream)?;
+        stream.quiesce(&context);
+        context.health.check()
+    }
+
+    /// Whether all work of a stream is done: success or `CUDA_ERROR_NOT_READY`.
+    fn cuStreamQuery, cuStreamQuery_ptsz [stream] (stream: Handle) {
+        let (context, stream) = resolve(stream)?;
+        if stream.is_idle(&context) { Ok(()) } else { Err(NOT_READY) }
+    }
+
+    /// Lets a stream wait for the latest record of an event.
+    fn cuStreamWaitEvent, cuStreamWaitEvent_ptsz [stream] (
+        stream: Handle, event: Handle, flags: c_uint,
+    ) {
+        let (context, stream) = resolve(stream)?;
+        let event = Event::of(event)?;
+        if flags > 1 {
+            return Err(INVALID_VALUE);
+        }
+        if !event.is_complete() {
+            let wait = Command::Await(Arc::clone(&event.done), event.issued());
+            stream.submit(&context, wait);
+        }
+        Ok(())
+    }
+
+    /// Calls a function of the program when the stream gets there; not after an error.
+    fn cuLaunchHostFunc, cuLaunchHostFunc_ptsz [stream] (
+        stream: Handle, function: HostFn, data: *mut c_void,
+    ) {
+        let (context, stream) = resolve(stream)?;
+        let function = function.ok_or(INVALID_VALUE)?;
+        stream.submit(&context, Command::HostFn(function, UserData(data)));
+        Ok(())
+    }
+
+    /// Calls a function of the program with the status when the stream gets there.
+    fn cuStreamAddCallback, cuStreamAddCallback_ptsz [stream] (
+        stream: Handle, function: StreamCallback, data: *mut c_void, flags: c_uint,
+    ) {
+        let handle = stream;
+        let (context, stream) = resolve(stream)?;
+        let function = function.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
+        stream.submit(&context, Command::Callback(function, handle, UserData(data)));
+        Ok(())
+    }
+
+    /// Flags of a stream.
+    fn cuStreamGetFlags, cuStreamGetFlags_ptsz [stream] (stream: Handle, flags: Out<c_uint>) {
+        flags.put(known(stream)?.1.flags)
+    }
+
+    /// Priority of a stream.
+    fn cuStreamGetPriority, cuStreamGetPriority_ptsz [stream] (
+        stream: Handle, priority: Out<c_int>,
+    ) {
+        priority.put(known(stream)?.1.priority)
+    }
+
+    /// A number that no other stream of the process has.
+    fn cuStreamGetId, cuStreamGetId_ptsz [stream] (stream: Handle, id: Out<c_ulonglong>) {
+        id.put(known(stream)?.1.id)
+    }
+
+    /// Context of a stream.
+    fn cuStreamGetCtx, cuStreamGetCtx_ptsz [stream] (stream: Handle, context: Out<Handle>) {
+        context.put(known(stream)?.0.handle)
+    }
+
+    /// Context of a stream; green contexts are not offered.
+    fn cuStreamGetCtx_v2, cuStreamGetCtx_v2_ptsz [stream] (
+        stream: Handle, context: Out<Handle>, green: Out<Handle>,
+    ) {
+        context.put(known(stream)?.0.handle)?;
+        green.offer(0);
+        Ok(())
+    }
+
+    /// Green context of a stream: none.
+    fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) {
+        known(stream)?;
+        green.put(0)
+    }
+
+    /// Device of a stream.
+    fn cuStreamGetDevice, cuStreamGetDevice_ptsz [stream] (stream: Handle, device: Out<Device>) {
+        let (context, _) = known(stream)?;
+        device.put(crate::state::state()?.ordinal(context.device))
+    }
+
+    /// Attaches managed memory to a stream: without effect, as all streams may use it.
+    fn cuStreamAttachMemAsync, cuStreamAttachMemAsync_ptsz [stream] (
+        stream: Handle, address: DevicePtr, length: usize, flags: c_uint,
+    ) {
+        let _ = length;
+        resolve(stream)?;
+        let managed = memory::find(address).is_some_and(|found| found.kind == memory::Kind::Managed);
+        if managed && matches!(flags, 1 | 2 | 4) { Ok(()) } else { Err(INVALID_VALUE) }
+    }
+
+    /// Lets a stream wait until a word has a value.
+    fn cuStreamWaitValue32, cuStreamWaitValue32_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
+    ) {
+        wait_value(stream, address, value.into(), flags, false)
+    }
+
+    /// Lets a stream wait until a word has a value.
+    fn cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
+    ) {
+        wait_value(stream, address, value.into(), flags, false)
+    }
+
+    /// Lets a stream wait until a word of 64 bits has a value.
+    fn cuStreamWaitValue64, cuStreamWaitValue64_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
+    ) {
+        wait_value(stream, address, value, flags, true)
+    }
+
+    /// Lets a stream wait until a word of 64 bits has a value.
+    fn cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
+    ) {
+        wait_value(stream, address, value, flags, true)
+    }
+
+    /// Writes a word in a stream.
+    fn cuStreamWriteValue32, cuStreamWriteValue32_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
+    ) {
+        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value.into(), false) }
+    }
+
+    /// Writes a word in a stream.
+    fn cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
+    ) {
+        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value.into(), false) }
+    }
+
+    /// Writes a word of 64 bits in a stream.
+    fn cuStreamWriteValue64, cuStreamWriteValue64_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
+    ) {
+        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value, true) }
+    }
+
+    /// Writes a word of 64 bits in a stream.
+    fn cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz [stream] (
+        stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
+    ) {
+        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value, true) }
+    }
+}

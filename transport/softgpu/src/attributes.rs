@@ -1,0 +1,105 @@
+//! What the stand-in says of itself: `CU_DEVICE_ATTRIBUTE_*`.
+//!
+//! Compute capability 9.0 with the limits that NVIDIA documents for it, so that programs take the
+//! paths they take on such a GPU; what the stand-in does not have (textures, clusters, tensor
+//! maps, IPC) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
+
+use crate::abi::Answer;
+use crate::device::{Device, PCI_DOMAIN};
+use crate::error::INVALID_VALUE;
+
+/// `CUDA_VERSION` that the stand-in speaks.
+pub(crate) const DRIVER_VERSION: i32 = 13_000;
+/// Compute capability.
+pub(crate) const MAJOR: i32 = 9;
+/// Compute capability.
+pub(crate) const MINOR: i32 = 0;
+/// Compute capability as in `sm_90`.
+pub(crate) const ARCH: u32 = 90;
+/// `CU_DEVICE_ATTRIBUTE_MAX` of CUDA 13: from here on attributes are invalid.
+const ATTRIBUTE_END: u32 = 200;
+
+/// Threads of a block.
+pub(crate) const MAX_THREADS: u32 = 1024;
+/// Largest block, by dimension.
+pub(crate) const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// Largest grid, by dimension.
+pub(crate) const MAX_GRID: [u32; 3] = [2_147_483_647, 65_535, 65_535];
+/// Shared memory of a block, bytes, without asking for more.
+pub(crate) const SHARED_PER_BLOCK: u32 = 48 << 10;
+/// Shared memory of a block, bytes, for a function that asked for it.
+pub(crate) const SHARED_OPTIN: u32 = 227 << 10;
+/// Shared memory of a multiprocessor, bytes.
+pub(crate) const SHARED_PER_SM: u32 = 228 << 10;
+/// Shared memory that the system takes of each block, bytes.
+pub(crate) const SHARED_RESERVED: u32 = 1 << 10;
+/// Registers of a block and of a multiprocessor.
+pub(crate) const REGISTERS: u32 = 65_536;
+/// Threads of a multiprocessor.
+pub(crate) const THREADS_PER_SM: u32 = 2048;
+/// Blocks of a multiprocessor.
+pub(crate) const BLOCKS_PER_SM: u32 = 32;
+/// Multiprocessors.
+pub(crate) const MULTIPROCESSORS: u32 = 4;
+/// Threads of a warp.
+pub(crate) const WARP: u32 = 32;
+/// Constant memory, bytes.
+pub(crate) const CONSTANT: u32 = 64 << 10;
+/// Step of rows in bytes that `cuMemAllocPitch` keeps.
+pub(crate) const PITCH_STEP: u64 = 512;
+/// Clock told for the multiprocessors and for memory, kHz.
+pub(crate) const CLOCK_KHZ: u32 = 1_000_000;
+
+/// `cuDeviceGetAttribute`.
+pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
+    let value: u32 = match id {
+        1 => MAX_THREADS,
+        2 => MAX_BLOCK[0],
+        3 => MAX_BLOCK[1],
+        4 => MAX_BLOCK[2],
+        5 => MAX_GRID[0],
+        6 => MAX_GRID[1],
+        7 => MAX_GRID[2],
+        8 => SHARED_PER_BLOCK,
+        9 => CONSTANT,
+        10 => WARP,
+        11 => i32::MAX as u32, // longest pitch
+        12 => REGISTERS,
+        13 | 36 => CLOCK_KHZ,
+        14 | 29 => 512, // alignment of textures and surfaces
+        15 | 19 | 31 | 41 | 78 | 79 | 80 | 90 | 95 => 1,
+        16 => MULTIPROCESSORS,
+        32 => 1, // ECC
+        33 => device.bus(),
+        34 => 0, // PCI device
+        37 => 128,
+        38 => 4 << 20,
+        39 => THREADS_PER_SM,
+        40 => 2, // copy engines
+        50 => PCI_DOMAIN,
+        51 => 32,
+        75 => MAJOR as u32,
+        76 => MINOR as u32,
+        81 => SHARED_PER_SM,
+        82 => REGISTERS,
+        // Managed memory, which the host may touch at any time as all memory here.
+        83 | 89 | 101 => 1,
+        85 => device.index as u32,
+        86 => 1, // atomics of host and device see each other
+        87 => 2,
+        91 => 1, // registered host memory has one address
+        92..=94 | 122 | 123 => 1,
+        97 => SHARED_OPTIN,
+        99 => 1,
+        106 => BLOCKS_PER_SM,
+        111 => SHARED_RESERVED,
+        113 => 1,
+        115 => 1, // memory pools
+        126 => 1,
+        131 | 134 => return Ok(-1), // no NUMA node
+        0 => return Err(INVALID_VALUE),
+        id if id < ATTRIBUTE_END => 0,
+        _ => return Err(INVALID_VALUE),
+    };
+    Ok(value as i32)
+}

@@ -1,0 +1,293 @@
+//! Contexts: created ones and the primary one of each device, and what is current to a thread.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::abi::Answer;
+use crate::device::Device;
+use crate::error::{
+    CONTEXT_IS_DESTROYED, CuError, DEVICE_UNAVAILABLE, INVALID_CONTEXT, NOT_PERMITTED,
+    UNSUPPORTED_LIMIT,
+};
+use crate::event::EVENTS;
+use crate::health::Health;
+use crate::lane::Lane;
+use crate::registry::mint;
+use crate::state::{State, state};
+use crate::stream::{STREAMS, Stream};
+use crate::{memory, module};
+
+const KIND: u8 = 1;
+
+/// One context.
+pub(crate) struct Context {
+    pub(crate) handle: u64,
+    pub(crate) device: &'static Device,
+    pub(crate) primary: bool,
+    pub(crate) flags: AtomicU32,
+    pub(crate) cache_config: AtomicU32,
+    pub(crate) health: Arc<Health>,
+    alive: AtomicBool,
+    /// The legacy default stream.
+    pub(crate) legacy: Arc<Stream>,
+    lanes: Mutex<Vec<Arc<Lane>>>,
+    limits: Mutex<Vec<(u32, usize)>>,
+    /// Handles of contexts whose memory this one may use.
+    pub(crate) peers: Mutex<Vec<u64>>,
+}
+
+/// `CU_LIMIT_*` that can be asked for, and the values at start.
+const LIMITS: [(u32, usize); 7] = [
+    (0, 1024),    // stack size
+    (1, 1 << 20), // printf buffer
+    (2, 8 << 20), // malloc heap
+    (3, 2),       // depth of device-side synchronisation
+    (4, 2048),    // pending device-side launches
+    (5, 64),      // L2 fetch granularity
+    (6, 0),       // persisting L2 cache
+];
+
+impl Context {
+    /// Makes a context on `device` and registers it.
+    pub(crate) fn create(
+        state: &'static State,
+        device: &'static Device,
+        flags: u32,
+        primary: bool,
+    ) -> Answer<Arc<Self>> {
+        state.refresh(device);
+        if device.is_lost() {
+            return Err(DEVICE_UNAVAILABLE);
+        }
+        let handle = mint(KIND);
+        let health = Arc::new(Health::default());
+        let lane = Lane::new(true, Arc::clone(&health));
+        let legacy = Arc::new(Stream::legacy(handle, Arc::clone(&lane)));
+        let context = Arc::new(Self {
+            handle,
+            device,
+            primary,
+            flags: AtomicU32::new(flags),
+            cache_config: AtomicU32::new(0),
+            health,
+            alive: AtomicBool::new(true),
+            legacy,
+            lanes: Mutex::new(Vec::new()),
+            limits: Mutex::new(LIMITS.to_vec()),
+            peers: Mutex::new(Vec::new()),
+        });
+        state.contexts.insert(handle, Arc::clone(&context));
+        Ok(context)
+    }
+
+    /// The live context of a handle.
+    pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
+        state()?.contexts.get(handle).ok_or(INVALID_CONTEXT)
+    }
+
+    /// Whether it was not destroyed.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.alive.load(Ordering::Acquire)
+    }
+
+    /// Adds the lane of a new stream.
+    pub(crate) fn add_lane(&self, lane: Arc<Lane>) {
+        let mut lanes = self.lock_lanes();
+        lanes.retain(|other| !other.is_over());
+        lanes.push(lane);
+    }
+
+    /// The stream of `lane` is gone; the lane is kept while it has work, which others wait for.
+    pub(crate) fn drop_lane(&self, lane: &Arc<Lane>) {
+        self.lock_lanes()
+            .retain(|other| !Arc::ptr_eq(other, lane) || other.is_busy());
+    }
+
+    fn lock_lanes(&self) -> MutexGuard<'_, Vec<Arc<Lane>>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lanes with outstanding work, the legacy default stream's not among them.
+    pub(crate) fn busy_lanes(&self, which: impl Fn(&Lane) -> bool) -> Vec<Arc<Lane>> {
+        let lanes = self.lock_lanes();
+        lanes
+            .iter()
+            .filter(|lane| which(lane) && lane.is_busy())
+            .cloned()
+            .collect()
+    }
+
+    /// Waits for all work of the context.
+    pub(crate) fn drain(&self) {
+        self.legacy.lane.drain();
+        for lane in self.busy_lanes(|_| true) {
+            lane.drain();
+        }
+    }
+
+    /// Waits for all work and tells its error.
+    pub(crate) fn synchronise(&self) -> Answer {
+        self.drain();
+        self.health.check()
+    }
+
+    /// Destroys the context and all that belongs to it, once its work is done.
+    pub(crate) fn destroy(&self, state: &State) {
+        self.alive.store(false, Ordering::Release);
+        self.drain();
+        state.contexts.remove(self.handle);
+        STREAMS.remove_where(|stream| stream.context == self.handle);
+        EVENTS.remove_where(|event| event.context == self.handle);
+        module::unload_context(state, self.handle);
+        memory::free_context(&state.devices, self.handle);
+        self.legacy.lane.close();
+    }
+
+    /// Value of `CU_LIMIT_*`.
+    pub(crate) fn limit(&self, limit: u32) -> Answer<usize> {
+        let limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        limits
+            .iter()
+            .find(|(id, _)| *id == limit)
+            .map(|(_, v)| *v)
+            .ok_or(UNSUPPORTED_LIMIT)
+    }
+
+    /// Sets `CU_LIMIT_*`.
+    pub(crate) fn set_limit(&self, limit: u32, value: usize) -> Answer {
+        let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = limits
+            .iter_mut()
+            .find(|(id, _)| *id == limit)
+            .ok_or(UNSUPPORTED_LIMIT)?;
+        found.1 = value;
+        Ok(())
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    static FORBIDDEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The calling thread works off a stream: functions of the program that it calls must not use
+/// contexts, as they would wait for themselves.
+pub(crate) fn forbid() {
+    FORBIDDEN.set(true);
+}
+
+/// The top of the calling thread's stack, alive or not.
+pub(crate) fn top() -> Option<Arc<Context>> {
+    CURRENT.with_borrow(|stack| stack.last().cloned())
+}
+
+/// The current context, which must live; its error is not looked at.
+pub(crate) fn bound() -> Answer<Arc<Context>> {
+    let state = state()?;
+    if FORBIDDEN.get() {
+        return Err(NOT_PERMITTED);
+    }
+    let context = top().ok_or(INVALID_CONTEXT)?;
+    if !context.is_alive() {
+        return Err(CONTEXT_IS_DESTROYED);
+    }
+    state.refresh(context.device);
+    Ok(context)
+}
+
+/// The current context for a call that uses the device: an earlier error of it is returned.
+pub(crate) fn current() -> Answer<Arc<Context>> {
+    let context = bound()?;
+    context.health.check()?;
+    Ok(context)
+}
+
+/// Puts a context on top of the stack.
+pub(crate) fn push(context: Arc<Context>) {
+    CURRENT.with_borrow_mut(|stack| stack.push(context));
+}
+
+/// Takes the top of the stack.
+pub(crate) fn pop() -> Option<Arc<Context>> {
+    CURRENT.with_borrow_mut(Vec::pop)
+}
+
+/// Replaces the top of the stack; none takes it away.
+pub(crate) fn replace(context: Option<Arc<Context>>) {
+    CURRENT.with_borrow_mut(|stack| {
+        stack.pop();
+        stack.extend(context);
+    });
+}
+
+/// The primary context of each device, counted by those who retain it.
+#[derive(Default)]
+pub(crate) struct Primary {
+    retained: u64,
+    flags: u32,
+    context: Option<Arc<Context>>,
+}
+
+static PRIMARIES: Mutex<Vec<Primary>> = Mutex::new(Vec::new());
+
+fn with_primary<T>(device: &Device, act: impl FnOnce(&mut Primary) -> T) -> T {
+    let mut primaries = PRIMARIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if primaries.len() <= device.index {
+        primaries.resize_with(device.index + 1, Primary::default);
+    }
+    act(&mut primaries[device.index])
+}
+
+/// `cuDevicePrimaryCtxRetain`.
+pub(crate) fn retain_primary(state: &'static State, device: &'static Device) -> Answer<u64> {
+    with_primary(device, |primary| {
+        let context = match &primary.context {
+            Some(context) => Arc::clone(context),
+            None => Context::create(state, device, primary.flags, true)?,
+        };
+        primary.retained += 1;
+        let handle = context.handle;
+        primary.context = Some(context);
+        Ok(handle)
+    })
+}
+
+/// `cuDevicePrimaryCtxRelease`, or with `reset` `cuDevicePrimaryCtxReset`, which destroys the
+/// context however often it is retained.
+pub(crate) fn release_primary(state: &State, device: &Device, reset: bool) -> Answer {
+    let gone = with_primary(device, |primary| {
+        if primary.context.is_none() {
+            return if reset {
+                Ok(None)
+            } else {
+                Err(INVALID_CONTEXT)
+            };
+        }
+        primary.retained -= 1;
+        if reset || primary.retained == 0 {
+            primary.retained = 0;
+            return Ok(primary.context.take());
+        }
+        Ok::<_, CuError>(None)
+    })?;
+    if let Some(context) = gone {
+        context.destroy(state);
+    }
+    Ok(())
+}
+
+/// Flags of the primary context, and whether it is active.
+pub(crate) fn primary_state(device: &Device) -> (u32, bool) {
+    with_primary(device, |primary| (primary.flags, primary.context.is_some()))
+}
+
+/// `cuDevicePrimaryCtxSetFlags`.
+pub(crate) fn set_primary_flags(device: &Device, flags: u32) {
+    with_primary(device, |primary| {
+        primary.flags = flags;
+        if let Some(context) = &primary.context {
+            context.flags.store(flags, Ordering::Relaxed);
+        }
+    });
+}

@@ -1,0 +1,102 @@
+//! Events: a record is a command of a stream; who waits, waits for the number of that record.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+use crate::abi::Answer;
+use crate::error::{INVALID_HANDLE, NOT_READY};
+use crate::progress::Progress;
+use crate::registry::Registry;
+
+/// `CU_EVENT_DISABLE_TIMING`.
+const DISABLE_TIMING: u32 = 2;
+
+/// All live events.
+pub(crate) static EVENTS: Registry<Event> = Registry::new();
+
+/// See the module.
+pub(crate) struct Event {
+    pub(crate) context: u64,
+    pub(crate) flags: u32,
+    issued: AtomicU64,
+    pub(crate) done: Arc<Progress>,
+    /// Number and time (nanoseconds of this process) of the latest completed record.
+    last: Mutex<(u64, u64)>,
+}
+
+/// Nanoseconds since the first call.
+fn now() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+impl Event {
+    pub(crate) fn new(context: u64, flags: u32) -> Self {
+        // The clock starts before the first record.
+        now();
+        Self {
+            context,
+            flags,
+            issued: AtomicU64::new(0),
+            done: Arc::new(Progress::default()),
+            last: Mutex::new((0, 0)),
+        }
+    }
+
+    /// The live event of a handle.
+    pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
+        EVENTS.get(handle).ok_or(INVALID_HANDLE)
+    }
+
+    /// Number of a new record, to be completed by [`complete`](Self::complete).
+    pub(crate) fn issue(&self) -> u64 {
+        self.issued.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Number of the latest record; 0: none.
+    pub(crate) fn issued(&self) -> u64 {
+        self.issued.load(Ordering::SeqCst)
+    }
+
+    /// The stream has reached record `number`.
+    pub(crate) fn complete(&self, number: u64) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if number > last.0 {
+            *last = (number, now());
+        }
+        drop(last);
+        self.done.advance(number);
+    }
+
+    /// Whether the latest record is complete; an event that was never recorded is.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.done.reached() >= self.issued()
+    }
+
+    /// Nanoseconds at the latest record.
+    fn time(&self) -> Answer<u64> {
+        if self.flags & DISABLE_TIMING != 0 || self.issued() == 0 {
+            return Err(INVALID_HANDLE);
+        }
+        if !self.is_complete() {
+            return Err(NOT_READY);
+        }
+        Ok(self.last.lock().unwrap_or_else(PoisonError::into_inner).1)
+    }
+
+    /// Milliseconds from this event to `end`, negative if that came first.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_INVALID_HANDLE` if one was not recorded or keeps no time, and
+    /// `CUDA_ERROR_NOT_READY` if one is not complete.
+    pub(crate) fn milliseconds_to(&self, end: &Self) -> Answer<f32> {
+        let (from, to) = (self.time(), end.time());
+        for time in [from, to] {
+            if time == Err(INVALID_HANDLE) {
+                return Err(INVALID_HANDLE);
+            }
+        }
+        Ok(((to? as f64 - from? as f64) / 1e6) as f32)
+    }
+}

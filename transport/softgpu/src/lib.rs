@@ -1,0 +1,33 @@
+#![doc = include_str!("../README.md")]
+#![recursion_limit = "1024"]
+
+pub mod abi;
+pub mod api;
+mod arena;
+mod attributes;
+mod command;
+mod config;
+mod context;
+mod device;
+pub mod error;
+mod event;
+mod faults;
+mod health;
+mod image;
+mod jit;
+mod lane;
+mod launch;
+mod memory;
+mod module;
+pub mod nvml;
+mod occupancy;
+mod pages;
+mod pool;
+mod print;
+mod program;
+mod progress;
+pub mod ptx;
+mod registry;
+mod state;
+mod stream;
+pub mod types;

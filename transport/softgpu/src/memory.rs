@@ -1,0 +1,179 @@
+//! The map of all memory that the device may touch: device allocations, managed memory, and
+//! page-locked host memory. What is not in it is a wild address.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use crate::abi::Answer;
+use crate::device::Device;
+use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
+use crate::pages;
+use crate::pool::Pool;
+
+/// What an allocation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `cuMemAlloc` and a module's variables.
+    Device,
+    /// `cuMemAllocAsync`, with the handle of its pool.
+    Pool(u64),
+    /// `cuMemAllocManaged`.
+    Managed,
+    /// `cuMemHostAlloc`, with its flags.
+    Host(u32),
+    /// `cuMemHostRegister`, with its flags.
+    Registered(u32),
+}
+
+impl Kind {
+    /// Whether the memory is counted as the device's.
+    pub(crate) fn on_device(self) -> bool {
+        matches!(self, Self::Device | Self::Pool(_) | Self::Managed)
+    }
+}
+
+/// One allocation.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Allocation {
+    pub(crate) base: u64,
+    pub(crate) size: u64,
+    pub(crate) kind: Kind,
+    /// Index of the device.
+    pub(crate) device: usize,
+    /// Handle of the context in which it was made.
+    pub(crate) context: u64,
+    /// Unique in the process (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
+    pub(crate) id: u64,
+}
+
+static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
+static IDS: AtomicU64 = AtomicU64::new(1);
+
+fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
+    let id = IDS.fetch_add(1, Ordering::Relaxed);
+    let allocation = Allocation {
+        base,
+        size,
+        kind,
+        device,
+        context,
+        id,
+    };
+    MAP.write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(base, allocation);
+}
+
+/// The allocation that contains `address`.
+pub(crate) fn find(address: u64) -> Option<Allocation> {
+    let map = MAP.read().unwrap_or_else(PoisonError::into_inner);
+    let (_, found) = map.range(..=address).next_back()?;
+    (address - found.base < found.size).then_some(*found)
+}
+
+/// The allocation that contains `length` bytes from `address`.
+pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
+    find(address).filter(|found| length <= found.size - (address - found.base))
+}
+
+/// Takes memory of `device`.
+pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> Answer<u64> {
+    if size == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let base = device.take(size).ok_or(OUT_OF_MEMORY)?;
+    insert(base, size, kind, device.index, context);
+    Ok(base)
+}
+
+/// Frees the allocation that begins at `base`, if it is one that `which` takes.
+pub(crate) fn free(
+    devices: &[Device],
+    base: u64,
+    which: impl Fn(&Allocation) -> bool,
+) -> Answer<Allocation> {
+    let found = {
+        let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+        if !map.get(&base).is_some_and(which) {
+            return Err(INVALID_VALUE);
+        }
+        map.remove(&base).ok_or(INVALID_VALUE)?
+    };
+    release(devices, &found);
+    Ok(found)
+}
+
+/// Frees everything that was allocated in a context that is destroyed.
+pub(crate) fn free_context(devices: &[Device], context: u64) {
+    let gone: Vec<Allocation> = {
+        let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+        map.extract_if(.., |_, found| found.context == context)
+            .map(|(_, found)| found)
+            .collect()
+    };
+    for found in &gone {
+        release(devices, found);
+    }
+}
+
+#[allow(unsafe_code)]
+fn release(devices: &[Device], found: &Allocation) {
+    match found.kind {
+        Kind::Device | Kind::Pool(_) | Kind::Managed => {
+            if let Some(device) = devices.get(found.device) {
+                device.give(found.base, found.size);
+            }
+            if let Kind::Pool(pool) = found.kind {
+                Pool::freed(pool, found.size);
+            }
+        }
+        // SAFETY: the mapping of `allocate_host`, out of the map and so found by nobody; that the
+        // program uses it no more is the contract of cuMemFreeHost.
+        Kind::Host(_) => unsafe { pages::unmap_host(found.base, found.size) },
+        Kind::Registered(_) => {}
+    }
+}
+
+/// Maps page-locked host memory.
+pub(crate) fn allocate_host(device: usize, size: u64, flags: u32, context: u64) -> Answer<u64> {
+    if size == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let base = pages::map_host(size).map_err(|_| OUT_OF_MEMORY)?;
+    insert(base, size, Kind::Host(flags), device, context);
+    Ok(base)
+}
+
+/// Registers the program's own memory as page-locked. None of it may be registered already.
+pub(crate) fn register(
+    device: usize,
+    base: u64,
+    size: u64,
+    flags: u32,
+    context: u64,
+) -> Answer<bool> {
+    let end = base
+        .checked_add(size)
+        .filter(|_| size > 0)
+        .ok_or(INVALID_VALUE)?;
+    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let before = map.range(..end).next_back();
+    if before.is_some_and(|(_, other)| other.base + other.size > base) {
+        return Ok(false);
+    }
+    let id = IDS.fetch_add(1, Ordering::Relaxed);
+    let kind = Kind::Registered(flags);
+    map.insert(
+        base,
+        Allocation {
+            base,
+            size,
+            kind,
+            device,
+            context,
+            id,
+        },
+    );
+    Ok(true)
+}

@@ -1,0 +1,263 @@
+//! Devices: finding them and what does not change.
+
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
+
+use super::system::put_text;
+use super::{
+    DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, VERSION_MISMATCH, any_device,
+    device, handle_of, nvml, state,
+};
+use crate::abi::{Name, Out};
+use crate::attributes::{MAJOR, MINOR, MULTIPROCESSORS};
+use crate::device::{Device, PCI_DOMAIN};
+
+/// `nvmlPciInfo_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct PciInfo {
+    pub bus_id_legacy: [u8; 16],
+    pub domain: c_uint,
+    pub bus: c_uint,
+    pub device: c_uint,
+    pub pci_device_id: c_uint,
+    pub pci_subsystem_id: c_uint,
+    pub bus_id: [u8; 32],
+}
+
+/// `nvmlPciInfoExt_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct PciInfoExt {
+    pub version: c_uint,
+    pub domain: c_uint,
+    pub bus: c_uint,
+    pub device: c_uint,
+    pub pci_device_id: c_uint,
+    pub pci_subsystem_id: c_uint,
+    pub base_class: c_uint,
+    pub sub_class: c_uint,
+    pub bus_id: [u8; 32],
+}
+
+/// Vendor and device as PCI has them. The stand-in is no PCI device: NVIDIA's vendor number, for
+/// programs that look for it, with a device number that no GPU has.
+const PCI_ID: u32 = 0xffff_10de;
+
+/// `text` in an array, filled with NUL.
+fn fixed<const N: usize>(text: &str) -> [u8; N] {
+    let mut bytes = [0; N];
+    let length = text.len().min(N - 1);
+    bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
+    bytes
+}
+
+/// PCI address as NVML prints it.
+fn bus_id(device: &Device) -> String {
+    format!("{PCI_DOMAIN:08X}:{:02X}:00.0", device.bus())
+}
+
+fn pci_info(device: &Device) -> PciInfo {
+    PciInfo {
+        bus_id_legacy: fixed(&format!("{PCI_DOMAIN:04X}:{:02X}:00.0", device.bus())),
+        domain: PCI_DOMAIN,
+        bus: device.bus(),
+        device: 0,
+        pci_device_id: PCI_ID,
+        pci_subsystem_id: 0,
+        bus_id: fixed(&bus_id(device)),
+    }
+}
+
+/// Whether `text` is the PCI address of `device`, with a domain of 4 or 8 digits or none.
+fn is_at(device: &Device, text: &str) -> bool {
+    let text = text.trim_start_matches("0000").to_ascii_uppercase();
+    let full = bus_id(device);
+    let full = full.trim_start_matches("0000");
+    text == full || format!("{text}.0") == full
+}
+
+fn find(out: Out<DeviceHandle>, which: impl Fn(&Device) -> bool) -> Reply {
+    let found = state()?
+        .devices
+        .iter()
+        .find(|device| which(device))
+        .ok_or(NOT_FOUND)?;
+    let handle = handle_of(found);
+    // A lost device is told when it is looked up, as NVML does.
+    device(handle)?;
+    Ok(out.put(handle)?)
+}
+
+nvml! {
+    /// Number of devices.
+    fn nvmlDeviceGetCount, nvmlDeviceGetCount_v2(count: Out<c_uint>) {
+        Ok(count.put(state()?.devices.len() as c_uint)?)
+    }
+
+    /// The device of an index.
+    fn nvmlDeviceGetHandleByIndex, nvmlDeviceGetHandleByIndex_v2(
+        index: c_uint, out: Out<DeviceHandle>,
+    ) {
+        if index as usize >= state()?.devices.len() {
+            return Err(INVALID_ARGUMENT);
+        }
+        find(out, |device| device.index == index as usize)
+    }
+
+    /// The device of a UUID.
+    fn nvmlDeviceGetHandleByUUID(uuid: Name, out: Out<DeviceHandle>) {
+        let uuid = uuid.text()?;
+        find(out, |device| device.uuid_text() == uuid)
+    }
+
+    /// The device at a PCI address.
+    fn nvmlDeviceGetHandleByPciBusId, nvmlDeviceGetHandleByPciBusId_v2(
+        address: Name, out: Out<DeviceHandle>,
+    ) {
+        let address = address.text()?;
+        find(out, |device| is_at(device, &address))
+    }
+
+    /// Name of a device.
+    fn nvmlDeviceGetName(handle: DeviceHandle, name: Out<c_char>, length: c_uint) {
+        put_text(name, length, &device(handle)?.name)
+    }
+
+    /// Brand: unknown.
+    fn nvmlDeviceGetBrand(handle: DeviceHandle, brand: Out<c_uint>) {
+        device(handle)?;
+        Ok(brand.put(0)?)
+    }
+
+    /// Index of a device.
+    fn nvmlDeviceGetIndex(handle: DeviceHandle, index: Out<c_uint>) {
+        Ok(index.put(any_device(handle)?.index as c_uint)?)
+    }
+
+    /// Number in the name of the device file that a real GPU would have.
+    fn nvmlDeviceGetMinorNumber(handle: DeviceHandle, minor: Out<c_uint>) {
+        Ok(minor.put(device(handle)?.index as c_uint)?)
+    }
+
+    /// UUID of a device.
+    fn nvmlDeviceGetUUID(handle: DeviceHandle, uuid: Out<c_char>, length: c_uint) {
+        put_text(uuid, length, &device(handle)?.uuid_text())
+    }
+
+    /// PCI address of a device.
+    fn nvmlDeviceGetPciInfo, nvmlDeviceGetPciInfo_v2, nvmlDeviceGetPciInfo_v3(
+        handle: DeviceHandle, info: Out<PciInfo>,
+    ) {
+        Ok(info.put(pci_info(device(handle)?))?)
+    }
+
+    /// PCI address and class of a device.
+    fn nvmlDeviceGetPciInfoExt(handle: DeviceHandle, info: Out<PciInfoExt>) {
+        let device = device(handle)?;
+        let version = info.get()?.version;
+        if version != 1 << 24 | size_of::<PciInfoExt>() as u32 {
+            return Err(VERSION_MISMATCH);
+        }
+        let plain = pci_info(device);
+        Ok(info.put(PciInfoExt {
+            version,
+            domain: plain.domain,
+            bus: plain.bus,
+            device: 0,
+            pci_device_id: plain.pci_device_id,
+            pci_subsystem_id: 0,
+            base_class: 3,
+            sub_class: 2,
+            bus_id: plain.bus_id,
+        })?)
+    }
+
+    /// Compute capability.
+    fn nvmlDeviceGetCudaComputeCapability(
+        handle: DeviceHandle, major: Out<c_int>, minor: Out<c_int>,
+    ) {
+        device(handle)?;
+        major.put(MAJOR)?;
+        Ok(minor.put(MINOR)?)
+    }
+
+    /// Architecture: unknown, as it is none of NVIDIA's.
+    fn nvmlDeviceGetArchitecture(handle: DeviceHandle, architecture: Out<c_uint>) {
+        device(handle)?;
+        Ok(architecture.put(c_uint::MAX)?)
+    }
+
+    /// Multiprocessors times one core each.
+    fn nvmlDeviceGetNumGpuCores(handle: DeviceHandle, cores: Out<c_uint>) {
+        device(handle)?;
+        Ok(cores.put(MULTIPROCESSORS)?)
+    }
+
+    /// Width of the memory bus, bits.
+    fn nvmlDeviceGetMemoryBusWidth(handle: DeviceHandle, bits: Out<c_uint>) {
+        device(handle)?;
+        Ok(bits.put(128)?)
+    }
+
+    /// A number that the devices of one board share.
+    fn nvmlDeviceGetBoardId(handle: DeviceHandle, board: Out<c_uint>) {
+        Ok(board.put(device(handle)?.bus() << 8)?)
+    }
+
+    /// Whether the board has several devices: no.
+    fn nvmlDeviceGetMultiGpuBoard(handle: DeviceHandle, several: Out<c_uint>) {
+        device(handle)?;
+        Ok(several.put(0)?)
+    }
+
+    /// Whether two devices are on one board.
+    fn nvmlDeviceOnSameBoard(first: DeviceHandle, second: DeviceHandle, same: Out<c_int>) {
+        Ok(same.put(c_int::from(device(first)?.index == device(second)?.index))?)
+    }
+
+    /// What two devices have in common on the way: the CPU.
+    fn nvmlDeviceGetTopologyCommonAncestor(
+        first: DeviceHandle, second: DeviceHandle, level: Out<c_uint>,
+    ) {
+        let same = device(first)?.index == device(second)?.index;
+        Ok(level.put(if same { 0 } else { 30 })?)
+    }
+
+    /// Whether the handle is that of a part of a device: no.
+    fn nvmlDeviceIsMigDeviceHandle(handle: DeviceHandle, is_part: Out<c_uint>) {
+        device(handle)?;
+        Ok(is_part.put(0)?)
+    }
+
+    /// Parts that a device can have: none.
+    fn nvmlDeviceGetMaxMigDeviceCount(handle: DeviceHandle, count: Out<c_uint>) {
+        device(handle)?;
+        Ok(count.put(0)?)
+    }
+
+    /// Kinds of events that a device reports: Xids.
+    fn nvmlDeviceGetSupportedEventTypes(handle: DeviceHandle, types: Out<c_ulonglong>) {
+        device(handle)?;
+        Ok(types.put(super::events::XID)?)
+    }
+
+    /// Parts of devices: none.
+    fn nvmlDeviceGetMigMode(handle: DeviceHandle, current: Out<c_uint>, pending: Out<c_uint>) {
+        let _ = (current, pending);
+        device(handle)?;
+        Err(NOT_SUPPORTED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvml() {
+        assert_eq!(size_of::<PciInfo>(), 68);
+        assert_eq!(size_of::<PciInfoExt>(), 64);
+    }
+}

@@ -1,0 +1,125 @@
+//! Event sets: Xids of the devices, as they happen.
+
+use std::ffi::{c_uint, c_ulonglong};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{
+    DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, TIMEOUT, any_device, device, handle_of,
+    nvml, state,
+};
+use crate::abi::Out;
+use crate::device::Device;
+use crate::registry::{Registry, mint};
+
+/// `nvmlEventTypeXidCriticalError`.
+pub(crate) const XID: c_ulonglong = 8;
+const KIND: u8 = 0x21;
+
+/// `nvmlEventData_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct EventData {
+    pub device: DeviceHandle,
+    pub event_type: c_ulonglong,
+    pub event_data: c_ulonglong,
+    pub gpu_instance: c_uint,
+    pub compute_instance: c_uint,
+}
+
+/// Who waits for which devices.
+#[derive(Default)]
+struct EventSet {
+    /// Indices of devices whose Xids are wanted.
+    devices: Mutex<Vec<usize>>,
+    pending: Mutex<Vec<EventData>>,
+    changed: Condvar,
+}
+
+static SETS: Registry<EventSet> = Registry::new();
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An Xid happened.
+pub(crate) fn publish(device: &Device, code: u32) {
+    for set in SETS.all() {
+        if lock(&set.devices).contains(&device.index) {
+            lock(&set.pending).push(EventData {
+                device: handle_of(device),
+                event_type: XID,
+                event_data: code.into(),
+                gpu_instance: c_uint::MAX,
+                compute_instance: c_uint::MAX,
+            });
+            set.changed.notify_all();
+        }
+    }
+}
+
+fn find(set: u64) -> Reply<Arc<EventSet>> {
+    state()?;
+    SETS.get(set).ok_or(INVALID_ARGUMENT)
+}
+
+nvml! {
+    /// Makes an event set.
+    fn nvmlEventSetCreate(set: Out<u64>) {
+        state()?;
+        if set.is_null() {
+            return Err(INVALID_ARGUMENT);
+        }
+        let handle = mint(KIND);
+        SETS.insert(handle, Arc::default());
+        Ok(set.put(handle)?)
+    }
+
+    /// Ends an event set.
+    fn nvmlEventSetFree(set: u64) {
+        find(set)?;
+        SETS.remove(set);
+        Ok(())
+    }
+
+    /// Adds the events of a device to a set; only Xids are there.
+    fn nvmlDeviceRegisterEvents(handle: DeviceHandle, types: c_ulonglong, set: u64) {
+        let (device, set) = (device(handle)?, find(set)?);
+        if types & !XID != 0 {
+            return Err(NOT_SUPPORTED);
+        }
+        if types & XID != 0 {
+            lock(&set.devices).push(device.index);
+        }
+        Ok(())
+    }
+
+    /// Waits for an event, at most so many milliseconds.
+    fn nvmlEventSetWait, nvmlEventSetWait_v2(set: u64, data: Out<EventData>, timeout: c_uint) {
+        let set = find(set)?;
+        if data.is_null() {
+            return Err(INVALID_ARGUMENT);
+        }
+        let end = Instant::now() + Duration::from_millis(timeout.into());
+        loop {
+            let mut pending = lock(&set.pending);
+            if !pending.is_empty() {
+                return Ok(data.put(pending.remove(0))?);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(TIMEOUT);
+            }
+            // Short waits: what is told in the control file is only seen by looking.
+            let part = left.min(Duration::from_millis(20));
+            let waited = set.changed.wait_timeout(pending, part);
+            drop(waited);
+            for index in lock(&set.devices).clone() {
+                if let Some(device) = state()?.devices.get(index) {
+                    any_device(handle_of(device))?;
+                }
+            }
+        }
+    }
+}

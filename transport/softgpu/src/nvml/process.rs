@@ -1,0 +1,129 @@
+//! Processes that use a device: the one that asks, if it has a context there. Others have devices
+//! of their own.
+
+use std::ffi::{c_uint, c_ulonglong, c_void};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{
+    DeviceHandle, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, device,
+    nvml, state,
+};
+use crate::abi::Out;
+use crate::device::Device;
+
+/// `nvmlProcessInfo_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessInfoV1 {
+    pub pid: c_uint,
+    pub memory: c_ulonglong,
+}
+
+/// `nvmlProcessInfo_t` (version 2 and 3).
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessInfo {
+    pub pid: c_uint,
+    pub memory: c_ulonglong,
+    pub gpu_instance: c_uint,
+    pub compute_instance: c_uint,
+}
+
+/// `nvmlProcessUtilizationSample_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessSample {
+    pub pid: c_uint,
+    pub timestamp: c_ulonglong,
+    pub sm: c_uint,
+    pub memory: c_uint,
+    pub encoder: c_uint,
+    pub decoder: c_uint,
+}
+
+/// Memory of this process on a device, if it has a context there.
+fn own_memory(device: &Device) -> Reply<Option<u64>> {
+    let contexts = state()?.contexts.all();
+    let has_one = contexts
+        .iter()
+        .any(|context| context.device.index == device.index);
+    Ok(has_one.then(|| device.used()))
+}
+
+/// Gives at most one element, by the rules of NVML's lists: the count in is the room, the count
+/// out is what there is.
+fn give<T>(count: Out<c_uint>, out: Out<T>, item: Option<T>) -> Reply {
+    let room = count.get()?;
+    count.put(c_uint::from(item.is_some()))?;
+    match item {
+        None => Ok(()),
+        Some(_) if room == 0 => Err(INSUFFICIENT_SIZE),
+        Some(item) => Ok(out.put(item)?),
+    }
+}
+
+nvml! {
+    /// Processes with a context.
+    fn nvmlDeviceGetComputeRunningProcesses(
+        handle: DeviceHandle, count: Out<c_uint>, out: Out<ProcessInfoV1>,
+    ) {
+        let memory = own_memory(device(handle)?)?;
+        give(count, out, memory.map(|memory| ProcessInfoV1 { pid: std::process::id(), memory }))
+    }
+
+    /// Processes with a context.
+    fn nvmlDeviceGetComputeRunningProcesses_v2, nvmlDeviceGetComputeRunningProcesses_v3(
+        handle: DeviceHandle, count: Out<c_uint>, out: Out<ProcessInfo>,
+    ) {
+        let memory = own_memory(device(handle)?)?;
+        let none = c_uint::MAX;
+        give(count, out, memory.map(|memory| ProcessInfo {
+            pid: std::process::id(), memory, gpu_instance: none, compute_instance: none,
+        }))
+    }
+
+    /// Processes that draw, or use MPS: none.
+    fn nvmlDeviceGetGraphicsRunningProcesses, nvmlDeviceGetGraphicsRunningProcesses_v2,
+        nvmlDeviceGetGraphicsRunningProcesses_v3, nvmlDeviceGetMPSComputeRunningProcesses,
+        nvmlDeviceGetMPSComputeRunningProcesses_v2, nvmlDeviceGetMPSComputeRunningProcesses_v3(
+        handle: DeviceHandle, count: Out<c_uint>, out: Out<c_void>,
+    ) {
+        let _ = out;
+        device(handle)?;
+        Ok(count.put(0)?)
+    }
+
+    /// Utilisation by process: that of the device, as it is this process's own.
+    fn nvmlDeviceGetProcessUtilization(
+        handle: DeviceHandle, out: Out<ProcessSample>, count: Out<c_uint>, since: c_ulonglong,
+    ) {
+        let device = device(handle)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let timestamp = now.as_micros() as c_ulonglong;
+        if count.is_null() {
+            return Err(INVALID_ARGUMENT);
+        }
+        if own_memory(device)?.is_none() || since >= timestamp {
+            count.put(0)?;
+            return Err(NOT_FOUND);
+        }
+        let (pid, sm) = (std::process::id(), device.busy().utilisation());
+        let sample = ProcessSample { pid, timestamp, sm, memory: 0, encoder: 0, decoder: 0 };
+        // Without a buffer NVML tells how many samples there may be.
+        if out.is_null() {
+            count.put(1)?;
+            return Err(INSUFFICIENT_SIZE);
+        }
+        give(count, out, Some(sample))
+    }
+
+    /// Records of processes that have ended: none are kept.
+    fn nvmlDeviceGetAccountingMode(handle: DeviceHandle, out: Out<c_uint>) {
+        let _ = out;
+        device(handle)?;
+        Err(NOT_SUPPORTED)
+    }
+}

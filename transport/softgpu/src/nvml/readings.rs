@@ -1,0 +1,285 @@
+//! What changes: memory, utilisation, clocks, temperature, errors.
+
+use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong};
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, VERSION_MISMATCH, device, nvml};
+use crate::abi::Out;
+use crate::attributes::CLOCK_KHZ;
+use crate::device::Device;
+
+/// `nvmlMemory_t`, bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct Memory {
+    pub total: c_ulonglong,
+    pub free: c_ulonglong,
+    pub used: c_ulonglong,
+}
+
+/// `nvmlMemory_v2_t`, bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct MemoryV2 {
+    pub version: c_uint,
+    pub total: c_ulonglong,
+    pub reserved: c_ulonglong,
+    pub free: c_ulonglong,
+    pub used: c_ulonglong,
+}
+
+/// `nvmlUtilization_t`, per cent.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct Utilization {
+    pub gpu: c_uint,
+    pub memory: c_uint,
+}
+
+/// `nvmlFieldValue_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct FieldValue {
+    pub field: c_uint,
+    pub scope: c_uint,
+    pub timestamp: c_longlong,
+    pub latency_us: c_longlong,
+    pub value_type: c_uint,
+    pub result: c_uint,
+    pub value: u64,
+}
+
+/// `nvmlTemperature_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct Temperature {
+    pub version: c_uint,
+    pub sensor: c_uint,
+    pub degrees: c_int,
+}
+
+/// `nvmlValueType_t`: unsigned long long.
+const VALUE_U64: c_uint = 3;
+/// Fields of totals of ECC errors: corrected and uncorrected, since start and ever.
+const FIELD_ECC_MODE: c_uint = 1;
+const FIELD_ECC: [(c_uint, bool); 4] = [(3, false), (4, true), (5, false), (6, true)];
+
+fn memory(device: &Device) -> Memory {
+    let (total, used) = (device.memory, device.used());
+    Memory {
+        total,
+        free: total.saturating_sub(used),
+        used,
+    }
+}
+
+/// Errors that were told or that launches failed of, by kind (1: uncorrected).
+fn ecc(device: &Device, kind: c_uint) -> Reply<u64> {
+    let told = device.faults.told();
+    match kind {
+        0 => Ok(told.ecc_corrected),
+        1 => Ok(told.ecc_uncorrected + device.ecc_uncorrected.load(Ordering::Relaxed)),
+        _ => Err(INVALID_ARGUMENT),
+    }
+}
+
+/// Graphics, multiprocessors, memory, video.
+fn clock(kind: c_uint) -> Reply<c_uint> {
+    if kind < 4 {
+        Ok(CLOCK_KHZ / 1000)
+    } else {
+        Err(INVALID_ARGUMENT)
+    }
+}
+
+/// Reasons why clocks are low: those that were told, else that nothing runs.
+fn reasons(device: &Device) -> c_ulonglong {
+    let told = device.faults.told().throttle;
+    let idle = u64::from(device.busy().utilisation() == 0);
+    if told != 0 { told } else { idle }
+}
+
+fn temperature(device: &Device) -> Reply<c_uint> {
+    device.faults.told().temperature.ok_or(NOT_SUPPORTED)
+}
+
+fn field(device: &Device, id: c_uint) -> Reply<u64> {
+    if id == FIELD_ECC_MODE {
+        return Ok(1);
+    }
+    let ecc_field = FIELD_ECC.iter().find(|(field, _)| *field == id);
+    let (_, uncorrected) = ecc_field.ok_or(NOT_SUPPORTED)?;
+    ecc(device, c_uint::from(*uncorrected))
+}
+
+nvml! {
+    /// Memory of a device.
+    fn nvmlDeviceGetMemoryInfo(handle: DeviceHandle, out: Out<Memory>) {
+        Ok(out.put(memory(device(handle)?))?)
+    }
+
+    /// Memory of a device.
+    fn nvmlDeviceGetMemoryInfo_v2(handle: DeviceHandle, out: Out<MemoryV2>) {
+        let version = out.get()?.version;
+        if version != 2 << 24 | size_of::<MemoryV2>() as u32 {
+            return Err(VERSION_MISMATCH);
+        }
+        let Memory { total, free, used } = memory(device(handle)?);
+        Ok(out.put(MemoryV2 { version, total, reserved: 0, free, used })?)
+    }
+
+    /// Memory that the host can address directly: all.
+    fn nvmlDeviceGetBAR1MemoryInfo(handle: DeviceHandle, out: Out<Memory>) {
+        Ok(out.put(memory(device(handle)?))?)
+    }
+
+    /// Share of time in which kernels ran; memory accesses are not measured.
+    fn nvmlDeviceGetUtilizationRates(handle: DeviceHandle, out: Out<Utilization>) {
+        let gpu = device(handle)?.busy().utilisation();
+        Ok(out.put(Utilization { gpu, memory: 0 })?)
+    }
+
+    /// Clock, MHz.
+    fn nvmlDeviceGetClockInfo, nvmlDeviceGetMaxClockInfo, nvmlDeviceGetApplicationsClock,
+        nvmlDeviceGetDefaultApplicationsClock(
+        handle: DeviceHandle, kind: c_uint, mhz: Out<c_uint>,
+    ) {
+        device(handle)?;
+        Ok(mhz.put(clock(kind)?)?)
+    }
+
+    /// Clock, MHz.
+    fn nvmlDeviceGetClock(handle: DeviceHandle, kind: c_uint, id: c_uint, mhz: Out<c_uint>) {
+        let _ = id;
+        device(handle)?;
+        Ok(mhz.put(clock(kind)?)?)
+    }
+
+    /// Why clocks are low (bits).
+    fn nvmlDeviceGetCurrentClocksEventReasons, nvmlDeviceGetCurrentClocksThrottleReasons(
+        handle: DeviceHandle, out: Out<c_ulonglong>,
+    ) {
+        Ok(out.put(reasons(device(handle)?))?)
+    }
+
+    /// Reasons that can be told (bits).
+    fn nvmlDeviceGetSupportedClocksEventReasons, nvmlDeviceGetSupportedClocksThrottleReasons(
+        handle: DeviceHandle, out: Out<c_ulonglong>,
+    ) {
+        device(handle)?;
+        Ok(out.put(0x1ed)?)
+    }
+
+    /// Performance state: the highest.
+    fn nvmlDeviceGetPerformanceState, nvmlDeviceGetPowerState(
+        handle: DeviceHandle, out: Out<c_uint>,
+    ) {
+        device(handle)?;
+        Ok(out.put(0)?)
+    }
+
+    /// Temperature in degrees Celsius, if one was told.
+    fn nvmlDeviceGetTemperature(handle: DeviceHandle, sensor: c_uint, degrees: Out<c_uint>) {
+        let device = device(handle)?;
+        if sensor != 0 {
+            return Err(INVALID_ARGUMENT);
+        }
+        Ok(degrees.put(temperature(device)?)?)
+    }
+
+    /// Temperature in degrees Celsius, if one was told.
+    fn nvmlDeviceGetTemperatureV(handle: DeviceHandle, out: Out<Temperature>) {
+        let device = device(handle)?;
+        let asked = out.get()?;
+        let degrees = temperature(device)? as c_int;
+        Ok(out.put(Temperature { degrees, ..asked })?)
+    }
+
+    /// Whether memory is checked: as errors can be told, yes.
+    fn nvmlDeviceGetEccMode(handle: DeviceHandle, current: Out<c_uint>, pending: Out<c_uint>) {
+        device(handle)?;
+        current.put(1)?;
+        Ok(pending.put(1)?)
+    }
+
+    /// Errors of all memories, that were told.
+    fn nvmlDeviceGetTotalEccErrors(
+        handle: DeviceHandle, kind: c_uint, period: c_uint, count: Out<c_ulonglong>,
+    ) {
+        let device = device(handle)?;
+        if period > 1 {
+            return Err(INVALID_ARGUMENT);
+        }
+        Ok(count.put(ecc(device, kind)?)?)
+    }
+
+    /// Errors of one memory: those that were told are the device memory's.
+    fn nvmlDeviceGetMemoryErrorCounter(
+        handle: DeviceHandle, kind: c_uint, period: c_uint, place: c_uint,
+        count: Out<c_ulonglong>,
+    ) {
+        let device = device(handle)?;
+        if period > 1 {
+            return Err(INVALID_ARGUMENT);
+        }
+        let all = ecc(device, kind)?;
+        Ok(count.put(if place == 2 { all } else { 0 })?)
+    }
+
+    /// Several values by number.
+    fn nvmlDeviceGetFieldValues(handle: DeviceHandle, count: c_int, values: Out<FieldValue>) {
+        let device = device(handle)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        for index in 0..usize::try_from(count).map_err(|_| INVALID_ARGUMENT)? {
+            let asked = values.at(index)?;
+            let (result, value) = match field(device, asked.field) {
+                Ok(value) => (0, value),
+                Err(error) => (error.0, 0),
+            };
+            let timestamp = now.as_micros() as c_longlong;
+            values.put_at(
+                index,
+                FieldValue { timestamp, latency_us: 0, value_type: VALUE_U64, result, value, ..asked },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Whether a display is there: no.
+    fn nvmlDeviceGetDisplayMode, nvmlDeviceGetDisplayActive(
+        handle: DeviceHandle, out: Out<c_uint>,
+    ) {
+        device(handle)?;
+        Ok(out.put(0)?)
+    }
+
+    /// Whether the driver stays loaded without users: there is nothing to load.
+    fn nvmlDeviceGetPersistenceMode(handle: DeviceHandle, out: Out<c_uint>) {
+        device(handle)?;
+        Ok(out.put(1)?)
+    }
+
+    /// Who may make contexts: all.
+    fn nvmlDeviceGetComputeMode(handle: DeviceHandle, out: Out<c_uint>) {
+        device(handle)?;
+        Ok(out.put(0)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvml() {
+        assert_eq!(size_of::<MemoryV2>(), 40);
+        assert_eq!(size_of::<FieldValue>(), 40);
+        assert_eq!(size_of::<Temperature>(), 12);
+    }
+}

@@ -1,0 +1,156 @@
+//! Initialisation, versions, error texts, units.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use super::{
+    INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, enter, leave, nvml, state,
+};
+use crate::abi::{In, Out};
+use crate::attributes::DRIVER_VERSION;
+
+/// Version of the driver and of NVML as they are told: no driver of NVIDIA has it.
+pub(crate) const DRIVER: &str = "580.0-softgpu";
+
+/// Texts of `nvmlReturn_t`.
+static ERRORS: &[(u32, &CStr)] = &[
+    (0, c"Success"),
+    (1, c"Uninitialized"),
+    (2, c"Invalid Argument"),
+    (3, c"Not Supported"),
+    (4, c"Insufficient Permissions"),
+    (5, c"Already Initialized"),
+    (6, c"Not Found"),
+    (7, c"Insufficient Size"),
+    (8, c"Insufficient External Power"),
+    (9, c"Driver Not Loaded"),
+    (10, c"Timeout"),
+    (11, c"Interrupt Request Issue"),
+    (12, c"NVML Shared Library Not Found"),
+    (13, c"Function Not Found"),
+    (14, c"Corrupted infoROM"),
+    (15, c"GPU is lost"),
+    (16, c"GPU requires reset"),
+    (17, c"The operating system has blocked the request."),
+    (18, c"Driver/library version mismatch"),
+    (19, c"In use by another client"),
+    (20, c"Insufficient Memory"),
+    (21, c"No data"),
+    (25, c"Argument version mismatch"),
+    (26, c"Deprecated"),
+    (27, c"Not Ready"),
+    (28, c"No GPUs were found"),
+    (29, c"Invalid State"),
+];
+
+/// Interface between `nvidia-smi` and its library: c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4. An empty
+/// table is enough for it; without one it reports a mismatch of versions.
+const SMI_TABLE: [u8; 16] = [
+    0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e, 0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4,
+];
+static EMPTY_TABLE: [usize; 512] = [0; 512];
+
+/// Gives a text into a buffer of `length` bytes.
+pub(crate) fn put_text(out: Out<c_char>, length: c_uint, text: &str) -> Reply {
+    if out.is_null() {
+        return Err(INVALID_ARGUMENT);
+    }
+    if text.len() >= length as usize {
+        return Err(INSUFFICIENT_SIZE);
+    }
+    Ok(out.put_text(length as usize, text)?)
+}
+
+nvml! {
+    /// Initialises NVML; each call wants one of `nvmlShutdown`.
+    fn nvmlInit, nvmlInit_v2() {
+        enter()
+    }
+
+    /// Initialises NVML.
+    fn nvmlInitWithFlags(flags: c_uint) {
+        let _ = flags;
+        enter()
+    }
+
+    /// Ends the use of NVML.
+    fn nvmlShutdown() {
+        leave()
+    }
+
+    /// Version of the driver.
+    fn nvmlSystemGetDriverVersion(version: Out<c_char>, length: c_uint) {
+        state()?;
+        put_text(version, length, DRIVER)
+    }
+
+    /// Version of NVML.
+    fn nvmlSystemGetNVMLVersion(version: Out<c_char>, length: c_uint) {
+        put_text(version, length, &format!("13.{DRIVER}"))
+    }
+
+    /// Version of CUDA.
+    fn nvmlSystemGetCudaDriverVersion, nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) {
+        Ok(version.put(DRIVER_VERSION)?)
+    }
+
+    /// Name of a process, cut to the buffer.
+    fn nvmlSystemGetProcessName(pid: c_uint, name: Out<c_char>, length: c_uint) {
+        state()?;
+        if name.is_null() || length == 0 {
+            return Err(INVALID_ARGUMENT);
+        }
+        let link = std::fs::read_link(format!("/proc/{pid}/exe"));
+        let text = match link {
+            Ok(path) => path.to_string_lossy().into_owned(),
+            Err(_) => {
+                let comm = std::fs::read_to_string(format!("/proc/{pid}/comm"));
+                comm.map_err(|_| NOT_FOUND)?.trim_end().to_owned()
+            }
+        };
+        Ok(name.put_text(length as usize, &text)?)
+    }
+
+    /// Host interface cards of rack units: none.
+    fn nvmlSystemGetHicVersion(count: Out<c_uint>, entries: Out<c_void>) {
+        let _ = entries;
+        state()?;
+        Ok(count.put(0)?)
+    }
+
+    /// Rack units: none.
+    fn nvmlUnitGetCount(count: Out<c_uint>) {
+        state()?;
+        Ok(count.put(0)?)
+    }
+
+    /// Devices that the driver was told to leave out: none.
+    fn nvmlGetExcludedDeviceCount(count: Out<c_uint>) {
+        state()?;
+        Ok(count.put(0)?)
+    }
+
+    /// Confidential computing: not there.
+    fn nvmlSystemGetConfComputeState(out: Out<c_void>) {
+        let _ = out;
+        state()?;
+        Err(NOT_SUPPORTED)
+    }
+
+    /// Interfaces of NVIDIA's own programs: an empty one for `nvidia-smi`, no others.
+    fn nvmlInternalGetExportTable(table: Out<*const c_void>, id: In<[u8; 16]>) {
+        if id.get()? != SMI_TABLE {
+            return Err(NOT_FOUND);
+        }
+        Ok(table.put(EMPTY_TABLE.as_ptr().cast())?)
+    }
+}
+
+/// Text of an `nvmlReturn_t`.
+#[unsafe(no_mangle)]
+pub extern "C" fn nvmlErrorString(result: u32) -> *const c_char {
+    let found = ERRORS
+        .iter()
+        .find(|(code, _)| *code == result)
+        .map(|(_, text)| *text);
+    found.unwrap_or(c"Unknown Error").as_ptr()
+}

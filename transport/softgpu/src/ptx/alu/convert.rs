@@ -1,0 +1,284 @@
+//! Conversions between types. PTX ISA 8.x, section 9.7.9 (cvt).
+
+use super::super::types::Type;
+use super::float::{finish, flush};
+use super::half::Half;
+use super::round::{self, Mode, integer_to_odd};
+use super::{Exec, Lane, Lanes, Operands, each, lanes};
+
+macro_rules! by_integer {
+    ($ty:expr, $T:ident => $body:expr) => {
+        match $ty.unsigned() {
+            Type::U8 => {
+                type $T = u8;
+                Some($body)
+            }
+            Type::U16 => {
+                type $T = u16;
+                Some($body)
+            }
+            Type::U32 => {
+                type $T = u32;
+                Some($body)
+            }
+            Type::U64 => {
+                type $T = u64;
+                Some($body)
+            }
+            Type::S8 => {
+                type $T = i8;
+                Some($body)
+            }
+            Type::S16 => {
+                type $T = i16;
+                Some($body)
+            }
+            Type::S32 => {
+                type $T = i32;
+                Some($body)
+            }
+            Type::S64 => {
+                type $T = i64;
+                Some($body)
+            }
+            _ => None,
+        }
+    };
+}
+
+/// Integer to integer without saturation: widened, then cut.
+fn integers(from: Type, to: Type) -> Option<Exec> {
+    by_integer!(from, S => by_integer!(to, D => lanes!(|a: S| a as D))).flatten()
+}
+
+/// Integer to f32 or f64, to nearest.
+fn from_integer(from: Type, to: Type) -> Option<Exec> {
+    match to {
+        Type::F32 => by_integer!(from, S => lanes!(|a: S| a as f32)),
+        Type::F64 => by_integer!(from, S => lanes!(|a: S| a as f64)),
+        _ => None,
+    }
+}
+
+/// f32 or f64 to an integer towards zero, the form that every compiler uses.
+fn truncated(from: Type, to: Type) -> Option<Exec> {
+    match (from, to.size()) {
+        // Where NaN becomes 0, as Rust has it.
+        (Type::F32, 1 | 2 | 4) => by_integer!(to, D => lanes!(|a: f32| a as D)),
+        _ => None,
+    }
+}
+
+/// What a conversion needs to know; carried by a constant in slot c.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Conversion {
+    pub(crate) from: Type,
+    pub(crate) to: Type,
+    pub(crate) mode: Mode,
+    /// To an integral value (.rni and so on).
+    pub(crate) integral: bool,
+    pub(crate) ftz: bool,
+    pub(crate) sat: bool,
+    pub(crate) relu: bool,
+}
+
+const TYPES: [Type; 12] = [
+    Type::U8,
+    Type::U16,
+    Type::U32,
+    Type::U64,
+    Type::S8,
+    Type::S16,
+    Type::S32,
+    Type::S64,
+    Type::F16,
+    Type::BF16,
+    Type::F32,
+    Type::F64,
+];
+
+impl Conversion {
+    fn code(self) -> Option<u64> {
+        let number = |ty: Type| TYPES.iter().position(|found| *found == ty.unsigned());
+        Some(
+            number(self.from)? as u64
+                | (number(self.to)? as u64) << 4
+                | (self.mode as u64) << 8
+                | u64::from(self.integral) << 10
+                | u64::from(self.ftz) << 11
+                | u64::from(self.sat) << 12
+                | u64::from(self.relu) << 13,
+        )
+    }
+
+    fn of(code: u64) -> Self {
+        let ty = |number: u64| {
+            TYPES
+                .get(number as usize & 15)
+                .copied()
+                .unwrap_or(Type::U32)
+        };
+        Self {
+            from: ty(code),
+            to: ty(code >> 4),
+            mode: Mode::of(code >> 8),
+            integral: code >> 10 & 1 != 0,
+            ftz: code >> 11 & 1 != 0,
+            sat: code >> 12 & 1 != 0,
+            relu: code >> 13 & 1 != 0,
+        }
+    }
+
+    /// The function, and the constant for slot c if it needs one.
+    pub(crate) fn exec(self) -> Option<(Exec, Option<u64>)> {
+        let integers_only = !self.from.is_float() && !self.to.is_float();
+        let plain = if self.sat {
+            None
+        } else if integers_only {
+            integers(self.from, self.to)
+        } else if !self.from.is_float() && self.mode == Mode::Nearest {
+            from_integer(self.from, self.to)
+        } else if !self.to.is_float() && self.mode == Mode::Zero && !self.ftz {
+            truncated(self.from, self.to)
+        } else {
+            match (self.from, self.to) {
+                (Type::F32, Type::F64) if !self.ftz => Some(lanes!(|a: f32| f64::from(a))),
+                (Type::F64, Type::F32) if !self.ftz && self.mode == Mode::Nearest => {
+                    Some(lanes!(|a: f64| finish::<false, false>(a as f32)))
+                }
+                _ => None,
+            }
+        };
+        match plain {
+            Some(exec) => Some((exec, None)),
+            None => Some((any, Some(self.code()?))),
+        }
+    }
+
+    fn integer_in(self, bits: u64) -> i128 {
+        match self.from {
+            Type::U8 => i128::from(u8::of(bits)),
+            Type::U16 => i128::from(u16::of(bits)),
+            Type::U32 => i128::from(u32::of(bits)),
+            Type::U64 => i128::from(bits),
+            Type::S8 => i128::from(i8::of(bits)),
+            Type::S16 => i128::from(i16::of(bits)),
+            Type::S32 => i128::from(i32::of(bits)),
+            _ => i128::from(bits as i64),
+        }
+    }
+
+    fn bounds(self) -> (i128, i128) {
+        let bits = self.to.size() * 8;
+        if self.to.is_signed() {
+            (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+        } else {
+            (0, (1 << bits) - 1)
+        }
+    }
+
+    fn integer_out(self, value: i128) -> u64 {
+        match self.to {
+            Type::U8 => (value as u8).bits(),
+            Type::U16 => (value as u16).bits(),
+            Type::U32 => (value as u32).bits(),
+            Type::S8 => (value as i8).bits(),
+            Type::S16 => (value as i16).bits(),
+            Type::S32 => (value as i32).bits(),
+            _ => value as u64,
+        }
+    }
+
+    fn float_in(self, bits: u64) -> f64 {
+        match self.from {
+            Type::F16 => f64::from(Half::F16.read(bits as u16)),
+            Type::BF16 => f64::from(Half::Bf16.read(bits as u16)),
+            Type::F32 => {
+                let value = f32::of(bits);
+                f64::from(if self.ftz {
+                    flush::<true>(value)
+                } else {
+                    value
+                })
+            }
+            _ => f64::of(bits),
+        }
+    }
+
+    fn float_out(self, value: f64) -> u64 {
+        let value = if self.integral {
+            self.mode.integral(value)
+        } else {
+            value
+        };
+        let value = if self.sat {
+            if value > 0.0 { value.min(1.0) } else { 0.0 }
+        } else if self.relu && (value < 0.0 || (value == 0.0 && value.is_sign_negative())) {
+            0.0
+        } else {
+            value
+        };
+        let mode = if self.integral {
+            Mode::Nearest
+        } else {
+            self.mode
+        };
+        match self.to {
+            Type::F16 => u64::from(Half::F16.write(value, mode, false)),
+            Type::BF16 => u64::from(Half::Bf16.write(value, mode, false)),
+            Type::F32 => {
+                let value = round::narrow(value, 0.0, mode);
+                if self.ftz {
+                    finish::<true, false>(value)
+                } else {
+                    finish::<false, false>(value)
+                }
+                .bits()
+            }
+            _ => value.bits(),
+        }
+    }
+
+    pub(crate) fn apply(self, bits: u64) -> u64 {
+        match (self.from.is_float(), self.to.is_float()) {
+            (false, false) => {
+                let value = self.integer_in(bits);
+                let (least, most) = self.bounds();
+                self.integer_out(if self.sat {
+                    value.clamp(least, most)
+                } else {
+                    value
+                })
+            }
+            (false, true) => {
+                let value = self.integer_in(bits);
+                if self.to == Type::F64 {
+                    let nearest = value as f64;
+                    let error = (value - nearest as i128) as f64;
+                    // Adding the error in another mode rounds the exact value.
+                    return round::add64(nearest, error, self.mode).bits();
+                }
+                let odd = integer_to_odd(value);
+                self.float_out(odd)
+            }
+            (true, false) => {
+                let value = self.float_in(bits);
+                if value.is_nan() {
+                    let zero = self.from != Type::F64 && self.to.size() < 8;
+                    let top = 1_i128 << (self.to.size() * 8 - 1);
+                    return self.integer_out(if zero { 0 } else { top });
+                }
+                let (least, most) = self.bounds();
+                self.integer_out((self.mode.integral(value) as i128).clamp(least, most))
+            }
+            (true, true) => self.float_out(self.float_in(bits)),
+        }
+    }
+}
+
+fn any(regs: &mut [Lanes], o: &Operands, mask: u32) {
+    let conversion = Conversion::of(regs[o.c as usize].0[0]);
+    each(mask, |lane| {
+        regs[o.d as usize].0[lane] = conversion.apply(regs[o.a as usize].0[lane]);
+    });
+}

@@ -1,0 +1,270 @@
+//! Integer arithmetic. PTX ISA 8.x, section 9.7.1 and 9.7.2 (carries).
+
+use super::super::types::Type;
+use super::{Exec, Lanes, Operands, each, for_integer, lanes};
+
+pub(crate) fn add(ty: Type, saturate: bool) -> Option<Exec> {
+    if saturate {
+        return (ty == Type::S32).then(|| lanes!(|a: i32, b: i32| a.saturating_add(b)));
+    }
+    for_integer!(ty, T => lanes!(|a: T, b: T| a.wrapping_add(b)))
+}
+
+pub(crate) fn sub(ty: Type, saturate: bool) -> Option<Exec> {
+    if saturate {
+        return (ty == Type::S32).then(|| lanes!(|a: i32, b: i32| a.saturating_sub(b)));
+    }
+    for_integer!(ty, T => lanes!(|a: T, b: T| a.wrapping_sub(b)))
+}
+
+pub(crate) fn mul_lo(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T, b: T| a.wrapping_mul(b)))
+}
+
+pub(crate) fn mul_hi(ty: Type) -> Option<Exec> {
+    Some(match ty {
+        Type::U16 => lanes!(|a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16),
+        Type::S16 => lanes!(|a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
+        Type::U32 => lanes!(|a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32),
+        Type::S32 => lanes!(|a: i32, b: i32| ((i64::from(a) * i64::from(b)) >> 32) as i32),
+        Type::U64 => lanes!(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64),
+        Type::S64 => lanes!(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64),
+        _ => return None,
+    })
+}
+
+pub(crate) fn mul_wide(ty: Type) -> Option<Exec> {
+    Some(match ty {
+        Type::U16 => lanes!(|a: u16, b: u16| u32::from(a) * u32::from(b)),
+        Type::S16 => lanes!(|a: i16, b: i16| i32::from(a) * i32::from(b)),
+        Type::U32 => lanes!(|a: u32, b: u32| u64::from(a) * u64::from(b)),
+        Type::S32 => lanes!(|a: i32, b: i32| i64::from(a) * i64::from(b)),
+        _ => return None,
+    })
+}
+
+pub(crate) fn mad_lo(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T, b: T, c: T| a.wrapping_mul(b).wrapping_add(c)))
+}
+
+pub(crate) fn mad_hi(ty: Type, saturate: bool) -> Option<Exec> {
+    if saturate {
+        return (ty == Type::S32).then(|| {
+            lanes!(|a: i32, b: i32, c: i32| {
+                (((i64::from(a) * i64::from(b)) >> 32) as i32).saturating_add(c)
+            })
+        });
+    }
+    Some(match ty {
+        Type::U16 => lanes!(|a: u16, b: u16, c: u16| {
+            (((u32::from(a) * u32::from(b)) >> 16) as u16).wrapping_add(c)
+        }),
+        Type::S16 => lanes!(|a: i16, b: i16, c: i16| {
+            (((i32::from(a) * i32::from(b)) >> 16) as i16).wrapping_add(c)
+        }),
+        Type::U32 => lanes!(|a: u32, b: u32, c: u32| {
+            (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c)
+        }),
+        Type::S32 => lanes!(|a: i32, b: i32, c: i32| {
+            (((i64::from(a) * i64::from(b)) >> 32) as i32).wrapping_add(c)
+        }),
+        Type::U64 => lanes!(|a: u64, b: u64, c: u64| {
+            (((u128::from(a) * u128::from(b)) >> 64) as u64).wrapping_add(c)
+        }),
+        Type::S64 => lanes!(|a: i64, b: i64, c: i64| {
+            (((i128::from(a) * i128::from(b)) >> 64) as i64).wrapping_add(c)
+        }),
+        _ => return None,
+    })
+}
+
+pub(crate) fn mad_wide(ty: Type) -> Option<Exec> {
+    Some(match ty {
+        Type::U16 => lanes!(|a: u16, b: u16, c: u32| (u32::from(a) * u32::from(b)).wrapping_add(c)),
+        Type::S16 => lanes!(|a: i16, b: i16, c: i32| (i32::from(a) * i32::from(b)).wrapping_add(c)),
+        Type::U32 => lanes!(|a: u32, b: u32, c: u64| (u64::from(a) * u64::from(b)).wrapping_add(c)),
+        Type::S32 => lanes!(|a: i32, b: i32, c: i64| (i64::from(a) * i64::from(b)).wrapping_add(c)),
+        _ => return None,
+    })
+}
+
+/// mul24 and mad24: products of the low 24 bits.
+pub(crate) fn mul24(ty: Type, high: bool) -> Option<Exec> {
+    Some(match (ty, high) {
+        (Type::U32, false) => lanes!(|a: u32, b: u32| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff)),
+        (Type::U32, true) => lanes!(|a: u32, b: u32| {
+            ((u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff)) >> 16) as u32
+        }),
+        (Type::S32, false) => lanes!(|a: i32, b: i32| ((a << 8) >> 8).wrapping_mul((b << 8) >> 8)),
+        (Type::S32, true) => lanes!(|a: i32, b: i32| {
+            ((i64::from((a << 8) >> 8) * i64::from((b << 8) >> 8)) >> 16) as i32
+        }),
+        _ => return None,
+    })
+}
+
+/// Division by zero gives all ones, as NVIDIA's devices do; PTX leaves it open.
+pub(crate) fn div(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T, b: T| if b == 0 { !0 } else { a.wrapping_div(b) }))
+}
+
+/// The remainder by zero is the dividend.
+pub(crate) fn rem(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T, b: T| if b == 0 { a } else { a.wrapping_rem(b) }))
+}
+
+pub(crate) fn abs(ty: Type) -> Option<Exec> {
+    Some(match ty {
+        Type::S16 => lanes!(|a: i16| a.wrapping_abs()),
+        Type::S32 => lanes!(|a: i32| a.wrapping_abs()),
+        Type::S64 => lanes!(|a: i64| a.wrapping_abs()),
+        _ => return None,
+    })
+}
+
+pub(crate) fn neg(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T| (0 as T).wrapping_sub(a)))
+}
+
+pub(crate) fn min(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T, b: T| a.min(b)))
+}
+
+pub(crate) fn max(ty: Type) -> Option<Exec> {
+    for_integer!(ty, T => lanes!(|a: T, b: T| a.max(b)))
+}
+
+/// c + |a - b|.
+pub(crate) fn sad(ty: Type) -> Option<Exec> {
+    Some(match ty {
+        Type::U16 => lanes!(|a: u16, b: u16, c: u16| a.abs_diff(b).wrapping_add(c)),
+        Type::U32 => lanes!(|a: u32, b: u32, c: u32| a.abs_diff(b).wrapping_add(c)),
+        Type::U64 => lanes!(|a: u64, b: u64, c: u64| a.abs_diff(b).wrapping_add(c)),
+        Type::S16 => lanes!(|a: i16, b: i16, c: i16| (a.abs_diff(b) as i16).wrapping_add(c)),
+        Type::S32 => lanes!(|a: i32, b: i32, c: i32| (a.abs_diff(b) as i32).wrapping_add(c)),
+        Type::S64 => lanes!(|a: i64, b: i64, c: i64| (a.abs_diff(b) as i64).wrapping_add(c)),
+        _ => return None,
+    })
+}
+
+fn bytes_of(value: u32, signed: bool) -> [i32; 4] {
+    value.to_le_bytes().map(|byte| {
+        if signed {
+            i32::from(byte as i8)
+        } else {
+            i32::from(byte)
+        }
+    })
+}
+
+fn dot4(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool) -> u32 {
+    let (a, b) = (bytes_of(a, signed_a), bytes_of(b, signed_b));
+    a.iter()
+        .zip(b)
+        .fold(c, |sum, (a, b)| sum.wrapping_add((a * b) as u32))
+}
+
+/// Dot product of four bytes, added to c.
+pub(crate) fn dp4a(a: Type, b: Type) -> Option<Exec> {
+    Some(match (a, b) {
+        (Type::U32, Type::U32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, false, false)),
+        (Type::S32, Type::S32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, true, true)),
+        (Type::U32, Type::S32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, false, true)),
+        (Type::S32, Type::U32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, true, false)),
+        _ => return None,
+    })
+}
+
+fn dot2(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool, high: bool) -> u32 {
+    let half = |at: u32| {
+        let half = (a >> (16 * at)) as u16;
+        if signed_a {
+            i64::from(half as i16)
+        } else {
+            i64::from(half)
+        }
+    };
+    let bytes = bytes_of(b, signed_b);
+    let from = if high { 2 } else { 0 };
+    let sum = half(0) * i64::from(bytes[from]) + half(1) * i64::from(bytes[from + 1]);
+    c.wrapping_add(sum as u32)
+}
+
+/// Dot product of two halves of a with two bytes of b, added to c.
+pub(crate) fn dp2a(a: Type, b: Type, high: bool) -> Option<Exec> {
+    Some(match (a, b, high) {
+        (Type::U32, Type::U32, false) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, false, false))
+        }
+        (Type::S32, Type::S32, false) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, true, false))
+        }
+        (Type::U32, Type::S32, false) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, true, false))
+        }
+        (Type::S32, Type::U32, false) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, false, false))
+        }
+        (Type::U32, Type::U32, true) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, false, true))
+        }
+        (Type::S32, Type::S32, true) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, true, true))
+        }
+        (Type::U32, Type::S32, true) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, true, true))
+        }
+        (Type::S32, Type::U32, true) => {
+            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, false, true))
+        }
+        _ => return None,
+    })
+}
+
+/// Adds with the carry (slot x) as input or output.
+fn carry<const IN: bool, const OUT: bool, const SUB: bool, const WIDE: bool>(
+    regs: &mut [Lanes],
+    o: &Operands,
+    mask: u32,
+) {
+    let (d, a, b, x) = (o.d as usize, o.a as usize, o.b as usize, o.x as usize);
+    let width = if WIDE { 64 } else { 32 };
+    let low = (1_u128 << width) - 1;
+    each(mask, |i| {
+        let a = u128::from(regs[a].0[i]) & low;
+        let b = u128::from(regs[b].0[i]) & low;
+        let carried = if IN { u128::from(regs[x].0[i]) & 1 } else { 0 };
+        let sum = if SUB {
+            a.wrapping_sub(b).wrapping_sub(carried)
+        } else {
+            a + b + carried
+        };
+        regs[d].0[i] = (sum & low) as u64;
+        if OUT {
+            regs[x].0[i] = (sum >> width) as u64 & 1;
+        }
+    });
+}
+
+/// add.cc, addc, addc.cc and the same of sub; `input` and `output` say which way the carry goes.
+pub(crate) fn with_carry(ty: Type, subtract: bool, input: bool, output: bool) -> Option<Exec> {
+    let wide = match ty.unsigned() {
+        Type::U32 | Type::S32 => false,
+        Type::U64 | Type::S64 => true,
+        _ => return None,
+    };
+    Some(match (input, output, subtract, wide) {
+        (false, _, false, false) => carry::<false, true, false, false>,
+        (false, _, false, true) => carry::<false, true, false, true>,
+        (false, _, true, false) => carry::<false, true, true, false>,
+        (false, _, true, true) => carry::<false, true, true, true>,
+        (true, false, false, false) => carry::<true, false, false, false>,
+        (true, false, false, true) => carry::<true, false, false, true>,
+        (true, false, true, false) => carry::<true, false, true, false>,
+        (true, false, true, true) => carry::<true, false, true, true>,
+        (true, true, false, false) => carry::<true, true, false, false>,
+        (true, true, false, true) => carry::<true, true, false, true>,
+        (true, true, true, false) => carry::<true, true, true, false>,
+        (true, true, true, true) => carry::<true, true, true, true>,
+    })
+}

@@ -1,0 +1,89 @@
+//! Lanes of a warp wait for each other at instructions that several take part in.
+
+use super::super::alu::{Lanes, each};
+use super::super::program::{Inst, NONE, Op, WarpKind};
+use super::fragment::{Fragment, State, Warp};
+use super::grid::Worker;
+use super::interpret::Run;
+use super::warp as cooperation;
+
+/// Lets the lanes go on that wait at instructions of the warp and have met all they wait for.
+pub(super) fn meet(warp: &mut Warp, worker: &Worker<'_>) {
+    let mut parked = 0;
+    for fragment in warp.fragments.iter().filter(|f| f.state == State::Warp) {
+        parked |= fragment.mask;
+    }
+    if parked == 0 {
+        return;
+    }
+    let members = warp.members;
+    let live = warp.live;
+    let complete = |mask: u32| {
+        let mut complete = true;
+        each(mask, |lane| {
+            let wanted = members[lane] & live;
+            complete &= wanted & !parked == 0;
+            each(wanted & parked, |other| {
+                complete &= members[other] == members[lane]
+            });
+        });
+        complete
+    };
+    let ready: Vec<usize> = (0..warp.fragments.len())
+        .filter(|&at| warp.fragments[at].state == State::Warp && complete(warp.fragments[at].mask))
+        .collect();
+    let groups = members.map(|mask| mask & live);
+    let staged = warp.staged;
+    for at in ready {
+        let Fragment {
+            pc, mask, frame, ..
+        } = warp.fragments[at];
+        warp.fragments[at].state = State::Ready;
+        warp.fragments[at].pc = pc + 1;
+        let Some(frame) = warp.frame_mut(frame) else {
+            continue;
+        };
+        let code = worker.program.functions.get(frame.function as usize);
+        if let Some(inst) = code.and_then(|code| code.instructions.get(pc as usize))
+            && let Op::Warp(kind) = inst.kind
+        {
+            cooperation::perform(kind, inst, &mut frame.regs, mask, &staged, &groups);
+        }
+    }
+}
+
+impl Run<'_, '_> {
+    /// Carries out an instruction of the warp if all lanes that take part are here; else notes what
+    /// these bring.
+    pub(super) fn alone(
+        &mut self,
+        kind: WarpKind,
+        inst: &Inst,
+        regs: &mut [Lanes],
+        active: u32,
+    ) -> bool {
+        let staged = if inst.o.a == NONE {
+            [0; 32]
+        } else {
+            regs[inst.o.a as usize].0
+        };
+        let mut members = [active; 32];
+        if inst.o.x != NONE {
+            members = regs[inst.o.x as usize].0.map(|mask| mask as u32);
+        }
+        let first = members[active.trailing_zeros() as usize & 31];
+        let mut uniform = true;
+        each(active, |lane| uniform &= members[lane] == first);
+        if uniform && first & self.warp.live & !active == 0 {
+            let group = first & self.warp.live & active;
+            let groups = [if group == 0 { active } else { group }; 32];
+            cooperation::perform(kind, inst, regs, active, &staged, &groups);
+            return true;
+        }
+        each(active, |lane| {
+            self.warp.members[lane] = members[lane];
+            self.warp.staged[lane] = staged[lane];
+        });
+        false
+    }
+}

@@ -1,0 +1,286 @@
+//! Jumps, calls, barriers, the end.
+
+use std::sync::Arc;
+
+use super::super::alu::Operands;
+use super::super::ast::{Instruction, Operand};
+use super::super::error::PtxError;
+use super::super::program::{BarrierKind, CallSite, NONE, Op, Passed, Program, Target};
+use super::super::types::Type;
+use super::scope::Declared;
+use super::{Lower, Modifiers};
+
+impl<'m> Lower<'m> {
+    pub(super) fn control(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<bool, PtxError> {
+        match instruction.opcode.as_str() {
+            "bra" => {
+                modifiers.take("uni");
+                let label = self.label(instruction, 0)?;
+                self.jump(vec![label], |_| Op::Jump(0), Operands::default());
+            }
+            "brx" => {
+                modifiers.take("idx");
+                modifiers.take("uni");
+                let a = self.source(instruction, 0, Type::U32)?;
+                let name = self.label(instruction, 1)?;
+                let labels = self
+                    .scopes
+                    .targets(&name)
+                    .ok_or_else(|| self.undeclared(&name))?;
+                self.jump(
+                    labels,
+                    |count| Op::Table(vec![0; count].into_boxed_slice()),
+                    Operands {
+                        a,
+                        ..Operands::default()
+                    },
+                );
+            }
+            "call" => {
+                modifiers.take("uni");
+                self.call(instruction)?;
+            }
+            "ret" => {
+                modifiers.take("uni");
+                self.emit(Op::Return, Operands::default());
+            }
+            "exit" => self.emit(Op::Exit, Operands::default()),
+            "trap" | "brkpt" => self.emit(Op::Trap, Operands::default()),
+            "nanosleep" => {
+                modifiers.ty();
+                self.emit(Op::Pause, Operands::default());
+            }
+            "bar" | "barrier" => return self.barrier(instruction, modifiers),
+            // Without clusters and dependent launches there is nobody to tell or to wait for.
+            "griddepcontrol" => {
+                modifiers.any(&["wait", "launch_dependents"]);
+            }
+            "pmevent" => modifiers.0.clear(),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn label(&self, instruction: &'m Instruction, at: usize) -> Result<String, PtxError> {
+        match self.operand(instruction, at)? {
+            Operand::Name(name) => Ok(name.clone()),
+            _ => Err(self.unsupported(instruction, "a target that is no label")),
+        }
+    }
+
+    fn jump(&mut self, labels: Vec<String>, op: impl Fn(usize) -> Op, o: Operands) {
+        let at = self.code.instructions.len();
+        let scope = self.scopes.current();
+        self.emit(op(labels.len()), o);
+        for label in labels {
+            self.fixups.push((at, label, scope));
+        }
+    }
+
+    /// Puts the numbers of the instructions where labels were.
+    pub(super) fn resolve_jumps(&mut self) -> Result<(), PtxError> {
+        let mut next: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
+        for (at, label, scope) in std::mem::take(&mut self.fixups) {
+            let Some(inst) = self.code.instructions.get_mut(at) else {
+                continue;
+            };
+            let pc = self
+                .scopes
+                .label(scope, &label)
+                .and_then(|scope| self.label_pcs.get(&(scope, label.clone())))
+                .ok_or_else(|| PtxError::Undeclared {
+                    line: inst.line,
+                    symbol: label.clone(),
+                })?;
+            match &mut inst.kind {
+                Op::Jump(target) => *target = *pc,
+                Op::Table(targets) => {
+                    let entry = next.entry(at).or_insert(0);
+                    if let Some(target) = targets.get_mut(*entry) {
+                        *target = *pc;
+                    }
+                    *entry += 1;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, instruction: &'m Instruction) -> Result<(), PtxError> {
+        let mut operands = instruction.operands.iter();
+        let mut next = operands.next();
+        let mut returns = Vec::new();
+        if let Some(Operand::List(list)) = next {
+            for operand in list {
+                returns.push(self.passed(operand, true)?);
+            }
+            next = operands.next();
+        }
+        let Some(Operand::Name(name)) = next else {
+            return Err(self.unsupported(instruction, "a call of no function"));
+        };
+        let mut params = Vec::new();
+        if let Some(Operand::List(list)) = operands.next() {
+            for operand in list {
+                params.push(self.passed(operand, false)?);
+            }
+        }
+        let target = if let Some(Declared::Register(slot)) = self.scopes.find(name) {
+            Target::Address(slot)
+        } else if let Some(&number) = self.env.numbers.get(name) {
+            match self.by_address.get(number) {
+                Some(&number) if number != NONE => Target::Function(number),
+                _ if name == "vprintf" => Target::Printf,
+                _ if name == "__assertfail" => Target::AssertFail,
+                _ if name == "malloc" => Target::Malloc,
+                _ if name == "free" => Target::Free,
+                _ => {
+                    return Err(PtxError::Unresolved {
+                        symbol: name.clone(),
+                    });
+                }
+            }
+        } else {
+            return Err(self.undeclared(name));
+        };
+        let site = CallSite {
+            target,
+            params,
+            returns,
+        };
+        self.emit(Op::Call(Arc::new(site)), Operands::default());
+        Ok(())
+    }
+
+    fn passed(&mut self, operand: &Operand, returned: bool) -> Result<Passed, PtxError> {
+        if let Operand::Name(name) = operand
+            && let Some(Declared::Local(offset)) = self.scopes.find(name)
+        {
+            let size = self.scopes.size(name);
+            return Ok(Passed::Memory { offset, size });
+        }
+        Ok(Passed::Slot(if returned {
+            self.destination_of(operand)?
+        } else {
+            self.source_of(operand, Type::B64)?
+        }))
+    }
+
+    fn barrier(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<bool, PtxError> {
+        modifiers.take("cta");
+        modifiers.take("aligned");
+        if modifiers.0.contains(&"warp") {
+            // bar.warp.sync is an instruction of the warp.
+            return Ok(false);
+        }
+        if modifiers.take("cluster") {
+            // A cluster of one block: its barrier is one of the block, apart from the numbered ones.
+            if modifiers.any(&["arrive", "wait"]) == Some("wait") {
+                let a = self.constant(15);
+                modifiers.any(&["acquire"]);
+                self.emit(
+                    Op::Barrier(BarrierKind::Wait),
+                    Operands {
+                        d: NONE,
+                        a,
+                        b: NONE,
+                        c: 0,
+                        x: 0,
+                    },
+                );
+            }
+            modifiers.any(&["release", "relaxed", "acquire"]);
+            return Ok(true);
+        }
+        let kind = match modifiers.any(&["sync", "arrive", "red"]) {
+            Some("arrive") => BarrierKind::Arrive,
+            Some("red") => match modifiers.any(&["popc", "and", "or"]) {
+                Some("popc") => BarrierKind::Count,
+                Some("and") => BarrierKind::And,
+                _ => BarrierKind::Or,
+            },
+            _ => BarrierKind::Wait,
+        };
+        let red = matches!(
+            kind,
+            BarrierKind::Count | BarrierKind::And | BarrierKind::Or
+        );
+        if red {
+            modifiers.ty();
+        }
+        let (first, last) = if red {
+            (1, instruction.operands.len() - 1)
+        } else {
+            (0, instruction.operands.len())
+        };
+        let d = if red {
+            self.destination(instruction, 0)?
+        } else {
+            NONE
+        };
+        let c = if red {
+            self.source(instruction, last, Type::Pred)?
+        } else {
+            0
+        };
+        let a = self.source(instruction, first, Type::U32)?;
+        let b = if first + 1 < last {
+            self.source(instruction, first + 1, Type::U32)?
+        } else {
+            NONE
+        };
+        self.emit(Op::Barrier(kind), Operands { d, a, b, c, x: 0 });
+        Ok(true)
+    }
+}
+
+/// The bytes of stack of a program: the deepest chain of calls. With recursion or calls through
+/// registers the depth is not known.
+pub(super) fn stack(program: &mut Program) {
+    let count = program.functions.len();
+    let mut depth: Vec<Option<u32>> = vec![None; count];
+    let mut recursive = false;
+    // A function's need is known once those of its callees are; what never gets known recurses.
+    for _ in 0..=count {
+        let mut changed = false;
+        for number in 0..count {
+            if depth[number].is_some() {
+                continue;
+            }
+            let mut most = Some(0);
+            for inst in &program.functions[number].instructions {
+                let Op::Call(site) = &inst.kind else { continue };
+                match site.target {
+                    Target::Function(callee) => {
+                        let need = depth.get(callee as usize).copied().flatten();
+                        most = most.zip(need).map(|(a, b)| a.max(b));
+                    }
+                    Target::Address(_) => recursive = true,
+                    _ => {}
+                }
+            }
+            if let Some(most) = most {
+                depth[number] = Some(program.functions[number].frame + most);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let frames = || program.functions.iter().map(|code| code.frame).sum::<u32>();
+    program.stack = depth.first().copied().flatten().unwrap_or_else(|| {
+        recursive = true;
+        frames()
+    });
+    program.recursive = recursive;
+}

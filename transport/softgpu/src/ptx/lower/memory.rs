@@ -1,0 +1,382 @@
+//! Loads, stores, atomics, conversions of addresses.
+
+use super::super::alu::{Operands, bits};
+use super::super::ast::{Base, Instruction, Operand};
+use super::super::error::PtxError;
+use super::super::exec::atomic;
+use super::super::program::{Access, AtomicAccess, Element, NONE, Op, Place, Special};
+use super::super::types::{Space, Type, window};
+use super::scope::Declared;
+use super::{Lower, Modifiers};
+
+/// An address: slot of the base, offset, and where it leads.
+struct Address {
+    base: u32,
+    offset: u64,
+    place: Place,
+}
+
+fn element(ty: Type) -> Option<Element> {
+    Some(match ty {
+        Type::B8 | Type::U8 => Element::U8,
+        Type::S8 => Element::S8,
+        Type::B16 | Type::U16 | Type::F16 | Type::BF16 => Element::U16,
+        Type::S16 => Element::S16,
+        Type::B32 | Type::U32 | Type::F32 | Type::F16x2 | Type::BF16x2 => Element::U32,
+        Type::S32 => Element::S32,
+        Type::B64 | Type::U64 | Type::S64 | Type::F64 => Element::U64,
+        Type::B128 | Type::Pred => return None,
+    })
+}
+
+impl<'m> Lower<'m> {
+    pub(super) fn memory(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<bool, PtxError> {
+        match instruction.opcode.as_str() {
+            "ld" | "ldu" => self.load(instruction, modifiers)?,
+            "st" => self.store(instruction, modifiers)?,
+            "atom" => self.atomic(instruction, modifiers, true)?,
+            "red" => self.atomic(instruction, modifiers, false)?,
+            "cvta" => self.cvta(instruction, modifiers)?,
+            "isspacep" => self.isspacep(instruction, modifiers)?,
+            "cp" => self.copy(instruction, modifiers)?,
+            "membar" | "fence" => {
+                modifiers.0.clear();
+                self.emit(Op::Fence, Operands::default());
+            }
+            // Advice to caches.
+            "prefetch" | "prefetchu" | "applypriority" | "discard" => modifiers.0.clear(),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn address(&mut self, operand: &Operand, space: Space) -> Result<Address, PtxError> {
+        let Operand::Memory { base, offset } = operand else {
+            return Err(PtxError::syntax(
+                self.line,
+                "an address in brackets is expected",
+            ));
+        };
+        let mut place = match space {
+            Space::Generic => Place::Generic,
+            Space::Global | Space::Const => Place::Global,
+            Space::Shared => Place::Shared,
+            Space::Local => Place::Local,
+            Space::Param => {
+                if self.function.entry {
+                    Place::Param
+                } else {
+                    Place::Local
+                }
+            }
+        };
+        let mut offset = *offset as u64;
+        let base = match base {
+            Base::Absolute => self.constant(0),
+            Base::Name(name) => match self.scopes.find(name) {
+                Some(Declared::Register(slot)) => slot,
+                Some(Declared::Local(start)) => {
+                    place = Place::Local;
+                    offset = offset.wrapping_add(u64::from(start));
+                    self.special(Special::Frame)
+                }
+                None if space == Space::Param => {
+                    let start = self
+                        .entry_params
+                        .get(name)
+                        .ok_or_else(|| self.undeclared(name))?;
+                    offset = offset.wrapping_add(*start);
+                    self.constant(0)
+                }
+                None => {
+                    let start = self.symbol(name).ok_or_else(|| self.undeclared(name))?;
+                    offset = offset.wrapping_add(start);
+                    self.constant(0)
+                }
+            },
+        };
+        Ok(Address {
+            base,
+            offset,
+            place,
+        })
+    }
+
+    /// Vector length, type, ordering of an ld or st.
+    fn shape(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(Space, u32, Element, bool), PtxError> {
+        modifiers.drop_hints();
+        let space = modifiers.space().unwrap_or(Space::Generic);
+        let count = match modifiers.any(&["v2", "v4", "v8"]) {
+            Some("v2") => 2,
+            Some("v4") => 4,
+            Some(_) => 8,
+            None => 1,
+        };
+        let ordered = modifiers
+            .any(&["acquire", "release", "relaxed", "volatile", "mmio"])
+            .is_some_and(|order| order != "relaxed");
+        modifiers.any(&["cta", "cluster", "gpu", "sys"]);
+        modifiers.take("unified");
+        modifiers.take("mmio");
+        let ty = modifiers
+            .ty()
+            .ok_or_else(|| self.unsupported(instruction, "no type"))?;
+        let element = element(ty)
+            .ok_or_else(|| self.unsupported(instruction, &format!("memory of type {ty:?}")))?;
+        Ok((space, count, element, ordered))
+    }
+
+    fn load(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let (space, count, element, ordered) = self.shape(instruction, modifiers)?;
+        let Address {
+            base,
+            offset,
+            place,
+        } = self.address(self.operand(instruction, 1)?, space)?;
+        let mut slots = [NONE; 8];
+        let target = self.operand(instruction, 0)?;
+        let parts = match target {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() != count as usize {
+            return Err(self.unsupported(instruction, "as many registers as elements are needed"));
+        }
+        for (slot, part) in slots.iter_mut().zip(parts) {
+            if !matches!(part, Operand::Name(name) if name == "_") {
+                *slot = self.destination_of(part)?;
+            }
+        }
+        let access = Access {
+            place,
+            element,
+            count,
+            slots,
+            offset,
+            ordered,
+        };
+        self.emit(
+            Op::Load(Box::new(access)),
+            Operands {
+                a: base,
+                ..Operands::default()
+            },
+        );
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let (space, count, element, ordered) = self.shape(instruction, modifiers)?;
+        let Address {
+            base,
+            offset,
+            place,
+        } = self.address(self.operand(instruction, 0)?, space)?;
+        if place == Place::Param {
+            return Err(self.unsupported(instruction, "kernels cannot write their parameters"));
+        }
+        let source = self.operand(instruction, 1)?;
+        let parts = match source {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() != count as usize {
+            return Err(self.unsupported(instruction, "as many registers as elements are needed"));
+        }
+        let mut slots = [NONE; 8];
+        let ty = match element {
+            Element::U64 => Type::B64,
+            _ => Type::B32,
+        };
+        for (slot, part) in slots.iter_mut().zip(parts) {
+            *slot = self.source_of(part, ty)?;
+        }
+        let access = Access {
+            place,
+            element,
+            count,
+            slots,
+            offset,
+            ordered,
+        };
+        self.emit(
+            Op::Store(Box::new(access)),
+            Operands {
+                a: base,
+                ..Operands::default()
+            },
+        );
+        Ok(())
+    }
+
+    fn atomic(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+        returns: bool,
+    ) -> Result<(), PtxError> {
+        modifiers.drop_hints();
+        modifiers.any(&["relaxed", "acquire", "release", "acq_rel"]);
+        modifiers.any(&["cta", "cluster", "gpu", "sys"]);
+        let space = modifiers.space().unwrap_or(Space::Generic);
+        let op = modifiers
+            .any(&[
+                "exch", "cas", "add", "inc", "dec", "min", "max", "and", "or", "xor",
+            ])
+            .ok_or_else(|| self.unsupported(instruction, "this operation"))?;
+        let ty = modifiers
+            .ty()
+            .ok_or_else(|| self.unsupported(instruction, "no type"))?;
+        let unknown = || self.unsupported(instruction, &format!("{op} of {ty:?}"));
+        let update = atomic::update(op, ty).ok_or_else(unknown)?;
+        let element = element(ty)
+            .filter(|element| element.size() >= 2)
+            .ok_or_else(unknown)?;
+        let at = usize::from(returns);
+        let Address {
+            base,
+            offset,
+            place,
+        } = self.address(self.operand(instruction, at)?, space)?;
+        let d = if returns && !is_sink(instruction) {
+            self.destination(instruction, 0)?
+        } else {
+            NONE
+        };
+        let b = self.source(instruction, at + 1, ty)?;
+        let c = if op == "cas" {
+            self.source(instruction, at + 2, ty)?
+        } else {
+            0
+        };
+        let access = AtomicAccess {
+            place,
+            element,
+            offset,
+            update,
+        };
+        self.emit(
+            Op::Atomic(Box::new(access)),
+            Operands {
+                d,
+                a: base,
+                b,
+                c,
+                x: 0,
+            },
+        );
+        Ok(())
+    }
+
+    fn cvta(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let to = modifiers.take("to");
+        let space = modifiers.space().unwrap_or(Space::Global);
+        modifiers.ty();
+        let d = self.destination(instruction, 0)?;
+        let a = self.source(instruction, 1, Type::U64)?;
+        let base = match space {
+            Space::Shared => window::SHARED,
+            Space::Local => window::LOCAL,
+            // The address of a parameter is generic already; ld.param takes both forms.
+            _ => 0,
+        };
+        if to {
+            let mask = self.constant(!base);
+            self.alu(bits::and(Type::B64), d, &[a, mask]);
+        } else {
+            let base = self.constant(base);
+            self.alu(bits::or(Type::B64), d, &[a, base]);
+        }
+        Ok(())
+    }
+
+    fn isspacep(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let space = modifiers.space().unwrap_or(Space::Global);
+        let d = self.destination(instruction, 0)?;
+        let a = self.source(instruction, 1, Type::U64)?;
+        let wanted = self.constant(match space {
+            Space::Shared => window::SHARED,
+            Space::Local => window::LOCAL,
+            Space::Param => window::PARAM,
+            _ => 0,
+        });
+        self.alu(
+            super::super::alu::lanes!(|a: u64, b: u64| a & window::MASK == b),
+            d,
+            &[a, wanted],
+        );
+        Ok(())
+    }
+
+    /// cp.async: carried out at once, so that waiting for it is nothing.
+    fn copy(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        if !modifiers.take("async")
+            || modifiers.0.contains(&"bulk")
+            || modifiers.0.contains(&"mbarrier")
+        {
+            return Err(self.unsupported(instruction, "only cp.async without mbarrier"));
+        }
+        if modifiers
+            .any(&["commit_group", "wait_group", "wait_all"])
+            .is_some()
+        {
+            return Ok(());
+        }
+        modifiers.drop_hints();
+        if modifiers.space() != Some(Space::Shared) || modifiers.space() != Some(Space::Global) {
+            return Err(self.unsupported(instruction, "only from global to shared memory"));
+        }
+        let to = self.address(self.operand(instruction, 0)?, Space::Shared)?;
+        let from = self.address(self.operand(instruction, 1)?, Space::Global)?;
+        let sum = |this: &mut Self, address: Address| {
+            let offset = this.constant(address.offset);
+            let d = this.temporary();
+            this.alu(bits::offset(), d, &[address.base, offset]);
+            d
+        };
+        let d = sum(self, to);
+        let a = sum(self, from);
+        let Operand::Int(size @ (4 | 8 | 16)) = self.operand(instruction, 2)? else {
+            return Err(self.unsupported(instruction, "a size other than 4, 8 or 16"));
+        };
+        let b = self.constant(*size);
+        let c = match instruction.operands.get(3) {
+            Some(_) => self.source(instruction, 3, Type::U32)?,
+            None => b,
+        };
+        self.emit(Op::CopyAsync, Operands { d, a, b, c, x: 0 });
+        Ok(())
+    }
+}
+
+fn is_sink(instruction: &Instruction) -> bool {
+    matches!(instruction.operands.first(), Some(Operand::Name(name)) if name == "_")
+}

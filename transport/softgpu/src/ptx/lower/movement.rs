@@ -1,0 +1,191 @@
+//! mov, selections and comparisons.
+
+use super::super::alu::convert::Conversion;
+use super::super::alu::round::Mode;
+use super::super::alu::{bits, compare};
+use super::super::ast::{Instruction, Operand};
+use super::super::error::PtxError;
+use super::super::program::NONE;
+use super::super::types::Type;
+use super::{Lower, Modifiers};
+
+const COMPARISONS: [&str; 18] = [
+    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
+    "geu", "num", "nan",
+];
+
+impl<'m> Lower<'m> {
+    pub(super) fn movement(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<bool, PtxError> {
+        match instruction.opcode.as_str() {
+            "mov" => self.mov(instruction, modifiers)?,
+            "selp" => {
+                let ty = modifiers.ty().unwrap_or(Type::B32);
+                let sources = [ty, ty, Type::Pred];
+                return self.finish_simple(instruction, Some(bits::selp()), ty, &sources);
+            }
+            "slct" => {
+                let ftz = modifiers.take("ftz");
+                let ty = modifiers.ty().unwrap_or(Type::B32);
+                let by = modifiers.ty().unwrap_or(Type::S32);
+                let exec =
+                    matches!(by, Type::S32 | Type::F32).then(|| bits::slct(by == Type::F32, ftz));
+                return self.finish_simple(instruction, exec, by, &[ty, ty, by]);
+            }
+            "setp" | "set" => self.compare(instruction, modifiers)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn mov(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let ty = modifiers.ty().unwrap_or(Type::B32);
+        if ty == Type::B128 {
+            return Err(self.unsupported(instruction, "128 bits"));
+        }
+        let target = self.operand(instruction, 0)?;
+        let Operand::Vector(parts) = target else {
+            let d = self.destination(instruction, 0)?;
+            let a = self.source(instruction, 1, ty)?;
+            self.alu(bits::copy(), d, &[a]);
+            return Ok(());
+        };
+        let a = self.source(instruction, 1, ty)?;
+        let width = part_width(ty, parts.len())
+            .ok_or_else(|| self.unsupported(instruction, "parts of such a size"))?;
+        let exec = bits::unpack(width)
+            .ok_or_else(|| self.unsupported(instruction, "parts of such a size"))?;
+        let mut slots = Vec::new();
+        for part in parts {
+            slots.push(self.destination_of(part)?);
+        }
+        for (at, slot) in slots.into_iter().enumerate() {
+            let shift = self.constant(u64::from(width) * at as u64);
+            self.alu(exec, slot, &[a, shift]);
+        }
+        Ok(())
+    }
+
+    /// `{a, b}` as one value of type `ty`, a in the low bits.
+    pub(super) fn packed(&mut self, parts: &[Operand], ty: Type) -> Result<u32, PtxError> {
+        let wrong = || PtxError::syntax(self.line, "parts of such a size cannot be packed");
+        let width = part_width(ty, parts.len()).ok_or_else(wrong)?;
+        let exec = bits::pack(width).ok_or_else(wrong)?;
+        let mut sum = self.constant(0);
+        for part in parts.iter().rev() {
+            let part = self.source_of(part, Type::B64)?;
+            let d = self.temporary();
+            self.alu(exec, d, &[part, sum]);
+            sum = d;
+        }
+        Ok(sum)
+    }
+
+    fn compare(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let op = modifiers
+            .any(&COMPARISONS)
+            .ok_or_else(|| self.unsupported(instruction, "no comparison"))?;
+        let joined = modifiers.any(&["and", "or", "xor"]);
+        let ftz = modifiers.take("ftz");
+        let spread = if instruction.opcode == "set" {
+            modifiers.ty()
+        } else {
+            None
+        };
+        let ty = modifiers
+            .ty()
+            .ok_or_else(|| self.unsupported(instruction, "no type"))?;
+        let (d, inverse) = self.pair(instruction)?;
+        // The second destination must not see a guard that the first has changed.
+        let mut a = self.source(instruction, 1, ty)?;
+        let mut b = self.source(instruction, 2, ty)?;
+        let mut compared = ty;
+        if let Type::F16 | Type::BF16 = ty {
+            compared = Type::F32;
+            a = self.widened(instruction, ty, a)?;
+            b = self.widened(instruction, ty, b)?;
+        }
+        let exec = compare::compare(op, compared, ftz)
+            .ok_or_else(|| self.unsupported(instruction, &format!("{op} of {ty:?}")))?;
+        let joining = match joined {
+            Some(op) => {
+                let c = self.source(instruction, 3, Type::Pred)?;
+                compare::join(op).map(|exec| (exec, c))
+            }
+            None => None,
+        };
+        if joining.is_none() && spread.is_none() && inverse == NONE {
+            self.alu(exec, d, &[a, b]);
+            return Ok(());
+        }
+        let result = self.temporary();
+        self.alu(exec, result, &[a, b]);
+        let other = self.temporary();
+        if inverse != NONE {
+            let not = bits::not(Type::Pred)
+                .ok_or_else(|| self.unsupported(instruction, "two destinations"))?;
+            self.alu(not, other, &[result]);
+        }
+        if let Some((exec, c)) = joining {
+            self.alu(exec, result, &[result, c]);
+            self.alu(exec, other, &[other, c]);
+        }
+        let out = match spread {
+            Some(ty) => compare::spread(ty)
+                .ok_or_else(|| self.unsupported(instruction, &format!("a result of {ty:?}")))?,
+            None => bits::copy(),
+        };
+        let guarded = self.guard;
+        if inverse != NONE && (guarded.0 == d || guarded.0 == inverse) {
+            let saved = self.temporary();
+            self.guard = (NONE, 0);
+            self.alu(bits::copy(), saved, &[guarded.0]);
+            self.guard = (saved, guarded.1);
+        }
+        self.alu(out, d, &[result]);
+        if inverse != NONE {
+            self.alu(out, inverse, &[other]);
+        }
+        self.guard = guarded;
+        Ok(())
+    }
+
+    /// A 16-bit float as f32, exactly.
+    fn widened(
+        &mut self,
+        instruction: &'m Instruction,
+        from: Type,
+        a: u32,
+    ) -> Result<u32, PtxError> {
+        let conversion = Conversion {
+            from,
+            to: Type::F32,
+            mode: Mode::Nearest,
+            integral: false,
+            ftz: false,
+            sat: false,
+            relu: false,
+        };
+        let d = self.temporary();
+        self.convert(instruction, conversion, d, a)?;
+        Ok(d)
+    }
+}
+
+fn part_width(ty: Type, parts: usize) -> Option<u32> {
+    let bits = ty.size() * 8;
+    matches!(parts, 2 | 4)
+        .then(|| bits / parts as u32)
+        .filter(|width| *width >= 8)
+}

@@ -1,0 +1,200 @@
+//! Instructions of which several lanes take part.
+
+use super::super::alu::Operands;
+use super::super::ast::{Instruction, Operand};
+use super::super::error::PtxError;
+use super::super::program::{NONE, Op, Reduce, Shuffle, WarpKind};
+use super::super::types::Type;
+use super::{Lower, Modifiers};
+
+impl<'m> Lower<'m> {
+    pub(super) fn warp(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<bool, PtxError> {
+        match instruction.opcode.as_str() {
+            "activemask" => {
+                modifiers.ty();
+                let d = self.destination(instruction, 0)?;
+                self.emit(
+                    Op::ActiveMask,
+                    Operands {
+                        d,
+                        ..Operands::default()
+                    },
+                );
+            }
+            "bar" => {
+                modifiers.take("warp");
+                modifiers.take("sync");
+                let x = self.source(instruction, 0, Type::B32)?;
+                self.emit(
+                    Op::Warp(WarpKind::Sync),
+                    Operands {
+                        a: NONE,
+                        x,
+                        ..Operands::default()
+                    },
+                );
+            }
+            "shfl" => self.shuffle(instruction, modifiers)?,
+            "vote" => self.vote(instruction, modifiers)?,
+            "match" => self.matching(instruction, modifiers)?,
+            "redux" => self.reduce(instruction, modifiers)?,
+            "elect" => {
+                modifiers.take("sync");
+                let (d, predicate) = self.pair(instruction)?;
+                let x = self.source(instruction, 1, Type::B32)?;
+                let kind = WarpKind::Elect { predicate };
+                self.emit(
+                    Op::Warp(kind),
+                    Operands {
+                        d,
+                        a: NONE,
+                        x,
+                        ..Operands::default()
+                    },
+                );
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `d|p` or `d`.
+    pub(super) fn pair(&mut self, instruction: &'m Instruction) -> Result<(u32, u32), PtxError> {
+        Ok(match self.operand(instruction, 0)? {
+            Operand::Pair(d, p) => {
+                let d = self.destination_of(&Operand::Name(d.clone()))?;
+                (d, self.destination_of(&Operand::Name(p.clone()))?)
+            }
+            single => (self.destination_of(single)?, NONE),
+        })
+    }
+
+    fn shuffle(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let sync = modifiers.take("sync");
+        let mode = match modifiers.any(&["up", "down", "bfly", "idx"]) {
+            Some("up") => Shuffle::Up,
+            Some("down") => Shuffle::Down,
+            Some("bfly") => Shuffle::Butterfly,
+            Some(_) => Shuffle::Index,
+            None => return Err(self.unsupported(instruction, "no mode")),
+        };
+        modifiers.ty();
+        let (d, predicate) = self.pair(instruction)?;
+        let a = self.source(instruction, 1, Type::B32)?;
+        let b = self.source(instruction, 2, Type::B32)?;
+        let c = self.source(instruction, 3, Type::B32)?;
+        let x = if sync {
+            self.source(instruction, 4, Type::B32)?
+        } else {
+            NONE
+        };
+        self.emit(
+            Op::Warp(WarpKind::Shuffle { mode, predicate }),
+            Operands { d, a, b, c, x },
+        );
+        Ok(())
+    }
+
+    fn vote(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let sync = modifiers.take("sync");
+        let kind = match modifiers.any(&["all", "any", "uni", "ballot"]) {
+            Some("all") => WarpKind::All,
+            Some("any") => WarpKind::Any,
+            Some("uni") => WarpKind::Uniform,
+            Some(_) => WarpKind::Ballot,
+            None => return Err(self.unsupported(instruction, "no mode")),
+        };
+        modifiers.ty();
+        let d = self.destination(instruction, 0)?;
+        let a = self.source(instruction, 1, Type::Pred)?;
+        let x = if sync {
+            self.source(instruction, 2, Type::B32)?
+        } else {
+            NONE
+        };
+        self.emit(
+            Op::Warp(kind),
+            Operands {
+                d,
+                a,
+                x,
+                ..Operands::default()
+            },
+        );
+        Ok(())
+    }
+
+    fn matching(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        let all = modifiers.any(&["any", "all"]) == Some("all");
+        modifiers.take("sync");
+        let wide = modifiers.ty() == Some(Type::B64);
+        let (d, predicate) = self.pair(instruction)?;
+        let a = self.source(instruction, 1, Type::B64)?;
+        let x = self.source(instruction, 2, Type::B32)?;
+        let kind = if all {
+            WarpKind::MatchAll { wide, predicate }
+        } else {
+            WarpKind::MatchAny { wide }
+        };
+        self.emit(
+            Op::Warp(kind),
+            Operands {
+                d,
+                a,
+                x,
+                ..Operands::default()
+            },
+        );
+        Ok(())
+    }
+
+    fn reduce(
+        &mut self,
+        instruction: &'m Instruction,
+        modifiers: &mut Modifiers<'_>,
+    ) -> Result<(), PtxError> {
+        modifiers.take("sync");
+        let op = modifiers.any(&["add", "min", "max", "and", "or", "xor"]);
+        let ty = modifiers.ty();
+        let op = match (op, ty) {
+            (Some("add"), Some(Type::U32 | Type::S32)) => Reduce::Add,
+            (Some("min"), Some(Type::U32)) => Reduce::MinU,
+            (Some("max"), Some(Type::U32)) => Reduce::MaxU,
+            (Some("min"), Some(Type::S32)) => Reduce::MinS,
+            (Some("max"), Some(Type::S32)) => Reduce::MaxS,
+            (Some("and"), Some(Type::B32)) => Reduce::And,
+            (Some("or"), Some(Type::B32)) => Reduce::Or,
+            (Some("xor"), Some(Type::B32)) => Reduce::Xor,
+            _ => return Err(self.unsupported(instruction, "this reduction")),
+        };
+        let d = self.destination(instruction, 0)?;
+        let a = self.source(instruction, 1, Type::B32)?;
+        let x = self.source(instruction, 2, Type::B32)?;
+        self.emit(
+            Op::Warp(WarpKind::Reduce(op)),
+            Operands {
+                d,
+                a,
+                x,
+                ..Operands::default()
+            },
+        );
+        Ok(())
+    }
+}

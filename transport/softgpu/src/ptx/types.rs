@@ -1,0 +1,128 @@
+//! Types and state spaces. PTX ISA 8.x, section 5.
+
+/// A fundamental type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub(crate) enum Type {
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    BF16,
+    BF16x2,
+    F32,
+    F64,
+    Pred,
+}
+
+impl Type {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "b8" => Self::B8,
+            "b16" => Self::B16,
+            "b32" => Self::B32,
+            "b64" => Self::B64,
+            "b128" => Self::B128,
+            "u8" => Self::U8,
+            "u16" => Self::U16,
+            "u32" => Self::U32,
+            "u64" => Self::U64,
+            "s8" => Self::S8,
+            "s16" => Self::S16,
+            "s32" => Self::S32,
+            "s64" => Self::S64,
+            "f16" => Self::F16,
+            "f16x2" => Self::F16x2,
+            "bf16" => Self::BF16,
+            "bf16x2" => Self::BF16x2,
+            "f32" => Self::F32,
+            "f64" => Self::F64,
+            "pred" => Self::Pred,
+            _ => return None,
+        })
+    }
+
+    /// Bytes in memory.
+    pub(crate) fn size(self) -> u32 {
+        match self {
+            Self::B8 | Self::U8 | Self::S8 | Self::Pred => 1,
+            Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::BF16 => 2,
+            Self::B32 | Self::U32 | Self::S32 | Self::F32 | Self::F16x2 | Self::BF16x2 => 4,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 => 8,
+            Self::B128 => 16,
+        }
+    }
+
+    /// The untyped form of the same width is read alike: as unsigned.
+    pub(crate) fn unsigned(self) -> Self {
+        match self {
+            Self::B8 => Self::U8,
+            Self::B16 => Self::U16,
+            Self::B32 => Self::U32,
+            Self::B64 => Self::U64,
+            other => other,
+        }
+    }
+
+    pub(crate) fn is_float(self) -> bool {
+        matches!(
+            self,
+            Self::F16 | Self::F16x2 | Self::BF16 | Self::BF16x2 | Self::F32 | Self::F64
+        )
+    }
+
+    pub(crate) fn is_signed(self) -> bool {
+        matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64)
+    }
+}
+
+/// A state space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Space {
+    Generic,
+    Global,
+    Const,
+    Shared,
+    Local,
+    Param,
+}
+
+impl Space {
+    /// From a modifier; `shared::cta` and the like count as their space.
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "global" => Self::Global,
+            "const" => Self::Const,
+            "shared" | "shared::cta" | "shared::cluster" => Self::Shared,
+            "local" => Self::Local,
+            "param" | "param::entry" | "param::func" => Self::Param,
+            _ => return None,
+        })
+    }
+}
+
+/// Generic addresses: global ones are themselves; the other spaces are windows above what user
+/// space can map, so that a host address never falls into one.
+pub(crate) mod window {
+    /// Shared memory of the block.
+    pub(crate) const SHARED: u64 = 1 << 56;
+    /// Local memory of the thread.
+    pub(crate) const LOCAL: u64 = 2 << 56;
+    /// Parameters of the kernel.
+    pub(crate) const PARAM: u64 = 3 << 56;
+    /// Functions: the number of the function times 16.
+    pub(crate) const CODE: u64 = 4 << 56;
+    /// The bits that tell the windows apart.
+    pub(crate) const MASK: u64 = 0xff << 56;
+}

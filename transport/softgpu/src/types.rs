@@ -1,0 +1,164 @@
+//! Structures and names of the driver API's C types, as far as this stand-in takes them.
+//!
+//! Layouts follow the public bindings of CUDA 13. Handles travel as integers: the numbers that
+//! the registry mints.
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+
+use crate::abi::{In, Out};
+
+/// Any opaque handle (`CUcontext`, `CUstream`, `CUmodule`, ...).
+pub type Handle = u64;
+/// `CUdeviceptr`.
+pub type DevicePtr = u64;
+/// `CUdevice`: an ordinal.
+pub type Device = c_int;
+
+/// `CUuuid`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uuid {
+    /// In the order in which they are printed.
+    pub bytes: [u8; 16],
+}
+
+/// `CUdevprop`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct DeviceProperties {
+    pub max_threads_per_block: c_int,
+    pub max_threads_dim: [c_int; 3],
+    pub max_grid_size: [c_int; 3],
+    pub shared_mem_per_block: c_int,
+    pub total_constant_memory: c_int,
+    pub simd_width: c_int,
+    pub mem_pitch: c_int,
+    pub regs_per_block: c_int,
+    pub clock_rate: c_int,
+    pub texture_align: c_int,
+}
+
+/// `CUmemLocation`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemLocation {
+    /// 1: device.
+    pub kind: c_uint,
+    /// Ordinal of the device.
+    pub id: c_int,
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemAccess {
+    /// Whose access.
+    pub location: MemLocation,
+    /// 0 none, 1 read, 3 read and write.
+    pub flags: c_uint,
+}
+
+/// `CUmemPoolProps`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct MemPoolProps {
+    pub alloc_type: c_uint,
+    pub handle_types: c_uint,
+    pub location: MemLocation,
+    pub win32_security_attributes: *mut c_void,
+    pub max_size: usize,
+    pub usage: c_ushort,
+    pub gpu_direct_rdma_capable: c_uchar,
+    pub reserved: [c_uchar; 53],
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct Memcpy2D {
+    pub src_x: usize,
+    pub src_y: usize,
+    pub src_type: c_uint,
+    pub src_host: u64,
+    pub src_device: DevicePtr,
+    pub src_array: Handle,
+    pub src_pitch: usize,
+    pub dst_x: usize,
+    pub dst_y: usize,
+    pub dst_type: c_uint,
+    pub dst_host: u64,
+    pub dst_device: DevicePtr,
+    pub dst_array: Handle,
+    pub dst_pitch: usize,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct Memcpy3D {
+    pub src_x: usize,
+    pub src_y: usize,
+    pub src_z: usize,
+    pub src_lod: usize,
+    pub src_type: c_uint,
+    pub src_host: u64,
+    pub src_device: DevicePtr,
+    pub src_array: Handle,
+    pub src_reserved: u64,
+    pub src_pitch: usize,
+    pub src_height: usize,
+    pub dst_x: usize,
+    pub dst_y: usize,
+    pub dst_z: usize,
+    pub dst_lod: usize,
+    pub dst_type: c_uint,
+    pub dst_host: u64,
+    pub dst_device: DevicePtr,
+    pub dst_array: Handle,
+    pub dst_reserved: u64,
+    pub dst_pitch: usize,
+    pub dst_height: usize,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct LaunchConfig {
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub stream: Handle,
+    pub attributes: In<LaunchAttribute>,
+    pub attribute_count: c_uint,
+}
+
+/// `CUlaunchAttribute`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct LaunchAttribute {
+    pub id: c_uint,
+    pub pad: [c_char; 4],
+    pub value: [u64; 8],
+}
+
+/// `CUhostFn`.
+pub type HostFn = Option<unsafe extern "C" fn(*mut c_void)>;
+/// `CUstreamCallback`.
+pub type StreamCallback = Option<unsafe extern "C" fn(Handle, u32, *mut c_void)>;
+/// `CUoccupancyB2DSize`.
+pub type BlockSizeToShared = Option<unsafe extern "C" fn(c_int) -> usize>;
+/// `kernelParams` and `extra` of a launch.
+pub type PointerArray = In<u64>;
+/// A pointer whose type another argument tells.
+pub type Untyped = Out<c_void>;

@@ -1,0 +1,253 @@
+//! Errors that stay, and injected faults: by the control file, so that each test tells its own.
+#![allow(
+    unsafe_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test"
+)]
+
+#[macro_use]
+mod common;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use common::{Fixture, PTX, alloc, function, launch, load, new_stream, nowhere, out};
+use gtrace_softgpu::api::{context, copy, device, event, memory, stream};
+use gtrace_softgpu::nvml;
+
+const ILLEGAL_ADDRESS: u32 = 700;
+const LAUNCH_FAILED: u32 = 719;
+
+/// Folder of the control file and of the Xid lines.
+fn folder() -> &'static PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let path = std::env::temp_dir().join(format!("softgpu-errors-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::write(path.join("control"), "").unwrap();
+        // SAFETY: once, before the library reads its environment; tests of this file begin here.
+        unsafe {
+            std::env::set_var("GTRACE_SOFTGPU_CONTROL", path.join("control"));
+            std::env::set_var("GTRACE_SOFTGPU_KMSG", path.join("kmsg"));
+            std::env::set_var("GTRACE_SOFTGPU_DEVICES", "2");
+        }
+        path
+    })
+}
+
+fn fixture() -> Fixture {
+    folder();
+    Fixture::new()
+}
+
+/// Tells faults from the next call on.
+fn tell(text: &str) {
+    // The library looks at most each 10 ms.
+    std::thread::sleep(Duration::from_millis(15));
+    std::fs::write(folder().join("control"), text).unwrap();
+}
+
+fn kernel_log() -> String {
+    std::fs::read_to_string(folder().join("kmsg")).unwrap_or_default()
+}
+
+#[test]
+fn an_illegal_access_breaks_the_context_until_it_is_destroyed() {
+    let fixture = fixture();
+    let module = load(PTX);
+    let (wild, fill) = (function(module, "wild"), function(module, "fill"));
+    let target = alloc(8);
+    assert_eq!(
+        launch(wild, 1, 1, 0, &[]),
+        0,
+        "a launch tells only what it knows"
+    );
+    assert_eq!(call!(context::cuCtxSynchronize), ILLEGAL_ADDRESS);
+    assert_eq!(
+        call!(context::cuCtxSynchronize),
+        ILLEGAL_ADDRESS,
+        "it stays"
+    );
+    assert_eq!(launch(fill, 1, 1, 0, &[target, 1]), ILLEGAL_ADDRESS);
+    let mut address = 0;
+    assert_eq!(
+        call!(memory::cuMemAlloc_v2, out(&mut address), 8),
+        ILLEGAL_ADDRESS
+    );
+    assert_eq!(call!(memory::cuMemFree_v2, target), ILLEGAL_ADDRESS);
+    assert_eq!(
+        call!(
+            copy::cuMemcpyHtoD_v2,
+            target,
+            (&raw const address).cast(),
+            8
+        ),
+        700
+    );
+    assert_eq!(call!(stream::cuStreamSynchronize, 0), ILLEGAL_ADDRESS);
+    let mut current = 0;
+    ok!(context::cuCtxGetCurrent, out(&mut current));
+    assert_eq!(
+        current, fixture.context,
+        "questions about the context are still answered"
+    );
+    let mut fresh = 0;
+    ok!(context::cuCtxCreate_v2, out(&mut fresh), 0, 0);
+    alloc(8);
+    ok!(context::cuCtxDestroy_v2, fresh);
+    let log = kernel_log();
+    let line = log
+        .lines()
+        .find(|line| line.contains(": 31, pid="))
+        .expect("an Xid 31");
+    assert!(
+        line.starts_with("NVRM: Xid (PCI:5350:01:00): 31, pid="),
+        "{line}"
+    );
+    assert!(
+        line.contains("MMU Fault") && line.contains("faulted @ 0x0_00000040"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_reset_primary_context_works_again() {
+    let _fixture = fixture();
+    let mut primary = 0;
+    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    ok!(context::cuCtxPushCurrent_v2, primary);
+    assert_eq!(launch(function(load(PTX), "stop"), 1, 1, 0, &[]), 0);
+    assert_eq!(call!(context::cuCtxSynchronize), LAUNCH_FAILED);
+    ok!(device::cuDevicePrimaryCtxReset_v2, 0);
+    ok!(context::cuCtxPopCurrent_v2, nowhere());
+    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    ok!(context::cuCtxPushCurrent_v2, primary);
+    ok!(context::cuCtxSynchronize);
+    ok!(context::cuCtxPopCurrent_v2, nowhere());
+    ok!(device::cuDevicePrimaryCtxRelease_v2, 0);
+}
+
+#[test]
+fn after_a_fault_nothing_that_was_queued_runs() {
+    let _fixture = fixture();
+    let module = load(PTX);
+    let (delay, wild, fill) = (
+        function(module, "delay"),
+        function(module, "wild"),
+        function(module, "fill"),
+    );
+    let (flag, own) = (alloc(8), new_stream(1));
+    let pinned = common::alloc_host(8).cast::<u64>();
+    assert_eq!(launch(delay, 1, 1, own, &[flag, 20_000_000]), 0);
+    assert_eq!(launch(wild, 1, 1, own, &[]), 0);
+    assert_eq!(launch(fill, 1, 1, own, &[pinned as u64, 7]), 0);
+    let mut mark = 0;
+    ok!(event::cuEventCreate, out(&mut mark), 0);
+    ok!(event::cuEventRecord, mark, own);
+    assert_eq!(
+        call!(event::cuEventSynchronize, mark),
+        ILLEGAL_ADDRESS,
+        "and nobody hangs"
+    );
+    assert_eq!(call!(event::cuEventQuery, mark), ILLEGAL_ADDRESS);
+    // SAFETY: allocated above.
+    assert_eq!(unsafe { pinned.read_volatile() }, 0);
+}
+
+#[test]
+fn the_nth_launch_fails_as_told() {
+    let _fixture = fixture();
+    let empty = function(load(PTX), "empty");
+    tell("launch:719@2");
+    assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
+    ok!(context::cuCtxSynchronize);
+    assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
+    assert_eq!(call!(context::cuCtxSynchronize), LAUNCH_FAILED);
+    tell("");
+}
+
+#[test]
+fn launches_take_as_long_as_told() {
+    let _fixture = fixture();
+    let empty = function(load(PTX), "empty");
+    tell("delay:launch=30ms");
+    let begun = Instant::now();
+    assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
+    ok!(context::cuCtxSynchronize);
+    assert!(begun.elapsed() >= Duration::from_millis(30));
+    tell("");
+}
+
+#[test]
+fn a_device_that_is_lost_is_lost_for_good_and_the_other_works() {
+    let fixture = fixture();
+    let mut second = 0;
+    ok!(context::cuCtxCreate_v2, out(&mut second), 0, 1);
+    let empty = function(load(PTX), "empty");
+    ok!(nvml::system::nvmlInit_v2);
+    let mut handle = 0;
+    ok!(
+        nvml::device::nvmlDeviceGetHandleByIndex_v2,
+        1,
+        out(&mut handle)
+    );
+    let mut set = 0;
+    ok!(nvml::events::nvmlEventSetCreate, out(&mut set));
+    ok!(nvml::events::nvmlDeviceRegisterEvents, handle, 8, set);
+    let (endless, flag) = (function(load(PTX), "delay"), alloc(8));
+    assert_eq!(launch(endless, 1, 1, new_stream(1), &[flag, u64::MAX]), 0);
+    tell("1/lost@1");
+    assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
+    assert_eq!(
+        call!(context::cuCtxSynchronize),
+        999,
+        "and the kernel that ran has ended"
+    );
+    let mut refused = 0;
+    assert_eq!(call!(context::cuCtxCreate_v2, out(&mut refused), 0, 1), 46);
+    let mut index = 0;
+    assert_eq!(
+        call!(
+            nvml::device::nvmlDeviceGetMinorNumber,
+            handle,
+            out(&mut index)
+        ),
+        15
+    );
+    let line = kernel_log()
+        .lines()
+        .find(|line| line.contains(" 79, "))
+        .map(str::to_owned);
+    let line = line.expect("an Xid 79");
+    assert!(
+        line.starts_with("NVRM: Xid (PCI:5350:02:00): 79, pid="),
+        "{line}"
+    );
+    assert!(line.ends_with("GPU has fallen off the bus."), "{line}");
+    let mut data = nvml::events::EventData {
+        device: 0,
+        event_type: 0,
+        event_data: 0,
+        gpu_instance: 0,
+        compute_instance: 0,
+    };
+    ok!(nvml::events::nvmlEventSetWait_v2, set, out(&mut data), 1000);
+    assert_eq!(
+        (data.device, data.event_type, data.event_data),
+        (handle, 8, 79)
+    );
+    assert_eq!(
+        call!(nvml::events::nvmlEventSetWait_v2, set, out(&mut data), 10),
+        10,
+        "timeout"
+    );
+    ok!(nvml::events::nvmlEventSetFree, set);
+    ok!(nvml::system::nvmlShutdown);
+    tell("");
+    ok!(context::cuCtxDestroy_v2, second);
+    ok!(context::cuCtxSetCurrent, fixture.context);
+    alloc(8);
+    ok!(context::cuCtxSynchronize);
+}

@@ -1,0 +1,292 @@
+//! `gtrace exec`: runs a program with the GPU of another host.
+
+mod libraries;
+mod stats;
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use gtrace_link::{LinkError, Target};
+use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
+
+use super::{NOT_POSSIBLE, USAGE};
+
+/// The program is there and cannot be run, as shells say it.
+const CANNOT_RUN: u8 = 126;
+/// There is no such program.
+const NOT_FOUND: u8 = 127;
+
+/// Run a program with the GPUs of a host where `gtrace serve` runs.
+///
+/// Exit status: that of the program; 127 if there is none of that name, 126 if it cannot be run, 3
+/// if the server does not answer or refuses, 2 wrong usage.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The server: HOST, HOST:PORT or unix:PATH.
+    #[arg(long, value_name = "ADDR", env = "GTRACE_REMOTE")]
+    remote: String,
+    /// How to reach it; auto takes the quickest that works.
+    #[arg(
+        long,
+        value_name = "auto|shm|unix|tcp",
+        env = "GTRACE_LINK",
+        default_value = "auto"
+    )]
+    link: String,
+    /// File with the token that the server wants to see known.
+    #[arg(long, value_name = "FILE", env = "GTRACE_TOKEN_FILE")]
+    token_file: Option<PathBuf>,
+    /// Certificate of the server or of its authority, PEM; switches TLS on.
+    #[arg(long, value_name = "FILE", env = "GTRACE_TLS_CA")]
+    tls_ca: Option<PathBuf>,
+    /// Name in the server's certificate, if it is not the host's.
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "GTRACE_TLS_NAME",
+        requires = "tls_ca"
+    )]
+    tls_name: Option<String>,
+    /// Have every call answered before it returns: errors come with the call that caused them, and
+    /// everything is slower.
+    #[arg(long)]
+    strict: bool,
+    /// Wait for the program and show its calls and their times, on standard error.
+    #[arg(long)]
+    stats: bool,
+    /// Write calls and times as JSON to a file; %p in its name is the process id.
+    #[arg(long, value_name = "FILE", conflicts_with = "stats")]
+    stats_file: Option<PathBuf>,
+    /// Behave as over a slower network: rtt=30ms,bandwidth=1Gbit,jitter=1ms,break=5s.
+    #[arg(long, value_name = "WHAT", env = "GTRACE_EMULATE")]
+    emulate: Option<String>,
+    /// Print the environment as shell commands, and run nothing.
+    #[arg(long)]
+    print_env: bool,
+    /// The program and its arguments.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required_unless_present = "print_env",
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What keeps the program from being prepared: the folder for the libraries, for example.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let mut environment = variables(&args);
+    let lookup = |name: &str| {
+        let found = environment.iter().find(|(n, _)| *n == name);
+        found.map(|(_, value)| value.clone())
+    };
+    let target = match Target::from_variables(lookup) {
+        Ok(target) => target,
+        Err(error) => {
+            eprintln!("gtrace: {error}");
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    if let Err(error) = probe(&target, args.strict) {
+        eprintln!("gtrace: {error}");
+        return Ok(ExitCode::from(NOT_POSSIBLE));
+    }
+    let folder = libraries::unpack()?;
+    environment.push(("LD_LIBRARY_PATH", search_path(&folder)));
+    if args.print_env {
+        for (name, value) in &environment {
+            let mut line = format!("export {name}=").into_bytes();
+            line.extend(quoted(value));
+            line.push(b'\n');
+            std::io::stdout().write_all(&line)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some((program, arguments)) = args.program.split_first() else {
+        return Ok(ExitCode::from(USAGE));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    for name in VARIABLES {
+        command.env_remove(name);
+    }
+    command.envs(environment);
+    if args.stats {
+        return watched(command, program);
+    }
+    let error = command.exec();
+    Ok(not_started(program, &error))
+}
+
+/// All that tell the client's library something: those that are not set here are not to be
+/// inherited from an outer `gtrace exec`.
+const VARIABLES: [&str; 8] = [
+    "GTRACE_REMOTE",
+    "GTRACE_LINK",
+    "GTRACE_TOKEN_FILE",
+    "GTRACE_TLS_CA",
+    "GTRACE_TLS_NAME",
+    "GTRACE_STRICT",
+    "GTRACE_EMULATE",
+    "GTRACE_STATS",
+];
+
+/// What the client's library reads. Files are named by absolute paths, as the program may change
+/// its directory.
+fn variables(args: &Args) -> Vec<(&'static str, OsString)> {
+    let file = |path: &Option<PathBuf>| {
+        let path = path.as_ref()?;
+        Some(
+            std::path::absolute(path)
+                .unwrap_or_else(|_| path.clone())
+                .into_os_string(),
+        )
+    };
+    let text = |text: &Option<String>| text.as_ref().map(OsString::from);
+    let set = [
+        ("GTRACE_REMOTE", Some(args.remote.clone().into())),
+        ("GTRACE_LINK", Some(args.link.clone().into())),
+        ("GTRACE_TOKEN_FILE", file(&args.token_file)),
+        ("GTRACE_TLS_CA", file(&args.tls_ca)),
+        ("GTRACE_TLS_NAME", text(&args.tls_name)),
+        ("GTRACE_STRICT", args.strict.then(|| "1".into())),
+        ("GTRACE_EMULATE", text(&args.emulate)),
+        ("GTRACE_STATS", file(&args.stats_file)),
+    ];
+    set.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+}
+
+/// Opens a session and ends it again: the program shall not start only to find no GPU.
+fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
+    let (mut link, _, _) = gtrace_link::connect(target, &gtrace_link::hello(strict), None)?;
+    let goodbye = Header {
+        length: HEADER_LEN as u32,
+        op: control::GOODBYE,
+        seq: 1,
+        flags: Flags::ONE_WAY,
+        ..Header::default()
+    };
+    link.tx.reserve(HEADER_LEN)?[..HEADER_LEN].copy_from_slice(&goodbye.to_bytes());
+    link.tx.commit(HEADER_LEN);
+    link.tx.flush()?;
+    // Until it is over: a server with room for one client is to have it for the program.
+    let deadline = Instant::now() + Duration::from_secs(1);
+    let _ = link.rx.peek(HEADER_LEN, Some(deadline));
+    Ok(())
+}
+
+fn search_path(folder: &std::path::Path) -> OsString {
+    let mut path = folder.as_os_str().to_owned();
+    if let Some(before) = std::env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty()) {
+        path.push(":");
+        path.push(before);
+    }
+    path
+}
+
+/// A word of the shell.
+fn quoted(word: &OsStr) -> Vec<u8> {
+    let bytes = word.as_bytes();
+    let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:,=@%+".contains(b);
+    if !bytes.is_empty() && bytes.iter().all(plain) {
+        return bytes.to_vec();
+    }
+    let inner = bytes
+        .split(|b| *b == b'\'')
+        .collect::<Vec<_>>()
+        .join(&b"'\\''"[..]);
+    [b"'", inner.as_slice(), b"'"].concat()
+}
+
+fn not_started(program: &OsStr, error: &std::io::Error) -> ExitCode {
+    eprintln!("gtrace: {}: {error}", program.display());
+    ExitCode::from(match error.kind() {
+        std::io::ErrorKind::NotFound => NOT_FOUND,
+        _ => CANNOT_RUN,
+    })
+}
+
+/// Runs the program as a child, waits, and shows what its processes have counted.
+fn watched(mut command: Command, program: &OsStr) -> anyhow::Result<ExitCode> {
+    let folder = stats::Folder::new().context("no folder for the statistics")?;
+    command.env("GTRACE_STATS", folder.pattern());
+    // Ctrl-C is for the program, whose statistics are to be shown then.
+    let _ignored = stats::ignore_interrupts();
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return Ok(not_started(program, &error)),
+    };
+    let status = child.wait().context("waiting for the program")?;
+    eprint!("{}", folder.table());
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn parse(words: &[&str]) -> Result<Args, clap::Error> {
+        let words = std::iter::once(&"exec").chain(words);
+        Cli::try_parse_from(words).map(|cli| cli.args)
+    }
+
+    #[test]
+    fn the_programs_own_options_are_its_own() {
+        let args = parse(&["--remote", "h", "--", "prog", "--stats", "-x"]).unwrap();
+        assert!(!args.stats);
+        assert_eq!(args.program, ["prog", "--stats", "-x"]);
+        let args = parse(&["--remote", "h", "prog", "--strict"]).unwrap();
+        assert!(!args.strict);
+    }
+
+    #[test]
+    fn a_program_is_needed_unless_the_environment_is_to_be_shown() {
+        assert!(parse(&["--remote", "h"]).is_err());
+        assert!(parse(&["--remote", "h", "--print-env"]).is_ok());
+        assert!(parse(&["--remote", "h", "--tls-name", "n", "prog"]).is_err());
+    }
+
+    #[test]
+    fn the_environment_has_what_was_asked_for() {
+        let args = parse(&["--remote", "h", "--strict", "--token-file", "t", "prog"]).unwrap();
+        let variables = variables(&args);
+        let get = |name| {
+            let found = variables.iter().find(|(n, _)| *n == name);
+            found.map(|(_, value)| value.to_string_lossy().into_owned())
+        };
+        assert_eq!(get("GTRACE_REMOTE").as_deref(), Some("h"));
+        assert_eq!(get("GTRACE_STRICT").as_deref(), Some("1"));
+        assert!(get("GTRACE_TOKEN_FILE").unwrap().starts_with('/'));
+        assert_eq!(get("GTRACE_EMULATE"), None);
+    }
+
+    #[test]
+    fn words_are_quoted_for_the_shell() {
+        let quoted = |word: &str| String::from_utf8(quoted(OsStr::new(word))).unwrap();
+        assert_eq!(quoted("/a/b:c"), "/a/b:c");
+        assert_eq!(quoted("it's $HOME"), "'it'\\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,227 @@
+//! What the processes of a program have counted, as a table.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::render::{clean, duration};
+
+/// Rows of the table.
+const ROWS: usize = 24;
+/// Parts of a call's time, in their order.
+const PARTS: [&str; 5] = ["client", "wire", "queue", "driver", "wake"];
+
+/// A folder for the files of one program's processes; removed when dropped.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// A new one.
+    pub(super) fn new() -> std::io::Result<Self> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        let name = format!("gtrace-stats-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+
+    /// For `GTRACE_STATS`.
+    pub(super) fn pattern(&self) -> OsString {
+        self.0.join("%p.json").into_os_string()
+    }
+
+    /// A table for each process.
+    pub(super) fn table(&self) -> String {
+        let mut reports: Vec<Report> = fs::read_dir(&self.0)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| fs::read(entry.ok()?.path()).ok())
+            .filter_map(|bytes| serde_json::from_slice(&bytes).ok())
+            .collect();
+        reports.sort_by_key(|report| report.pid);
+        match reports.is_empty() {
+            true => {
+                "gtrace: no process of the program has used a GPU, or none came to its end\n".into()
+            }
+            false => reports.iter().map(Report::table).collect(),
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays behind is small and lies in the folder for such things.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Has SIGINT and SIGQUIT ignored here while it lives; the child has them as they were, as ignoring
+/// is done by a handler that does nothing.
+pub(super) fn ignore_interrupts() -> Option<tokio::runtime::Runtime> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+        .ok()?;
+    {
+        let _in_runtime = runtime.enter();
+        for kind in [SignalKind::interrupt(), SignalKind::quit()] {
+            // Without it, Ctrl-C ends this process too, and only the table is lost.
+            let _ = signal(kind);
+        }
+    }
+    Some(runtime)
+}
+
+#[derive(Deserialize)]
+struct Report {
+    program: String,
+    pid: u32,
+    server: String,
+    server_host: String,
+    link: String,
+    fallbacks: Vec<String>,
+    elapsed_ns: u64,
+    totals: Totals,
+    operations: Vec<Operation>,
+}
+
+#[derive(Deserialize)]
+struct Totals {
+    local: u64,
+    one_way: u64,
+    waiting: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+}
+
+#[derive(Deserialize)]
+struct Operation {
+    name: String,
+    one_way: u64,
+    waiting: u64,
+    bytes_out: u64,
+    bytes_in: u64,
+    parts: std::collections::HashMap<String, Times>,
+}
+
+#[derive(Deserialize)]
+struct Times {
+    sum_ns: u64,
+    p50_ns: u64,
+    p99_ns: u64,
+}
+
+impl Report {
+    fn table(&self) -> String {
+        let totals = &self.totals;
+        let mut out = format!(
+            "\n{} (pid {}) on {} ({}) over {}, {}\n{} calls answered here, {} sent and not awaited, {} \
+             awaited; {} sent, {} received\n",
+            clean(&self.program),
+            self.pid,
+            clean(&self.server),
+            clean(&self.server_host),
+            clean(&self.link),
+            duration(self.elapsed_ns),
+            totals.local,
+            totals.one_way,
+            totals.waiting,
+            bytes(totals.bytes_out),
+            bytes(totals.bytes_in),
+        );
+        for fallback in &self.fallbacks {
+            let _ = writeln!(out, "not used: {}", clean(fallback));
+        }
+        let _ = write!(
+            out,
+            "{:<34}{:>10}{:>10}{:>11}{:>11}{:>11}",
+            "CALL", "ONE-WAY", "AWAITED", "SENT", "RECEIVED", "TIME"
+        );
+        for part in PARTS {
+            let _ = write!(out, "{:>18}", format!("{} 50/99%", part.to_uppercase()));
+        }
+        out.push('\n');
+        for operation in self.operations.iter().take(ROWS) {
+            operation.row(&mut out);
+        }
+        if let Some(more) = self.operations.len().checked_sub(ROWS).filter(|n| *n > 0) {
+            let _ = writeln!(out, "and {more} more");
+        }
+        out
+    }
+}
+
+impl Operation {
+    fn row(&self, out: &mut String) {
+        let sum = self.parts.values().map(|times| times.sum_ns).sum();
+        let _ = write!(
+            out,
+            "{:<34}{:>10}{:>10}{:>11}{:>11}{:>11}",
+            clean(&self.name),
+            self.one_way,
+            self.waiting,
+            bytes(self.bytes_out),
+            bytes(self.bytes_in),
+            duration(sum),
+        );
+        for part in PARTS {
+            let cell = match self.parts.get(part) {
+                Some(times) => format!("{} {}", duration(times.p50_ns), duration(times.p99_ns)),
+                None => "-".into(),
+            };
+            let _ = write!(out, "{cell:>18}");
+        }
+        out.push('\n');
+    }
+}
+
+fn bytes(count: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let mut value = count as f64;
+    let mut unit = "B";
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    match unit {
+        "B" => format!("{count} B"),
+        unit => format!("{value:.1} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_becomes_a_table() {
+        let json = r#"{"program":"vector-add","pid":7,"server":"h:7471","server_host":"h","link":"tcp",
+            "fallbacks":["shm: another host"],"elapsed_ns":2000000,
+            "totals":{"local":10,"one_way":3,"waiting":2,"bytes_out":4096,"bytes_in":8},
+            "local":{"cuCtxGetDevice":10},
+            "operations":[{"name":"cuMemAlloc_v2","one_way":0,"waiting":2,"bytes_out":16,"bytes_in":16,
+              "parts":{"wire":{"count":2,"sum_ns":2000,"p50_ns":1000,"p99_ns":1000,"max_ns":1000}}}]}"#;
+        let folder = Folder::new().unwrap();
+        fs::write(folder.0.join("7.json"), json).unwrap();
+        fs::write(folder.0.join("8.json"), "half").unwrap();
+        let table = folder.table();
+        assert!(table.contains("vector-add (pid 7)") && table.contains("cuMemAlloc_v2"));
+        assert!(table.contains("shm: another host") && table.contains("4.0 KiB"));
+        let path = folder.0.clone();
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(
+            [0, 1023, 1024, 3 << 20].map(bytes),
+            ["0 B", "1023 B", "1.0 KiB", "3.0 MiB"]
+        );
+    }
+}

@@ -1,0 +1,307 @@
+//! `gtrace serve`: this host's GPUs for programs on other hosts.
+
+use std::fs;
+use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use gtrace_server::{Limits, Listen, Options, Supervisor, WorkerCommand, parse_size};
+
+use super::run::init_log;
+use super::{NOT_POSSIBLE, USAGE};
+
+/// Where clients of this host find the server.
+const SOCKET: &str = "/run/gtrace/serve.sock";
+/// Argument that makes this binary a worker.
+const WORKER: &str = "serve-worker";
+
+/// Serve the GPUs of this host to programs on other hosts (`gtrace exec`).
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Address to listen on: HOST:PORT or unix:PATH; may be given several times. By default
+    /// 127.0.0.1:7471 and, where that can be made, unix:/run/gtrace/serve.sock.
+    #[arg(long, value_name = "ADDR")]
+    listen: Vec<Listen>,
+    /// The CUDA driver's library. By default the libcuda.so.1 of the usual folders.
+    #[arg(long, value_name = "PATH", conflicts_with = "softgpu")]
+    libcuda: Option<PathBuf>,
+    /// NVML's library. By default the libnvidia-ml.so.1 of the usual folders, if there is one.
+    #[arg(long, value_name = "PATH", conflicts_with = "softgpu")]
+    libnvml: Option<PathBuf>,
+    /// Serve the stand-in for a GPU, which is made of CPU: for tests.
+    #[arg(long)]
+    softgpu: bool,
+    /// What the stand-in does with kernels.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        default_value_t,
+        requires = "softgpu"
+    )]
+    launch: Launch,
+    /// File with the token that clients have to know.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Certificate for TLS, PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// Its private key, PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Listen beyond this host without token and TLS: whoever reaches it runs programs on the GPU.
+    #[arg(long)]
+    insecure: bool,
+    /// Devices that clients see: ordinals or UUIDs, as CUDA_VISIBLE_DEVICES takes them.
+    #[arg(long, value_name = "LIST")]
+    gpus: Option<String>,
+    /// Most device memory of each client, such as 8G.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_memory: Option<u64>,
+    /// Most clients at a time.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    max_clients: usize,
+    /// Most threads of a client that use the GPU.
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    max_lanes: u16,
+    /// Folder where kernel images are kept for the next start of a program. By default
+    /// /var/cache/gtrace/images, or images in this user's cache folder.
+    #[arg(long, value_name = "DIR")]
+    image_cache: Option<PathBuf>,
+    /// Most bytes of it; 0 keeps none.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "2G")]
+    image_cache_max: u64,
+    /// Socket that answers `gtrace status --remote`. By default /run/gtrace/serve-status.sock, or
+    /// one in this user's runtime folder.
+    #[arg(long, value_name = "PATH")]
+    status_socket: Option<PathBuf>,
+    /// Permissions of Unix sockets for clients, octal.
+    #[arg(long, value_name = "MODE", default_value = "660", value_parser = octal)]
+    socket_mode: u32,
+}
+
+/// What the stand-in does with kernels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Launch {
+    /// Executes them.
+    #[default]
+    Run,
+    /// Accepts them and executes nothing: results are wrong, and only the way there is measured.
+    Skip,
+}
+
+fn octal(text: &str) -> Result<u32, String> {
+    u32::from_str_radix(text, 8)
+        .ok()
+        .filter(|mode| *mode <= 0o777)
+        .ok_or_else(|| format!("`{text}` is no mode: use octal digits, such as 660"))
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// Why it cannot serve here, with the remedy.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    init_log();
+    let options = match options(&args) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("gtrace: {error:#}");
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    if let Err(reason) = options.check() {
+        eprintln!("gtrace: {reason}");
+        return Ok(ExitCode::from(USAGE));
+    }
+    let softgpu = args.softgpu.then(softgpu_library).transpose()?;
+    let options = Options {
+        libcuda: softgpu.as_ref().map(Library::path).or(options.libcuda),
+        libnvml: softgpu.as_ref().map(Library::path).or(options.libnvml),
+        ..options
+    };
+    let started = Supervisor::start(options, WorkerCommand::this_program(&[WORKER]));
+    let supervisor = match started {
+        Ok(supervisor) => supervisor,
+        Err(error) => {
+            eprintln!("gtrace: {error}");
+            return Ok(ExitCode::from(NOT_POSSIBLE));
+        }
+    };
+    supervisor.stop_at_signals()?;
+    if std::io::stderr().is_terminal() {
+        for address in supervisor.addresses() {
+            eprintln!("use it with: gtrace exec --remote {address} -- PROGRAM");
+        }
+    }
+    // Where systemd waits for it; elsewhere nobody does.
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+    supervisor.run()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A worker of `gtrace serve`, which gives it its channel.
+pub fn worker() -> ExitCode {
+    init_log();
+    gtrace_server::worker_main()
+}
+
+fn options(args: &Args) -> anyhow::Result<Options> {
+    let token = args.token_file.as_deref().map(read_token).transpose()?;
+    let mut listen_optional = Vec::new();
+    let listen = if args.listen.is_empty() {
+        if Path::new(SOCKET).parent().is_some_and(Path::is_dir) {
+            listen_optional.push(Listen::Unix(SOCKET.into()));
+        }
+        vec![Listen::Tcp(([127, 0, 0, 1], gtrace_server::PORT).into())]
+    } else {
+        args.listen.clone()
+    };
+    let defaults = Options::default();
+    let environment = match (args.softgpu, args.launch) {
+        (true, Launch::Skip) => vec![("GTRACE_SOFTGPU_LAUNCH".into(), "skip".into())],
+        _ => Vec::new(),
+    };
+    Ok(Options {
+        listen,
+        listen_optional,
+        status_socket: Some(
+            args.status_socket
+                .clone()
+                .unwrap_or_else(crate::remote::to_make),
+        ),
+        socket_mode: args.socket_mode,
+        libcuda: args.libcuda.clone(),
+        libnvml: args.libnvml.clone(),
+        token,
+        tls: args.tls_cert.clone().zip(args.tls_key.clone()),
+        insecure: args.insecure,
+        limits: Limits {
+            max_memory: args.max_memory,
+            gpus: args.gpus.clone(),
+            max_lanes: args.max_lanes,
+            ..defaults.limits
+        },
+        max_clients: args.max_clients,
+        image_cache: (args.image_cache_max > 0)
+            .then(|| image_cache(args.image_cache.as_deref()))
+            .flatten(),
+        image_cache_max: args.image_cache_max,
+        preamble_deadline: Duration::from_secs(2),
+        environment,
+        ..defaults
+    })
+}
+
+fn read_token(path: &Path) -> anyhow::Result<String> {
+    let shown = path.display();
+    let token = fs::read_to_string(path).with_context(|| format!("the token file {shown}"))?;
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & 0o007 != 0 {
+        bail!("everybody can read the token file {shown}: chmod 600 {shown}");
+    }
+    Ok(token.trim().to_owned())
+}
+
+/// A folder that only this user can write to; without one, images are not kept.
+fn image_cache(chosen: Option<&Path>) -> Option<PathBuf> {
+    let user = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
+    let candidates = match chosen {
+        Some(dir) => vec![dir.to_owned()],
+        None => [
+            Some(PathBuf::from("/var/cache/gtrace/images")),
+            user.map(|dir| dir.join("gtrace/images")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
+    };
+    let usable = candidates.iter().find(|dir| {
+        let made = fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir);
+        made.is_ok() && rustix::fs::access(dir.as_path(), rustix::fs::Access::WRITE_OK).is_ok()
+    });
+    if usable.is_none() {
+        tracing::warn!("kernel images are not kept: name a folder with --image-cache");
+    }
+    usable.cloned()
+}
+
+/// The stand-in for a GPU, of the same sources as this binary.
+const SOFTGPU: &[u8] = include_bytes!(env!("GTRACE_SOFTGPU"));
+
+/// The stand-in's library: in memory, by a path that workers can open while this process lives.
+struct Library(std::os::fd::OwnedFd);
+
+impl Library {
+    fn path(&self) -> PathBuf {
+        use std::os::fd::AsRawFd as _;
+        let (pid, fd) = (std::process::id(), self.0.as_raw_fd());
+        format!("/proc/{pid}/fd/{fd}").into()
+    }
+}
+
+fn softgpu_library() -> anyhow::Result<Library> {
+    use rustix::fs::{MemfdFlags, SealFlags};
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let fd =
+        rustix::fs::memfd_create("gtrace-softgpu", flags).context("memory for the stand-in")?;
+    let mut file = fs::File::from(fd);
+    file.write_all(SOFTGPU).context("memory for the stand-in")?;
+    let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(&file, seals).context("memory for the stand-in")?;
+    Ok(Library(file.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn parse(words: &[&str]) -> Result<Args, clap::Error> {
+        let words = std::iter::once(&"serve").chain(words);
+        Cli::try_parse_from(words).map(|cli| cli.args)
+    }
+
+    #[test]
+    fn beyond_this_host_is_refused_with_the_remedy() {
+        let args = parse(&["--listen", "0.0.0.0:7471", "--image-cache-max", "0"]).unwrap();
+        let reason = options(&args).unwrap().check().unwrap_err();
+        assert!(reason.contains("--token-file") && reason.contains("--insecure"));
+        assert!(parse(&["--tls-cert", "a"]).is_err());
+        assert!(parse(&["--softgpu", "--libcuda", "a"]).is_err());
+        assert!(parse(&["--launch", "skip"]).is_err());
+    }
+
+    #[test]
+    fn a_token_that_everybody_can_read_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        fs::write(&path, "0123456789abcdef\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let error = read_token(&path).unwrap_err().to_string();
+        assert!(error.contains("chmod 600"), "{error}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(read_token(&path).unwrap(), "0123456789abcdef");
+    }
+
+    #[test]
+    fn modes_are_octal() {
+        assert_eq!(octal("660"), Ok(0o660));
+        assert!(octal("9").is_err() && octal("7777").is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! The client's side: the symbols that programs call, and the calls behind them.
+
+pub(super) mod call;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use anyhow::{Context as _, Result};
+use gtrace_cuda::names::{self, Suffix};
+use gtrace_cuda::{Api, Class, Function, Hand, Signature};
+use gtrace_cuda::{find, functions, signatures};
+
+/// What stands at the head of the symbols: the API of the shim that they use.
+const USES: &str = "//!
+//! Uses of the crate:
+//! * `crate::entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const
+//!   c_char`: no panic leaves them.
+//! * `crate::entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
+//! * `crate::local::NAME`, `crate::special::NAME` for what is written by hand, the latter for what
+//!   travels; they may use `remote::NAME`.
+";
+
+/// The library's name, and the module of its types.
+fn subject(api: Api) -> (&'static str, &'static str) {
+    match api {
+        Api::Driver => ("the CUDA driver API", "driver"),
+        Api::Nvml => ("NVML", "nvml"),
+    }
+}
+
+/// Lints that generated code does not heed, and what it uses.
+fn allows(types: &str) -> String {
+    format!(
+        "
+// The symbols' names, and pointers of C programs: each function trusts those that the API's
+// documentation lets it trust, and that is the SAFETY of every block here.
+#![allow(
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    clippy::undocumented_unsafe_blocks,
+    dead_code,
+    missing_docs,
+    non_snake_case,
+    unsafe_code,
+    unused_imports,
+    unused_variables
+)]
+
+use core::ffi::*;
+
+use gtrace_cuda::types::{types}::*;
+"
+    )
+}
+
+/// The file of one library's symbols.
+pub(super) fn file(api: Api) -> Result<String> {
+    let (what, types) = subject(api);
+    let mut out = super::head(&format!("The symbols of {what}."));
+    out.push_str(USES);
+    out.push_str(&allows(types));
+    out.push_str(
+        "
+use crate::{entry, local, special};
+
+pub(crate) mod remote;
+
+",
+    );
+    let mut exported = Vec::new();
+    for function in functions::all(api) {
+        let symbols = match api {
+            Api::Driver => names::symbols(function.name),
+            Api::Nvml => vec![(function.name.to_owned(), None)],
+        };
+        for (symbol, suffix) in symbols {
+            export(&mut out, api, function, &symbol, suffix)?;
+            exported.push(symbol);
+        }
+    }
+    table(&mut out, exported)?;
+    Ok(out)
+}
+
+/// The file of the symbols that programs may be linked against and that are not described.
+pub(super) fn absent() -> Result<String> {
+    let (what, types) = subject(Api::Driver);
+    let mut out = super::head(&format!("Symbols of {what} that are not supported."));
+    out.push_str(
+        "//!
+//! A program that is linked with `-lcuda` starts only if every symbol that it names is there, called
+//! or not. `cuGetProcAddress` does not find these.
+//!
+//! Uses `crate::entry::absent(name) -> u32`, which answers NOT_SUPPORTED and tells of it once.
+",
+    );
+    out.push_str(&allows(types));
+    out.push_str("\nuse crate::entry;\n\n");
+    let described: HashSet<&str> = functions::all(Api::Driver).map(|f| f.name).collect();
+    for signature in signatures::DRIVER {
+        let name = signature.name;
+        if !described.contains(name) {
+            writeln!(
+                out,
+                "#[unsafe(no_mangle)]
+                pub unsafe extern \"C\" fn {name}({}) -> {} {{ entry::absent({name:?}) }}
+",
+                parameters(signature),
+                signature.returns
+            )?;
+        }
+    }
+    Ok(out)
+}
+
+/// The signature that belongs to a function.
+pub(super) fn signature(api: Api, function: &Function) -> Result<&'static Signature> {
+    let table = match api {
+        Api::Driver => signatures::DRIVER,
+        Api::Nvml => signatures::NVML,
+    };
+    find(table, function.name).with_context(|| format!("{} has no signature", function.name))
+}
+
+fn parameters(signature: &Signature) -> String {
+    let each = signature.parameters.iter();
+    let each = each.map(|p| format!("{}: {}", p.name, p.ty));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn export(
+    out: &mut String,
+    api: Api,
+    function: &Function,
+    symbol: &str,
+    suffix: Option<Suffix>,
+) -> Result<()> {
+    let signature = signature(api, function)?;
+    writeln!(
+        out,
+        "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {symbol}({}) -> {} {{",
+        parameters(signature),
+        signature.returns
+    )?;
+    if suffix == Some(Suffix::Ptsz) {
+        for parameter in signature.parameters {
+            let name = parameter.name;
+            match parameter.ty {
+                "CUstream" => writeln!(out, "let {name} = entry::per_thread({name});")?,
+                "*const CUlaunchConfig" => writeln!(
+                    out,
+                    "let mut copy = match unsafe {{ {name}.as_ref() }} {{
+                        Some({name}) => *{name},
+                        None => return {},
+                    }};
+                    copy.hStream = entry::per_thread(copy.hStream);
+                    let {name} = &raw const copy;",
+                    invalid(api)
+                )?,
+                _ => {}
+            }
+        }
+    }
+    let arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
+    let arguments = arguments.join(", ");
+    let guard = match (api, signature.returns) {
+        (Api::Driver, _) => "guard",
+        (Api::Nvml, "nvmlReturn_t") => "guard_nvml",
+        // nvmlErrorString
+        (Api::Nvml, _) => "guard_text",
+    };
+    let name = function.name;
+    match (function.class, function.hand) {
+        (Class::Local, _) => {
+            writeln!(
+                out,
+                "entry::{guard}(|| unsafe {{ local::{name}({arguments}) }})"
+            )?;
+        }
+        (_, Hand::Client | Hand::Both) => {
+            writeln!(
+                out,
+                "entry::{guard}(|| unsafe {{ special::{name}({arguments}) }})"
+            )?;
+        }
+        (_, Hand::None | Hand::Server) => {
+            writeln!(out, "unsafe {{ remote::{name}({arguments}) }}")?;
+        }
+    }
+    out.push_str("}\n\n");
+    Ok(())
+}
+
+/// The table by which `cuGetProcAddress` and `dlsym`-like lookups find an address.
+fn table(out: &mut String, mut symbols: Vec<String>) -> Result<()> {
+    symbols.sort();
+    writeln!(
+        out,
+        "/// A symbol and its address.
+pub(crate) struct Symbol(pub(crate) &'static str, pub(crate) *const c_void);
+
+// SAFETY: the addresses of functions.
+unsafe impl Sync for Symbol {{}}
+
+/// All symbols, sorted by name.
+pub(crate) static SYMBOLS: &[Symbol] = &["
+    )?;
+    for symbol in symbols {
+        writeln!(out, "Symbol({symbol:?}, {symbol} as *const c_void),")?;
+    }
+    out.push_str("];\n");
+    Ok(())
+}
+
+fn invalid(api: Api) -> &'static str {
+    match api {
+        Api::Driver => "CUDA_ERROR_INVALID_VALUE",
+        Api::Nvml => "NVML_ERROR_INVALID_ARGUMENT",
+    }
+}

@@ -1,0 +1,77 @@
+//! docs/cuda-coverage.md: which functions there are, and who answers them.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use gtrace_cuda::names;
+use gtrace_cuda::{Api, Class, Function, Hand, functions};
+
+use super::client::signature;
+
+/// The page.
+pub(super) fn page() -> Result<String> {
+    let mut out = String::from(
+        "<!-- Written by `cargo xtask codegen` from transport/cuda; changes by hand are lost. -->
+
+# Coverage of the CUDA driver API and NVML
+
+Which functions a program finds when its GPU is elsewhere, and who answers them.
+
+* **local**: the client answers, from what it learnt when it connected, from its caches or its own
+  state. **one-way**: sent and not awaited; an error is reported by a later call. **waiting**: sent
+  and awaited.
+* Synchronising functions wait for work on the device.
+* Since: the CUDA version whose headers have the symbol first; blank if 11.4 or older.
+* How: generated from the description on both sides, or written by hand on the client's, the
+  server's, or both.
+
+A function of the driver that is not listed is exported, so that programs can be linked with it,
+and answers `CUDA_ERROR_NOT_SUPPORTED`; `cuGetProcAddress` does not find it. A function of NVML that
+is not listed is absent: those that change a device are, as it is the server's. A server that is
+older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORTED`
+(`NVML_ERROR_NOT_SUPPORTED`).
+",
+    );
+    for (api, title) in [(Api::Driver, "CUDA driver API"), (Api::Nvml, "NVML")] {
+        let all: Vec<_> = functions::all(api).collect();
+        writeln!(out, "\n## {title}: {} functions\n", all.len())?;
+        out.push_str("| function | class | synchronising | since | how |\n|---|---|---|---|---|\n");
+        let mut rows = Vec::new();
+        for function in all {
+            rows.push(row(api, function)?);
+        }
+        rows.sort();
+        out.push_str(&rows.concat());
+    }
+    Ok(out)
+}
+
+fn row(api: Api, function: &Function) -> Result<String> {
+    let class = match function.class {
+        Class::Local => "local",
+        Class::OneWay => "one-way",
+        Class::Waiting => "waiting",
+    };
+    let how = match (function.class, function.hand) {
+        (Class::Local, _) => "client by hand",
+        (_, Hand::None) => "generated",
+        (_, Hand::Client) => "client by hand",
+        (_, Hand::Server) => "server by hand",
+        (_, Hand::Both) => "by hand",
+    };
+    let since = match signature(api, function)?.since {
+        0 => String::new(),
+        since => format!("{}.{}", since / 1000, since % 1000 / 10),
+    };
+    let synchronising = if function.synchronising { "yes" } else { "" };
+    let symbols = match api {
+        Api::Driver => names::symbols(function.name),
+        Api::Nvml => Vec::new(),
+    };
+    let others = symbols.iter().skip(1);
+    let others: String = others.map(|(symbol, _)| format!(", `{symbol}`")).collect();
+    let name = function.name;
+    Ok(format!(
+        "| `{name}`{others} | {class} | {synchronising} | {since} | {how} |\n"
+    ))
+}
