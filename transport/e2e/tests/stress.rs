@@ -58,6 +58,19 @@ fn state(server: &Server) -> State {
     }
 }
 
+/// Once it no longer changes: what a server needs to start, or a client to begin, is not closed at once.
+fn settled(server: &Server) -> State {
+    let mut before = state(server);
+    loop {
+        std::thread::sleep(Duration::from_millis(200));
+        let now = state(server);
+        if now == before {
+            return now;
+        }
+        before = now;
+    }
+}
+
 /// Waits until the server is as it was at `start`.
 fn assert_returns_to(server: &Server, start: &State) {
     process::wait_until(CLEAN, || state(server) == *start);
@@ -136,7 +149,7 @@ fn random_clients_get_what_they_ask_for_and_leave_nothing() {
         process::wait_until(CLEAN, || server.workers().is_empty()),
         "the first worker stays"
     );
-    let start = state(&server);
+    let start = settled(&server);
     let end = Instant::now() + time();
     let seed = std::time::SystemTime::UNIX_EPOCH
         .elapsed()
@@ -218,10 +231,10 @@ fn a_client_whose_server_is_killed_is_told_soon() {
 fn a_client_that_is_killed_leaves_nothing_and_disturbs_nobody() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
     for via in Via::ALL {
-        let start = state(&server);
+        let start = settled(&server);
         let (mut other, _rest) = ready(&server, via, &["poll"]);
         process::wait_until(CLEAN, || server.workers().len() == 1);
-        let with_other = state(&server);
+        let with_other = settled(&server);
         for arguments in [&["hold", "1000000000"][..], &["hang"]] {
             let (mut child, _rest) = ready(&server, via, arguments);
             process::wait_until(CLEAN, || server.workers().len() == 2);
