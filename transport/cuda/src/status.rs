@@ -3,7 +3,7 @@
 
 use core::ffi::CStr;
 
-use crate::types::driver::CUresult;
+use crate::types::driver::{self, CUresult};
 use crate::types::nvml::nvmlReturn_t;
 
 /// The name of a result, such as `CUDA_ERROR_INVALID_VALUE`; `None` if there is no such result.
@@ -176,6 +176,28 @@ const NVML: &[(nvmlReturn_t, &CStr)] = &[
     (30, c"Reset type not supported"),
     (999, c"Unknown Error"),
 ];
+
+/// Whether CUDA keeps reporting an error until the context, or the process, is gone (CUDA driver API,
+/// `CUresult`: "leaves the process in an inconsistent state").
+pub const fn is_lasting(code: CUresult) -> bool {
+    matches!(
+        code,
+        driver::CUDA_ERROR_ECC_UNCORRECTABLE
+            | driver::CUDA_ERROR_NVLINK_UNCORRECTABLE
+            | driver::CUDA_ERROR_EXTERNAL_DEVICE
+            | driver::CUDA_ERROR_CONTAINED
+            | driver::CUDA_ERROR_ILLEGAL_ADDRESS
+            | driver::CUDA_ERROR_LAUNCH_TIMEOUT
+            | driver::CUDA_ERROR_ASSERT
+            | driver::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | driver::CUDA_ERROR_ILLEGAL_INSTRUCTION
+            | driver::CUDA_ERROR_MISALIGNED_ADDRESS
+            | driver::CUDA_ERROR_INVALID_ADDRESS_SPACE
+            | driver::CUDA_ERROR_INVALID_PC
+            | driver::CUDA_ERROR_LAUNCH_FAILED
+            | driver::CUDA_ERROR_TENSOR_MEMORY_LEAK
+    )
+}
 
 #[cfg(test)]
 mod tests {

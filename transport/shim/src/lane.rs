@@ -366,7 +366,7 @@ impl Lane {
         if code == 0 {
             return;
         }
-        if status::stays(code) {
+        if gtrace_cuda::status::is_lasting(code) {
             self.session.set_broken(code);
         } else {
             self.sticky = code;

@@ -11,28 +11,6 @@ pub(crate) const LOST: CUresult = cuda::CUDA_ERROR_DEVICE_UNAVAILABLE;
 /// The thread or the process is at its end.
 pub(crate) const ENDING: CUresult = cuda::CUDA_ERROR_DEINITIALIZED;
 
-/// Whether CUDA keeps reporting an error until the context, or the process, is gone (CUDA driver API,
-/// `CUresult`: "leaves the process in an inconsistent state").
-pub(crate) fn stays(code: CUresult) -> bool {
-    matches!(
-        code,
-        cuda::CUDA_ERROR_ECC_UNCORRECTABLE
-            | cuda::CUDA_ERROR_NVLINK_UNCORRECTABLE
-            | cuda::CUDA_ERROR_EXTERNAL_DEVICE
-            | cuda::CUDA_ERROR_CONTAINED
-            | cuda::CUDA_ERROR_ILLEGAL_ADDRESS
-            | cuda::CUDA_ERROR_LAUNCH_TIMEOUT
-            | cuda::CUDA_ERROR_ASSERT
-            | cuda::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | cuda::CUDA_ERROR_ILLEGAL_INSTRUCTION
-            | cuda::CUDA_ERROR_MISALIGNED_ADDRESS
-            | cuda::CUDA_ERROR_INVALID_ADDRESS_SPACE
-            | cuda::CUDA_ERROR_INVALID_PC
-            | cuda::CUDA_ERROR_LAUNCH_FAILED
-            | cuda::CUDA_ERROR_TENSOR_MEMORY_LEAK
-    )
-}
-
 /// The NVML error for a failure of the shim itself.
 pub(crate) fn to_nvml(code: CUresult) -> nvmlReturn_t {
     match code {

@@ -2,29 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Errors after which CUDA answers every call of the process with the same error (cuda.h's
-/// descriptions of CUresult: "the process must be terminated and relaunched").
-const LASTING: &[u32] = &[
-    214, // ECC_UNCORRECTABLE
-    220, // NVLINK_UNCORRECTABLE
-    304, // OPERATING_SYSTEM, EXTERNAL_DEVICE
-    700, // ILLEGAL_ADDRESS
-    702, // LAUNCH_TIMEOUT
-    709, // CONTEXT_IS_DESTROYED
-    710, // ASSERT
-    714, // HARDWARE_STACK_ERROR
-    715, // ILLEGAL_INSTRUCTION
-    716, // MISALIGNED_ADDRESS
-    717, // INVALID_ADDRESS_SPACE
-    718, // INVALID_PC
-    719, // LAUNCH_FAILED
-    721, // TENSOR_MEMORY_LEAK
-];
-
-/// Whether CUDA keeps the error until the process ends.
-pub(crate) fn is_lasting(code: u32) -> bool {
-    LASTING.contains(&code)
-}
+use gtrace_cuda::status::is_lasting;
 
 /// The error of the session that stays.
 #[derive(Debug, Default)]
@@ -88,8 +66,11 @@ mod tests {
         untold.note(400);
         assert_eq!(untold.take(&lasting), 1);
         assert_eq!(untold.take(&lasting), 0);
-        lasting.note(2);
-        assert_eq!(lasting.get(), 0);
+        // OPERATING_SYSTEM (304) is told once.
+        for ordinary in [2, 304] {
+            lasting.note(ordinary);
+            assert_eq!(lasting.get(), 0);
+        }
         lasting.note(700);
         lasting.note(719);
         assert_eq!(untold.take(&lasting), 700);
