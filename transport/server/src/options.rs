@@ -133,7 +133,7 @@ impl Default for Options {
             limits: Limits {
                 max_memory: None,
                 gpus: None,
-                credits: 1024,
+                credits: 16 << 10,
                 max_lanes: 1024,
             },
             max_clients: 64,

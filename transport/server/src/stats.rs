@@ -41,10 +41,16 @@ impl Histogram {
     /// Adds a duration.
     #[inline]
     pub fn add(&self, ns: u64) {
+        self.place(ns);
+        self.sum.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// As [`Histogram::add`], for a caller that adds to the sum itself.
+    #[inline]
+    fn place(&self, ns: u64) {
         if let Some(bucket) = self.buckets.get(bucket_of(ns)) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }
-        self.sum.fetch_add(ns, Ordering::Relaxed);
     }
 
     /// What it holds, summed up.
@@ -202,18 +208,24 @@ impl Histogram {
 }
 
 impl OpCounts {
-    /// Adds a call: ns from its arrival to its start, ns in the driver, bytes of its bulk part, and
-    /// whether it failed.
+    /// Adds a call to the histograms: ns from its arrival to its start, and in the driver. The sums
+    /// follow by [`OpCounts::spent`].
     #[inline]
-    pub fn add(&self, queue_ns: u64, driver_ns: u64, bytes: usize, failed: bool) {
-        self.queue.add(queue_ns);
-        self.driver.add(driver_ns);
-        if bytes > 0 {
-            self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
-        }
-        if failed {
-            self.errors.fetch_add(1, Ordering::Relaxed);
-        }
+    pub(crate) fn place(&self, queue_ns: u64, driver_ns: u64) {
+        self.queue.place(queue_ns);
+        self.driver.place(driver_ns);
+    }
+
+    /// Adds to the sums of the histograms.
+    pub(crate) fn spent(&self, queue_ns: u64, driver_ns: u64) {
+        self.queue.sum.fetch_add(queue_ns, Ordering::Relaxed);
+        self.driver.sum.fetch_add(driver_ns, Ordering::Relaxed);
+    }
+
+    /// Adds bytes of a call's bulk part, and whether it failed.
+    pub(crate) fn moved(&self, bytes: usize, failed: bool) {
+        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.errors.fetch_add(u64::from(failed), Ordering::Relaxed);
     }
 }
 
@@ -292,9 +304,16 @@ mod tests {
     #[test]
     fn a_session_sums_its_operations_up() {
         let counts = SessionCounts::default();
-        counts.op(300).add(1_000, 2_000, 64, false);
-        counts.op(300).add(1_000, 2_000, 0, true);
-        counts.op(301).add(1_000, 50_000, 0, false);
+        for (op, driver_ns, bytes, failed) in [
+            (300, 2_000, 64, false),
+            (300, 2_000, 0, true),
+            (301, 50_000, 0, false),
+        ] {
+            let counts = counts.op(op);
+            counts.place(1_000, driver_ns);
+            counts.spent(1_000, driver_ns);
+            counts.moved(bytes, failed);
+        }
         let stats = counts.snapshot(|op| op.to_string());
         let names: Vec<&str> = stats.ops.iter().map(|op| op.name.as_str()).collect();
         assert_eq!(names, ["301", "300"]);

@@ -28,7 +28,9 @@ pub(crate) unsafe fn cuInit(flags: c_uint) -> CUresult {
         let _alone = lock(&session.initialising);
         if session.snapshot.get().is_none() {
             let snapshot = snapshot(session)?;
-            // Nobody else sets it while `initialising` is held.
+            let limits = snapshot.devices.iter().map(LaunchLimits::of).collect();
+            // Nobody else sets them while `initialising` is held.
+            let _ = session.state.launch_limits.set(limits);
             let _ = session.snapshot.set(snapshot);
         } else {
             local!("cuInit");
@@ -74,6 +76,54 @@ pub(crate) fn device(session: &Session, ordinal: CUdevice) -> Result<&DeviceSnap
     let at = usize::try_from(ordinal).map_err(|_| cuda::CUDA_ERROR_INVALID_DEVICE)?;
     devices(session)
         .get(at)
+        .ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)
+}
+
+/// What a device allows of every launch, found once: launches are too frequent to search for it.
+#[derive(Debug)]
+pub(crate) struct LaunchLimits {
+    /// Blocks.
+    pub(crate) grid: [u32; 3],
+    /// Threads of a block, each way.
+    pub(crate) block: [u32; 3],
+    /// Threads of a block.
+    pub(crate) threads: u32,
+}
+
+impl LaunchLimits {
+    fn of(device: &DeviceSnapshot) -> Self {
+        // What the device does not tell is for the driver to refuse.
+        let max =
+            |of| attribute(device, of).map_or(u32::MAX, |max| u32::try_from(max).unwrap_or(0));
+        Self {
+            grid: [
+                max(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                max(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                max(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z),
+            ],
+            block: [
+                max(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                max(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                max(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
+            ],
+            threads: max(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        }
+    }
+}
+
+/// What the device allows of every launch.
+///
+/// # Errors
+///
+/// INVALID_DEVICE.
+#[inline]
+pub(crate) fn launch_limits(
+    session: &Session,
+    ordinal: CUdevice,
+) -> Result<&LaunchLimits, CUresult> {
+    let limits = session.state.launch_limits.get();
+    limits
+        .and_then(|limits| limits.get(ordinal as usize))
         .ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)
 }
 

@@ -223,16 +223,14 @@ pub(crate) fn leave_with(
     bulk: &[u8],
     began: u64,
 ) -> Result<u64, CUresult> {
-    let seq = lane.send(&Frame {
+    lane.send(&Frame {
         op,
         flags,
         context: context::of_frame(),
         small,
         bulk,
         began,
-    })?;
-    stats::left(op, began, small.len() + bulk.len());
-    Ok(seq)
+    })
 }
 
 /// A call that is answered, in the current context.

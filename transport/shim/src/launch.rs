@@ -16,7 +16,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context;
-use crate::device::{attribute, device};
+use crate::device::launch_limits;
 use crate::entry::{check, done, exchange, leave, written};
 use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
@@ -39,43 +39,33 @@ struct Arguments {
 }
 
 /// What the client knows of a launch's limits.
+#[inline]
 fn check_limits(session: &Session, record: &Record, launch: &Launch<'_>) -> Result<(), CUresult> {
-    let invalid = Err(cuda::CUDA_ERROR_INVALID_VALUE);
-    if launch.grid.contains(&0) || launch.block.contains(&0) {
-        return invalid;
-    }
-    let device = device(session, context::current()?.device)?;
-    let above = |value: u32, limit| {
-        attribute(device, limit).is_some_and(|max| i64::from(value) > i64::from(max))
+    let limits = launch_limits(session, context::current()?.device)?;
+    let within = |values: [u32; 3], most: [u32; 3]| {
+        let mut values = values.into_iter().zip(most);
+        values.all(|(value, most)| value > 0 && value <= most)
     };
-    if above(launch.grid[0], cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)
-        || above(launch.grid[1], cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)
-        || above(launch.grid[2], cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)
-        || above(launch.block[0], cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)
-        || above(launch.block[1], cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)
-        || above(launch.block[2], cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)
-    {
-        return invalid;
-    }
     let threads = launch.block.iter().map(|n| u64::from(*n)).product::<u64>();
-    let threads = u32::try_from(threads).unwrap_or(u32::MAX);
-    if above(threads, cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
-        return invalid;
+    if !within(launch.grid, limits.grid)
+        || !within(launch.block, limits.block)
+        || threads > u64::from(limits.threads)
+    {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
-    let beyond = |value: u32, limit| {
-        record
-            .attribute(limit)
-            .is_some_and(|max| i64::from(value) > i64::from(max))
+    let beyond = |value: u64, limit| {
+        let max = record.attribute(limit);
+        max.is_some_and(|max| u64::try_from(max).is_ok_and(|max| value > max))
     };
     if beyond(threads, cuda::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
         // Registers, or the kernel's own bounds.
         return Err(cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
     }
     if beyond(
-        launch.shared_bytes,
+        launch.shared_bytes.into(),
         cuda::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
     ) {
-        return invalid;
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
     Ok(())
 }
@@ -174,8 +164,15 @@ unsafe fn gather(w: &mut Writer, record: &Record, arguments: Arguments) -> Resul
         if value.is_null() {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        // SAFETY: it points to as many bytes as the parameter has.
-        w.raw(unsafe { slice::from_raw_parts(value, size) });
+        // SAFETY: it points to as many bytes as the parameter has. Most have 4 or 8, and to copy
+        // those needs no call.
+        unsafe {
+            match size {
+                8 => w.raw(&value.cast::<[u8; 8]>().read()),
+                4 => w.raw(&value.cast::<[u8; 4]>().read()),
+                _ => w.raw(slice::from_raw_parts(value, size)),
+            }
+        }
         at = at.max(offset + size);
     }
     Ok(())

@@ -272,13 +272,17 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_the_buckets() {
         let op = gtrace_protocol::op_id("test of percentiles");
-        for _ in 0..99 {
-            stats::left(op, crate::clock::now(), 0);
+        let mut left = stats::Left::default();
+        for ns in 1..100 {
+            left.add(op, ns * 1000, 0);
         }
+        left.tell();
         let found = stats::operations().find(|o| o.op == op).unwrap();
         let row = row(found);
         let times = row.parts[0].as_ref().unwrap();
         assert_eq!((times.count, row.one_way), (99, 99));
-        assert!(times.p50 <= times.p99 && times.p99 <= times.max.max(64));
+        assert!(times.p50.abs_diff(50_000) < 1_000, "{}", times.p50);
+        assert!(times.p99.abs_diff(99_000) < 2_000, "{}", times.p99);
+        assert_eq!((times.sum, times.max), (99 * 50_000, 99_000));
     }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{
+    Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
+};
 
 use crate::allocations::Allocations;
 use crate::contexts::Contexts;
+use crate::device::LaunchLimits;
 use crate::functions::{Functions, Record};
 use crate::host_functions::HostFunctions;
 use crate::jit::Linker;
@@ -14,6 +17,8 @@ use crate::slots::Slots;
 /// State of a session.
 #[derive(Default)]
 pub(crate) struct State {
+    /// By ordinal, once CUDA is initialised.
+    pub(crate) launch_limits: OnceLock<Box<[LaunchLimits]>>,
     pub(crate) contexts: Mutex<Contexts>,
     pub(crate) allocations: RwLock<Allocations>,
     pub(crate) functions: Mutex<Functions>,

@@ -38,6 +38,12 @@ impl Part {
     #[inline]
     fn add(&self, ns: u64) {
         self.sum.fetch_add(ns, Relaxed);
+        self.place(ns);
+    }
+
+    /// As [`Part::add`], for a caller that adds to the sum itself.
+    #[inline]
+    fn place(&self, ns: u64) {
         if ns > self.max.load(Relaxed) {
             self.max.fetch_max(ns, Relaxed);
         }
@@ -76,18 +82,23 @@ impl Operation {
 
     #[inline]
     fn time(&self, at: usize, ns: u64) {
-        match self.part(at) {
-            Some(part) => part.add(ns),
-            None => self.first_time(at, ns),
+        if let Some(part) = self.part(at).or_else(|| self.first_time(at)) {
+            part.add(ns);
+        }
+    }
+
+    /// As [`Operation::time`], for a caller that adds to the sum itself.
+    #[inline]
+    fn place(&self, at: usize, ns: u64) {
+        if let Some(part) = self.part(at).or_else(|| self.first_time(at)) {
+            part.place(ns);
         }
     }
 
     #[cold]
-    fn first_time(&self, at: usize, ns: u64) {
+    fn first_time(&self, at: usize) -> Option<&'static Part> {
         use std::sync::atomic::Ordering::{AcqRel, Acquire};
-        let Some(place) = self.parts.get(at) else {
-            return;
-        };
+        let place = self.parts.get(at)?;
         let part = Box::into_raw(Box::new(Part::new()));
         if place
             .compare_exchange(ptr::null_mut(), part, AcqRel, Acquire)
@@ -96,9 +107,7 @@ impl Operation {
             // SAFETY: made above, and nobody else has seen it.
             drop(unsafe { Box::from_raw(part) });
         }
-        if let Some(part) = self.part(at) {
-            part.add(ns);
-        }
+        self.part(at)
     }
 }
 
@@ -153,13 +162,49 @@ pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
     })
 }
 
-/// Counts a call that was not awaited and began at `began`, ns.
-#[inline]
-pub(crate) fn left(op: OpId, began: u64, bytes: usize) {
-    if let Some(operation) = operation(op) {
-        operation.one_way.fetch_add(1, Relaxed);
-        operation.bytes_out.fetch_add(bytes as u64, Relaxed);
-        operation.time(0, clock::now().saturating_sub(began));
+/// Calls of one operation that were not awaited, of one lane: counted together, as each atomic
+/// addition costs as much as copying the arguments of a launch.
+#[derive(Default)]
+pub(crate) struct Left {
+    operation: Option<&'static Operation>,
+    calls: u64,
+    bytes: u64,
+    ns: u64,
+}
+
+impl Left {
+    /// Adds a call that took `ns` and sent `bytes` without the header.
+    #[inline]
+    pub(crate) fn add(&mut self, op: OpId, ns: u64, bytes: usize) {
+        if self.operation.is_none_or(|operation| operation.op != op) {
+            self.change(op);
+        }
+        self.calls += 1;
+        self.bytes += bytes as u64;
+        self.ns += ns;
+        if let Some(operation) = self.operation {
+            operation.place(0, ns);
+        }
+    }
+
+    #[cold]
+    fn change(&mut self, op: OpId) {
+        self.tell();
+        self.operation = operation(op);
+    }
+
+    /// Adds what was counted to the counts of the process.
+    pub(crate) fn tell(&mut self) {
+        if let Some(operation) = self.operation
+            && self.calls > 0
+        {
+            operation.one_way.fetch_add(self.calls, Relaxed);
+            operation.bytes_out.fetch_add(self.bytes, Relaxed);
+            if let Some(part) = operation.part(0) {
+                part.sum.fetch_add(self.ns, Relaxed);
+            }
+        }
+        (self.calls, self.bytes, self.ns) = (0, 0, 0);
     }
 }
 
@@ -324,9 +369,14 @@ mod tests {
     #[test]
     fn a_call_that_is_left_has_no_other_part() {
         let op = gtrace_protocol::op_id("test of one-way calls");
-        left(op, clock::now(), 100);
+        let mut left = Left::default();
+        left.add(op, 70, 100);
+        left.add(op, 80, 100);
+        left.add(gtrace_protocol::op_id("test of another"), 70, 100);
         let operation = operations().find(|o| o.op == op).unwrap();
-        assert_eq!(operation.one_way.load(Relaxed), 1);
+        assert_eq!(operation.one_way.load(Relaxed), 2);
+        assert_eq!(operation.bytes_out.load(Relaxed), 200);
+        assert_eq!(operation.part(0).unwrap().sum.load(Relaxed), 150);
         assert!(operation.part(0).is_some() && operation.part(1).is_none());
     }
 

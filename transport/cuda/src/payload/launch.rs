@@ -46,6 +46,8 @@ pub struct Launch<'a> {
 pub struct Attributes<'a>(&'a [u8]);
 
 const ATTRIBUTE_LEN: usize = 4 + ATTRIBUTE_VALUE;
+/// Bytes up to the attributes, their length included.
+const HEAD: usize = 52;
 
 impl<'a> Attributes<'a> {
     /// Each attribute.
@@ -78,36 +80,42 @@ impl Launch<'_> {
     /// Appends all up to the parameters, which are `len` bytes and follow: for a sender that gathers
     /// them in place. The attributes of `self` come before.
     pub fn write_head(&self, w: &mut Writer, len: usize) {
-        w.u64(self.function);
-        for value in self.grid.into_iter().chain(self.block) {
-            w.u32(value);
-        }
-        w.u32(self.shared_bytes);
-        w.u64(self.stream);
-        w.bytes(self.attributes.0);
+        w.raw(&self.head(self.attributes.0.len()));
+        w.raw(self.attributes.0);
         w.u64(len as u64);
     }
 
     /// Appends attributes where [`Launch::write_head`] puts those of `self`: for a sender that has
     /// them in another form.
+    #[inline]
     pub fn write_head_with(
         &self,
         w: &mut Writer,
         attributes: impl ExactSizeIterator<Item = Attribute>,
         len: usize,
     ) {
-        w.u64(self.function);
-        for value in self.grid.into_iter().chain(self.block) {
-            w.u32(value);
-        }
-        w.u32(self.shared_bytes);
-        w.u64(self.stream);
-        w.u64((attributes.len() * ATTRIBUTE_LEN) as u64);
+        w.raw(&self.head(attributes.len() * ATTRIBUTE_LEN));
         for attribute in attributes {
             w.u32(attribute.id);
             w.raw(&attribute.value);
         }
         w.u64(len as u64);
+    }
+
+    /// What every launch has, in one piece: appending each value by itself costs a launch more than
+    /// its checksum does.
+    #[inline]
+    fn head(&self, attributes: usize) -> [u8; HEAD] {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.grid, self.block);
+        let mut head = [0; HEAD];
+        head[..8].copy_from_slice(&self.function.to_le_bytes());
+        let words = [gx, gy, gz, bx, by, bz, self.shared_bytes];
+        for (place, word) in head[8..36].as_chunks_mut().0.iter_mut().zip(words) {
+            *place = word.to_le_bytes();
+        }
+        head[36..44].copy_from_slice(&self.stream.to_le_bytes());
+        head[44..].copy_from_slice(&(attributes as u64).to_le_bytes());
+        head
     }
 }
 
@@ -118,12 +126,14 @@ impl<'a> Payload<'a> for Launch<'a> {
     }
 
     fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let function = r.u64()?;
-        let grid = [r.u32()?, r.u32()?, r.u32()?];
-        let block = [r.u32()?, r.u32()?, r.u32()?];
-        let shared_bytes = r.u32()?;
-        let stream = r.u64()?;
-        let len = r.len(LAUNCH_ATTRIBUTES_MAX * ATTRIBUTE_LEN)?;
+        // In one piece, as it is written.
+        let mut head = Reader::new(r.raw(HEAD)?);
+        let function = head.u64()?;
+        let grid = [head.u32()?, head.u32()?, head.u32()?];
+        let block = [head.u32()?, head.u32()?, head.u32()?];
+        let shared_bytes = head.u32()?;
+        let stream = head.u64()?;
+        let len = head.len(LAUNCH_ATTRIBUTES_MAX * ATTRIBUTE_LEN)?;
         if len % ATTRIBUTE_LEN != 0 {
             return Err(DecodeError::BadValue {
                 what: "the length of launch attributes",

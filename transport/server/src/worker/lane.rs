@@ -1,8 +1,6 @@
 //! A lane: a connection, the client's thread behind it, and the thread here that executes its
 //! frames in order.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -12,13 +10,13 @@ use gtrace_protocol::{
 };
 use tracing::debug;
 
-use super::handles::{Code, INVALID_VALUE, NVML_INVALID_ARGUMENT, Spread};
+use super::handles::{Code, INVALID_VALUE, NVML_INVALID_ARGUMENT};
 use super::memory::{Change, GET_INFO, Memory};
 use super::order::{Progress, Waited};
 use super::session::Session;
+use super::tally::{Counted, Tally};
 use super::time;
 use crate::exec::{Bad, Exec, Libraries};
-use crate::stats::OpCounts;
 use crate::{calls, names, special};
 
 /// Calls that end a context, with what it had.
@@ -27,8 +25,8 @@ const ENDS_A_CONTEXT: [OpId; 2] = [
     op_id("cuDevicePrimaryCtxReset_v2"),
 ];
 
-/// Operations whose counts a lane remembers: more than there are.
-const OPS_MAX: usize = 4096;
+/// Most bytes of arguments that are copied from the link's own memory rather than read in one go.
+const PEEKED_MOST: usize = 4096;
 
 /// CUDA_ERROR_OUT_OF_MEMORY
 const OUT_OF_MEMORY: Code = 2;
@@ -73,8 +71,9 @@ pub(crate) struct Lane {
     credit_at: u32,
     arguments: Vec<u8>,
     answer: Writer,
-    /// Counts of an operation, and whether there is one.
-    ops: HashMap<OpId, (Arc<OpCounts>, bool), BuildHasherDefault<Spread>>,
+    tally: Tally,
+    /// When the last frame's call had ended, ns.
+    done_ns: u64,
 }
 
 impl Lane {
@@ -92,7 +91,8 @@ impl Lane {
             seq: 0,
             arguments: Vec::with_capacity(4096),
             answer: Writer::default(),
-            ops: HashMap::default(),
+            tally: Tally::default(),
+            done_ns: 0,
         }
     }
 
@@ -101,10 +101,12 @@ impl Lane {
         let error = loop {
             match self.step() {
                 Ok(true) => {}
-                Ok(false) => return Ended::Closed,
+                // Said goodbye, which is as good as closing the connection.
+                Ok(false) => break LinkError::Closed(String::new()),
                 Err(error) => break error,
             }
         };
+        self.tally.tell(&self.exec.session.counts);
         match error {
             LinkError::Closed(_) => Ended::Closed,
             error => {
@@ -121,12 +123,17 @@ impl Lane {
 
     /// Executes a frame; false after the last.
     fn step(&mut self) -> Result<bool, LinkError> {
-        if !self.exec.link.rx.ready(HEADER_LEN)? && self.exec.link.tx.pending() > 0 {
-            self.exec.link.tx.flush()?;
+        let waits = !self.exec.link.rx.ready(HEADER_LEN)?;
+        if waits {
+            self.tally.tell(&self.exec.session.counts);
+            if self.exec.link.tx.pending() > 0 {
+                self.exec.link.tx.flush()?;
+            }
         }
         let header = Header::parse(self.exec.link.rx.peek(HEADER_LEN, None)?)?;
-        let arrived = time::now_ns();
-        self.exec.link.rx.consume(HEADER_LEN);
+        // One that lay here is this thread's since it was done with the one before.
+        let arrived = if waits { time::now_ns() } else { self.done_ns };
+        self.take_arguments(header.small as usize)?;
         self.seq += 1;
         if header.seq != self.seq {
             return Err(FrameError::Sequence {
@@ -135,26 +142,32 @@ impl Lane {
             }
             .into());
         }
-        self.arguments.clear();
-        self.arguments.resize(header.small as usize, 0);
-        if header.small > 0 {
-            self.exec.link.rx.read(&mut self.arguments)?;
-        }
         self.exec.bulk_left = header.bulk();
         self.exec.owed += 1;
-        let counts = &self.exec.session.counts;
-        counts.frames.fetch_add(1, Ordering::Relaxed);
-        counts
-            .bytes_in
-            .fetch_add(header.length.into(), Ordering::Relaxed);
         self.exec.request = header;
         if header.is_control() {
+            self.tally.frame(&header);
             return self.control(&header);
         }
         self.progress.begin();
-        self.execute(&header, arrived)?;
+        self.execute(&header, arrived, waits)?;
         self.progress.executed(header.seq);
         Ok(true)
+    }
+
+    /// Takes the header and the `len` bytes of arguments behind it.
+    fn take_arguments(&mut self, len: usize) -> Result<(), LinkError> {
+        let rx = &mut self.exec.link.rx;
+        self.arguments.clear();
+        if len <= PEEKED_MOST {
+            let frame = rx.peek(HEADER_LEN + len, None)?;
+            self.arguments.extend_from_slice(&frame[HEADER_LEN..]);
+            rx.consume(HEADER_LEN + len);
+            return Ok(());
+        }
+        rx.consume(HEADER_LEN);
+        self.arguments.resize(len, 0);
+        rx.read(&mut self.arguments)
     }
 
     fn control(&mut self, header: &Header) -> Result<bool, LinkError> {
@@ -180,7 +193,7 @@ impl Lane {
         Ok(true)
     }
 
-    fn execute(&mut self, header: &Header, arrived: u64) -> Result<(), LinkError> {
+    fn execute(&mut self, header: &Header, arrived: u64, waited: bool) -> Result<(), LinkError> {
         let one_way = header.flags.has(Flags::ONE_WAY) && !header.flags.has(Flags::STRICT);
         if header.after != 0 {
             self.wait_for(After(header.after));
@@ -188,14 +201,28 @@ impl Lane {
         self.exec.moved = 0;
         self.exec.replied = false;
         self.answer.truncate(0);
-        let begun = time::now_ns();
+        // A clock costs as much as looking a handle up.
+        let begun = match waited && header.after == 0 {
+            true => arrived,
+            false => time::now_ns(),
+        };
         let queue = begun.saturating_sub(arrived);
         (self.exec.begun_ns, self.exec.queue_ns) = (begun, queue);
         let code = self.call(header)?;
-        let driver = time::now_ns().saturating_sub(begun);
+        self.done_ns = time::now_ns();
+        let driver = self.done_ns.saturating_sub(begun);
         self.exec.skip_bulk()?;
-        let moved = self.exec.moved;
-        self.count(header.op, queue, driver, moved, code != 0);
+        self.tally.frame(header);
+        self.tally.call(
+            &self.exec.session.counts,
+            &Counted {
+                op: header.op,
+                queue_ns: queue,
+                driver_ns: driver,
+                bytes: self.exec.moved,
+                failed: code != 0,
+            },
+        );
         let nvml = header.flags.has(Flags::NVML);
         if code != 0 && !nvml {
             self.exec.session.lasting.note(code.cast_unsigned());
@@ -289,23 +316,6 @@ impl Lane {
         counts.waits.fetch_add(1, Ordering::Relaxed);
         if self.exec.session.order.wait(after) == Waited::GaveUp {
             counts.waits_given_up.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    fn count(&mut self, op: OpId, queue: u64, driver: u64, bytes: usize, failed: bool) {
-        let session = &self.exec.session;
-        let (counts, known) = self.ops.entry(op).or_insert_with(|| {
-            // An operation that does not exist here has no line of its own: a client can make up any
-            // number of them.
-            let known = names::is_known(op);
-            (session.counts.op(if known { op } else { 0 }), known)
-        });
-        counts.add(queue, driver, bytes, failed);
-        if !*known {
-            session.counts.unknown.fetch_add(1, Ordering::Relaxed);
-        }
-        if self.ops.len() > OPS_MAX {
-            self.ops.clear();
         }
     }
 

@@ -11,6 +11,7 @@ pub(crate) mod memory;
 pub(crate) mod order;
 pub(crate) mod session;
 pub(crate) mod sticky;
+mod tally;
 pub(crate) mod time;
 
 use std::io;
