@@ -88,18 +88,6 @@ pub(crate) fn cpu_ns(pid: u32) -> io::Result<u64> {
     Ok(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// CPU time of this thread, nanoseconds.
-pub(crate) fn thread_cpu_ns() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: writes the time to `time`; the clock is there on every Linux.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000_000
-        + u64::try_from(time.tv_nsec).unwrap_or(0)
-}
-
 /// Sends `signal` to a process that this one has started and not yet waited for.
 pub(crate) fn kill(pid: u32, signal: libc::c_int) {
     if let Ok(pid) = libc::pid_t::try_from(pid) {

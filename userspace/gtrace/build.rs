@@ -1,6 +1,7 @@
 //! Finds what is embedded in the binary: the compiled probes, and the libraries of GPU-over-IP.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -39,10 +40,11 @@ fn libraries() {
     println!("cargo:rerun-if-env-changed=GTRACE_SHIM_DIR");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let given = env::var_os("GTRACE_SHIM_DIR").map(PathBuf::from);
+    let built = given.is_none();
     let dir = match given {
         Some(dir) => dir,
         None => {
-            for sources in ["cuda", "link", "protocol", "shim", "softgpu"] {
+            for sources in ["cuda", "link", "protocol", "shim", "softgpu", "tables"] {
                 for part in ["src", "build.rs", "Cargo.toml"] {
                     let path = root.join("transport").join(sources).join(part);
                     if path.exists() {
@@ -58,13 +60,36 @@ fn libraries() {
     };
     for (variable, _, name) in LIBRARIES {
         let library = dir.join(name);
-        println!("cargo:rerun-if-changed={}", library.display());
         if !library.exists() {
             println!("cargo::error=there is no {}", library.display());
             std::process::exit(1);
         }
-        println!("cargo:rustc-env={variable}={}", library.display());
+        let embedded = match built {
+            // Newer than the start of this script, a library that cargo looked at would have it run
+            // again with the next build.
+            true => copied(&library),
+            false => {
+                println!("cargo:rerun-if-changed={}", library.display());
+                library
+            }
+        };
+        println!("cargo:rustc-env={variable}={}", embedded.display());
     }
+}
+
+/// A copy in the folder of this script's output, left alone if it is the same already.
+fn copied(library: &Path) -> PathBuf {
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let copy = out.join(library.file_name().unwrap_or_default());
+    let made = fs::read(library).and_then(|new| match fs::read(&copy) {
+        Ok(old) if old == new => Ok(()),
+        _ => fs::write(&copy, new),
+    });
+    if let Err(error) = made {
+        println!("cargo::error={}: {error}", copy.display());
+        std::process::exit(1);
+    }
+    copy
 }
 
 /// Builds the packages and answers with the folder of their libraries. Quick when nothing changed.

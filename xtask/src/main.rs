@@ -13,6 +13,7 @@ mod drills;
 mod e2e;
 mod ebpf;
 mod fuzz;
+mod gpu_check;
 mod linker;
 mod lint;
 mod os;

@@ -3,10 +3,8 @@
 pub(crate) mod client;
 pub(crate) mod raw;
 
-/// Bytes of one bulk copy.
-pub(crate) const BULK: usize = 16 << 20;
-/// Launches between two synchronisations.
-pub(crate) const LAUNCHES: usize = 10_000;
+pub(crate) use gtrace_e2e::measure::{BULK, LAUNCHES};
+
 /// Bytes of a frame's header; `cuMemGetInfo` sends no more.
 pub(crate) const REQUEST: usize = 64;
 /// A header and two numbers of 8 bytes: the answer to `cuMemGetInfo`.

@@ -2,13 +2,18 @@
 //! a server, and the driver API by `dlopen` as any CUDA program has it.
 //!
 //! A program runs directly on the CPU stand-in (`gtrace-softgpu`) and then through `gtrace exec` and
-//! `gtrace serve --softgpu` over each link; what it prints must be the same, byte for byte. Nothing
-//! here has a GPU: what hardware does is not tested.
+//! `gtrace serve --softgpu` over each link; what it prints must be the same, byte for byte. No test here has a
+//! GPU; [`gpu_check`] does the same on a machine that has one.
 
 pub mod artefacts;
+pub mod case;
 pub mod client;
 pub mod driver;
+pub mod gpu_check;
 pub mod mask;
+pub mod measure;
+pub mod mutate;
+pub mod nvml;
 pub mod process;
 pub mod programs;
 pub mod random;

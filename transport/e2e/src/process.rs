@@ -1,4 +1,5 @@
 //! Running a program to its end within a time, and looking at one from outside.
+#![allow(unsafe_code)] // kill(2)
 
 use std::fs;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -112,6 +113,23 @@ pub fn threads(pid: u32) -> Option<usize> {
     fs::read_dir(format!("/proc/{pid}/task"))
         .ok()
         .map(Iterator::count)
+}
+
+/// Whether a process runs, one that nobody has waited for yet not included.
+pub fn is_running(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit_once(") ")
+        .and_then(|(_, rest)| rest.chars().next());
+    state.is_some_and(|state| !"ZX".contains(state))
+}
+
+/// Ends a process of this program's at once.
+pub fn kill(pid: u32) {
+    if let Ok(pid) = libc::pid_t::try_from(pid) {
+        // SAFETY: takes numbers; a process that has ended is no harm.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
 }
 
 /// Processes whose parent is `pid`, those not yet waited for included.

@@ -24,8 +24,16 @@ pub fn python_sources() -> PathBuf {
 ///
 /// The compiler's messages.
 pub fn c_program(artefacts: &Artefacts, name: &str) -> Result<PathBuf> {
-    let folder = artefacts.scratch().join("programs");
-    fs::create_dir_all(&folder)?;
+    c_program_in(&artefacts.scratch().join("programs"), name)
+}
+
+/// Builds `programs/c/NAME.c` in `folder` unless it is up to date.
+///
+/// # Errors
+///
+/// The compiler's messages.
+pub fn c_program_in(folder: &Path, name: &str) -> Result<PathBuf> {
+    fs::create_dir_all(folder)?;
     let stub = folder.join("libcuda.so");
     compile(
         &stub,

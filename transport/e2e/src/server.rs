@@ -1,5 +1,6 @@
-//! `gtrace serve --softgpu` as a process of a test.
+//! `gtrace serve` as a process of a test.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
@@ -37,32 +38,64 @@ impl Via {
     }
 }
 
-/// A server with a stand-in for a GPU; ended when dropped.
+/// What a server gives its clients.
+#[derive(Clone, Debug, Default)]
+pub struct Gpu {
+    /// The driver's library and NVML's; without them the stand-in that gtrace carries.
+    pub libraries: Option<(PathBuf, PathBuf)>,
+    /// Where the dynamic loader finds what these libraries and gtrace want, if not by itself.
+    pub search: Option<OsString>,
+}
+
+/// A server; ended when dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     folder: TempDir,
     port: u16,
     gtrace: PathBuf,
+    search: Option<OsString>,
 }
 
 impl Server {
-    /// Starts the binary `gtrace` as one on free addresses; `environment` is for it and its workers.
+    /// Starts the binary `gtrace` as one with the stand-in on free addresses; `environment` is for it and its
+    /// workers.
     ///
     /// # Errors
     ///
     /// It could not be started, or ended; then with its log.
     pub fn start(gtrace: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Result<Self> {
+        Self::start_with(gtrace, &Gpu::default(), environment, arguments)
+    }
+
+    /// As [`Self::start`], with any GPU.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::start`].
+    pub fn start_with(
+        gtrace: &Path,
+        gpu: &Gpu,
+        environment: &[(&str, &str)],
+        arguments: &[&str],
+    ) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gtrace-e2e").tempdir()?;
         let port = free_port()?;
         let log = File::create(folder.path().join("log"))?;
-        let child = Command::new(gtrace)
-            .args([
-                "serve",
-                "--softgpu",
-                "--listen",
-                &format!("127.0.0.1:{port}"),
-            ])
+        let mut command = Command::new(gtrace);
+        command.arg("serve").env_remove("LD_LIBRARY_PATH");
+        match &gpu.libraries {
+            Some((libcuda, libnvml)) => {
+                command.arg("--libcuda").arg(libcuda);
+                command.arg("--libnvml").arg(libnvml);
+            }
+            None => drop(command.arg("--softgpu")),
+        }
+        if let Some(search) = &gpu.search {
+            command.env("LD_LIBRARY_PATH", search);
+        }
+        let child = command
+            .args(["--listen", &format!("127.0.0.1:{port}")])
             .arg("--listen")
             .arg(format!(
                 "unix:{}",
@@ -73,7 +106,6 @@ impl Server {
             .arg("--image-cache")
             .arg(folder.path().join("images"))
             .args(arguments)
-            .env_remove("LD_LIBRARY_PATH")
             .env_remove("CUDA_VISIBLE_DEVICES")
             .env_remove("CUDA_LAUNCH_BLOCKING")
             .envs(environment.iter().copied())
@@ -87,6 +119,7 @@ impl Server {
             folder,
             port,
             gtrace: gtrace.to_owned(),
+            search: gpu.search.clone(),
         };
         server.wait_until_ready()?;
         Ok(server)
@@ -130,7 +163,10 @@ impl Server {
     pub fn exec(&self, via: Via) -> Command {
         let mut command = Command::new(&self.gtrace);
         command.args(["exec", "--remote", &self.address(via), "--link", via.name()]);
-        command.env_remove("LD_LIBRARY_PATH");
+        match &self.search {
+            Some(search) => command.env("LD_LIBRARY_PATH", search),
+            None => command.env_remove("LD_LIBRARY_PATH"),
+        };
         command
     }
 

@@ -20,7 +20,7 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    streams copies launches modules link callbacks pointers forked contexts threads loaded
+    streams events copies launches modules link callbacks pointers forked contexts threads loaded
 }
 
 #[test]
@@ -109,6 +109,26 @@ fn a_device_with_little_memory() {
     Case::c("memory")
         .server("GTRACE_SOFTGPU_MEMORY", "512MiB")
         .same_everywhere();
+}
+
+/// A driver before CUDA 12.4 does not tell where the parameters of a kernel lie; its image does.
+#[test]
+fn a_driver_that_does_not_tell_of_parameters() {
+    for name in [
+        "vector_add",
+        "saxpy",
+        "matmul",
+        "reduction",
+        "histogram",
+        "link",
+    ] {
+        Case::c(name)
+            .server("GTRACE_SOFTGPU_DRIVER_VERSION", "12020")
+            .same_everywhere();
+    }
+    let kernels = Case::c("kernels").server("GTRACE_SOFTGPU_DRIVER_VERSION", "12020");
+    let server = kernels.serve(&[]);
+    kernels.remote(&server, Via::Unix, &[]);
 }
 
 #[test]

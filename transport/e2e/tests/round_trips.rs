@@ -16,9 +16,14 @@ use support::{Case, LIMIT, artefacts};
 
 /// The statistics of a program that adds vectors `rounds` times.
 fn statistics(server: &Server, via: Via, rounds: u32) -> Value {
+    statistics_of("vector_add", server, via, rounds)
+}
+
+/// The statistics of a C program that is told to do something `rounds` times.
+fn statistics_of(program: &str, server: &Server, via: Via, rounds: u32) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("stats.json");
-    let case = Case::c("vector_add").arguments(&[&rounds.to_string()]);
+    let case = Case::c(program).arguments(&[&rounds.to_string()]);
     case.remote(server, via, &["--stats-file", file.to_str().unwrap()]);
     let text = fs::read_to_string(&file).expect("gtrace exec --stats-file writes the statistics");
     serde_json::from_str(&text).unwrap()
@@ -29,19 +34,41 @@ fn total(statistics: &Value, of: &str) -> u64 {
 }
 
 #[test]
-fn a_vector_addition_waits_eight_times_and_a_further_round_once() {
+fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
     const ROUNDS: u64 = 20;
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
     for via in Via::ALL {
         let one = statistics(&server, via, 1);
         assert_eq!(one["link"], via.name());
         let waited = total(&one, "waiting");
-        assert!(waited <= 8, "{waited} round trips in all: {one:#}");
+        assert!(waited <= 7, "{waited} round trips in all: {one:#}");
         let many = statistics(&server, via, 1 + ROUNDS as u32);
         let each = (total(&many, "waiting") - total(&one, "waiting")) as f64 / ROUNDS as f64;
         assert!(each <= 1.0, "{each} round trips a round: {many:#}");
         // Two copies in and a launch.
         assert_eq!(total(&many, "one_way") - total(&one, "one_way"), 3 * ROUNDS);
+    }
+}
+
+#[test]
+fn questions_after_complete_events_are_answered_by_the_client() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        let [none, one, many] =
+            [0, 1, 100].map(|rounds| statistics_of("events", &server, via, rounds));
+        let asked = |of: &Value| total(of, "waiting") - total(&none, "waiting");
+        // The answer about the last event says that those before it are complete too.
+        assert!(
+            asked(&one) <= 30,
+            "{} of 100 were asked: {one:#}",
+            asked(&one)
+        );
+        assert!(asked(&many) <= asked(&one).max(30), "{many:#}");
+        let local = many["local"]["cuEventQuery"].as_u64().unwrap_or(0);
+        assert!(
+            local >= 9_970,
+            "{local} of 10,000 were answered here: {many:#}"
+        );
     }
 }
 

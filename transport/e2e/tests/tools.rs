@@ -1,4 +1,4 @@
-//! Public tools in Python see through the network what they see on the spot.
+//! Public tools see through the network what they see on the spot.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -81,4 +81,54 @@ fn gpustat() {
         .arguments(&["--no-color", "--no-header"])
         .mask(of_devices)
         .same_everywhere();
+}
+
+/// Where `cargo xtask test` puts NVIDIA's own tool.
+fn nvidia_smi() -> Option<PathBuf> {
+    let named = std::env::var_os("GTRACE_E2E_NVIDIA_SMI").map(PathBuf::from);
+    let folder = artefacts().profile.with_file_name("e2e-nvidia-smi");
+    let program = named.unwrap_or_else(|| folder.join("usr/lib/nvidia/current/nvidia-smi"));
+    if program.is_file() {
+        return Some(program);
+    }
+    println!(
+        "SKIPPED: no nvidia-smi at {}: cargo xtask test fetches it from Debian's non-free packages",
+        program.display()
+    );
+    None
+}
+
+/// All lines but those with the time of day.
+fn without_times(text: &str) -> String {
+    const DAYS: [&str; 7] = ["Mon ", "Tue ", "Wed ", "Thu ", "Fri ", "Sat ", "Sun "];
+    let timed = |line: &str| {
+        let marked = ["Timestamp", "<timestamp>"]
+            .iter()
+            .any(|mark| line.contains(mark));
+        marked || DAYS.iter().any(|day| line.starts_with(day))
+    };
+    let lines = text.lines().filter(|line| !timed(line));
+    lines.map(|line| line.to_owned() + "\n").collect()
+}
+
+#[test]
+fn nvidia_smi_of_nvidia() {
+    let Some(program) = nvidia_smi() else { return };
+    let query = "--query-gpu=index,name,uuid,pci.bus_id,driver_version,memory.total,memory.used,\
+                 utilization.gpu,temperature.gpu,power.draw,clocks.sm,ecc.mode.current,compute_cap";
+    let ways: [(&[&str], &str); 5] = [
+        (&[], "NVIDIA-SMI"),
+        (&["-L"], "GPU 1: gtrace softgpu (CPU stand-in) 1"),
+        (&["-q"], "Attached GPUs                             : 2"),
+        (&[query, "--format=csv"], "index, name"),
+        (&["-q", "-x"], "<nvidia_smi_log>"),
+    ];
+    for (arguments, shown) in ways {
+        let output = Case::new(program.clone())
+            .arguments(arguments)
+            .server("GTRACE_SOFTGPU_DEVICES", "2")
+            .mask(without_times)
+            .same_everywhere();
+        assert!(output.contains(shown), "{arguments:?}: {output}");
+    }
 }

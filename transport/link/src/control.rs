@@ -26,7 +26,9 @@ impl Frame {
     pub(crate) fn message<M: Message>(&self) -> Result<M, LinkError> {
         if self.op == control::REFUSED && M::OP != control::REFUSED {
             let Refused(reason) = Refused::parse(&self.payload)?;
-            return Err(LinkError::Refused(reason));
+            // Words of the other side, which are not to reach a terminal as commands.
+            let printable = reason.chars().map(|c| if c.is_control() { '?' } else { c });
+            return Err(LinkError::Refused(printable.collect()));
         }
         if self.op != M::OP {
             return Err(DecodeError::BadValue {

@@ -1,14 +1,28 @@
 //! From an operation's id to what makes its call.
 
-use gtrace_cuda::payload;
+use std::sync::Arc;
+
+use gtrace_cuda::{Kind, payload};
 use gtrace_protocol::{Flags, OpId, Reader, Writer, op_id};
 
 use crate::exec::{Bad, Code, Exec};
 use crate::generated::driver;
 use crate::special;
 
+const EVENT_RECORD: OpId = op_id("cuEventRecord");
+const EVENT_RECORD_WITH_FLAGS: OpId = op_id("cuEventRecordWithFlags");
+const EVENT_DESTROY: OpId = op_id("cuEventDestroy_v2");
+const CAPTURE_BEGIN: OpId = op_id("cuStreamBeginCapture_v2");
+const CAPTURE_END: OpId = op_id("cuStreamEndCapture");
+const COPY: OpId = op_id("cuMemcpy");
+const COPY_ASYNC: OpId = op_id("cuMemcpyAsync");
+const COPY_ON_DEVICE: OpId = op_id("cuMemcpyDtoD_v2");
+const COPY_ON_DEVICE_ASYNC: OpId = op_id("cuMemcpyDtoDAsync_v2");
+/// Calls that need no context, and that a thread without a live one makes so as to have one.
+pub(crate) const MAKES_A_CONTEXT: [OpId; 2] = [PRIMARY_RETAIN, CONTEXT_CREATE];
 const CONTEXT_CREATE: OpId = op_id("cuCtxCreate_v2");
 const CONTEXT_DESTROY: OpId = op_id("cuCtxDestroy_v2");
+const PRIMARY_RETAIN: OpId = op_id("cuDevicePrimaryCtxRetain");
 const PRIMARY_RESET: OpId = op_id("cuDevicePrimaryCtxReset_v2");
 const PRIMARY_RELEASE: OpId = op_id("cuDevicePrimaryCtxRelease_v2");
 
@@ -35,13 +49,61 @@ pub(crate) fn call(
     if exec.request.flags.has(Flags::NVML) {
         return special::nvml_call(exec, op, r, w);
     }
-    let code = driver::dispatch(op, exec, r, w)?;
-    if matches!(
-        op,
-        CONTEXT_CREATE | CONTEXT_DESTROY | PRIMARY_RESET | PRIMARY_RELEASE
-    ) {
-        // They change this thread's stack of contexts behind the cache.
-        exec.context_changed();
+    match op {
+        EVENT_RECORD | EVENT_RECORD_WITH_FLAGS => {
+            let event = r.clone().u64()?;
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                exec.recorded(event);
+            }
+            Ok(code)
+        }
+        EVENT_DESTROY => {
+            let session = Arc::clone(&exec.session);
+            let _alone = session.alive.destroying();
+            driver::dispatch(op, exec, r, w)
+        }
+        CONTEXT_DESTROY | PRIMARY_RESET | PRIMARY_RELEASE => {
+            let session = Arc::clone(&exec.session);
+            let _alone = session.alive.destroying();
+            let code = driver::dispatch(op, exec, r, w);
+            session.alive.context_ended();
+            // They change this thread's stack of contexts behind the cache, as does making one.
+            exec.context_changed();
+            code
+        }
+        PRIMARY_RETAIN => {
+            // A client calls it by one handle for ever, whatever the driver calls it next time.
+            let handle = r.clone().u64()?;
+            if Kind::Context.matches(handle) {
+                exec.handles.remove(Kind::Context, handle);
+            }
+            let code = driver::dispatch(op, exec, r, w)?;
+            exec.context_changed();
+            Ok(code)
+        }
+        CONTEXT_CREATE => {
+            let code = driver::dispatch(op, exec, r, w)?;
+            exec.context_changed();
+            Ok(code)
+        }
+        CAPTURE_BEGIN => {
+            exec.session.alive.capture_begins();
+            let code = driver::dispatch(op, exec, r, w);
+            if !matches!(code, Ok(0)) {
+                exec.session.alive.capture_ended();
+            }
+            code
+        }
+        CAPTURE_END => {
+            let code = driver::dispatch(op, exec, r, w);
+            exec.session.alive.capture_ended();
+            code
+        }
+        // Copies of the client's own memory come in other frames. The driver would take any other
+        // address for one of this process, and read or write there what the client likes.
+        COPY => driver::dispatch(COPY_ON_DEVICE, exec, r, w),
+        COPY_ASYNC => driver::dispatch(COPY_ON_DEVICE_ASYNC, exec, r, w),
+        op => driver::dispatch(op, exec, r, w),
     }
-    Ok(code)
 }

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use gtrace_cuda::Kind;
-use gtrace_link::{Link, LinkError};
-use gtrace_protocol::{DecodeError, Flags, HEADER_LEN, Header, SMALL_MAX};
+use gtrace_link::{Link, LinkError, LinkKind};
+use gtrace_protocol::{DecodeError, Flags, HEADER_LEN, Header};
 
 use crate::generated::driver::Driver;
 use crate::generated::nvml::Nvml;
 use crate::special;
+use crate::staging::{HALF, Staging};
 use crate::worker::handles::{Handles, INVALID_VALUE};
 use crate::worker::session::Session;
 use crate::worker::sticky::Untold;
 use crate::worker::time;
+use crate::worker::watermark::{Look, Records};
 
 pub(crate) use crate::worker::handles::Code;
 
@@ -37,8 +39,8 @@ impl From<LinkError> for Bad {
     }
 }
 
-/// Most bytes that are copied at once between device and link: what [`gtrace_link::Tx::reserve`] takes.
-const PIECE_MAX: usize = SMALL_MAX - HEADER_LEN;
+/// Bytes up to which a bulk part goes into one buffer with its header.
+const DIRECT: usize = 16 << 10;
 
 /// The libraries of a worker; they stay until its process ends.
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +81,9 @@ pub(crate) struct Exec {
     pub(crate) owed: u32,
     /// The context that is current in this thread, as frames name it; `None`: not known.
     context: Option<u32>,
+    records: Records,
     /// Bytes on their way between link and device.
-    pub(crate) staging: Vec<u8>,
+    pub(crate) staging: Staging,
 }
 
 impl Exec {
@@ -101,7 +104,8 @@ impl Exec {
             untold: Untold::default(),
             owed: 0,
             context: Some(0),
-            staging: Vec::new(),
+            records: Records::default(),
+            staging: Staging::new(libraries.driver),
         }
     }
 
@@ -144,6 +148,39 @@ impl Exec {
         self.context = None;
     }
 
+    /// The frame has recorded this event.
+    pub(crate) fn recorded(&mut self, event: u64) {
+        let look = Look {
+            alive: &self.session.alive,
+            handles: &self.handles,
+            query: self.driver.cuEventQuery,
+            now: self.begun_ns,
+        };
+        self.records.add(look, self.request.seq, event);
+    }
+
+    /// With nothing else to do: whether a further look at the oldest events may be worth it.
+    pub(crate) fn look_idly(&mut self) -> bool {
+        let look = Look {
+            alive: &self.session.alive,
+            handles: &self.handles,
+            query: self.driver.cuEventQuery,
+            now: self.begun_ns,
+        };
+        self.records.look_idly(look)
+    }
+
+    /// Up to which frame the records of events are complete.
+    fn watermark(&mut self) -> u64 {
+        let look = Look {
+            alive: &self.session.alive,
+            handles: &self.handles,
+            query: self.driver.cuEventQuery,
+            now: self.begun_ns,
+        };
+        self.records.watermark(look, self.request.seq)
+    }
+
     /// The header of a reply to the frame, without lengths and status.
     pub(crate) fn reply_header(&mut self) -> Header {
         let owed = u16::try_from(self.owed).unwrap_or(u16::MAX);
@@ -156,6 +193,7 @@ impl Exec {
         Header {
             op: self.request.op,
             seq: self.request.seq,
+            after: self.watermark(),
             sent_ns: time::now_ns(),
             context: self.untold.take(&self.session.lasting),
             flags: Flags::REPLY.with(nvml),
@@ -178,7 +216,7 @@ impl Exec {
         self.put_bytes(&header, small)
     }
 
-    fn put_bytes(&mut self, header: &Header, small: &[u8]) -> Result<(), LinkError> {
+    pub(crate) fn put_bytes(&mut self, header: &Header, small: &[u8]) -> Result<(), LinkError> {
         let len = HEADER_LEN + small.len();
         let room = self.link.tx.reserve(len)?;
         let (head, rest) = room.split_at_mut(HEADER_LEN);
@@ -207,7 +245,7 @@ impl Exec {
         &mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), Code>,
     ) -> Result<Result<(), Code>, LinkError> {
-        let in_place = self.link.info.kind == gtrace_link::LinkKind::SharedMemory;
+        let in_place = self.in_place();
         let mut outcome = Ok(());
         while self.bulk_left > 0 && outcome.is_ok() {
             let len = if in_place {
@@ -217,11 +255,8 @@ impl Exec {
                 self.link.rx.consume(len);
                 len
             } else {
-                // One large copy costs the driver less than many small ones.
-                let len = self.bulk_left.min(PIECE_MAX);
-                self.staging.resize(len.max(self.staging.len()), 0);
-                self.link.rx.read(&mut self.staging[..len])?;
-                outcome = take(&self.staging[..len]);
+                let len = self.receive_piece()?;
+                outcome = take(&self.staging.half()[..len]);
                 len
             };
             self.bulk_left -= len;
@@ -229,6 +264,23 @@ impl Exec {
         }
         self.skip_bulk()?;
         Ok(outcome)
+    }
+
+    /// Whether bytes of the link can be reached where they lie.
+    pub(crate) fn in_place(&self) -> bool {
+        self.link.info.kind == LinkKind::SharedMemory
+    }
+
+    /// Reads the next piece of the bulk part to the staging memory's next half; its length. It is
+    /// still to be taken off what is left.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn receive_piece(&mut self) -> Result<usize, LinkError> {
+        let len = self.bulk_left.min(HALF);
+        self.link.rx.read(&mut self.staging.half()[..len])?;
+        Ok(len)
     }
 
     /// Reads what is left of the bulk part to nowhere.
@@ -259,48 +311,85 @@ impl Exec {
         small: &[u8],
         mut give: impl FnMut(u64, &mut [u8]) -> Result<(), Code>,
     ) -> Result<Code, LinkError> {
-        let chunk = chunk
-            .clamp(4096, PIECE_MAX)
-            .min(self.link.info.chunk.max(4096));
+        let chunk = self.piece_of(chunk);
+        let in_place = self.in_place();
         let mut at = 0;
         loop {
-            let mut header = self.reply_header();
             let left = len - at;
             let piece = usize::try_from(left).map_or(chunk, |left| left.min(chunk));
             let last = piece as u64 == left;
-            let head = HEADER_LEN + if last { small.len() } else { 0 };
-            let room = self.link.tx.reserve(head + piece)?;
-            let (front, body) = room.split_at_mut(head);
-            let outcome = match piece {
-                0 => Ok(()),
-                piece => give(at, &mut body[..piece]),
+            let small = if last { small } else { &[] };
+            let mut header = self.reply_header();
+            let head = HEADER_LEN + small.len();
+            let in_place = in_place || piece <= DIRECT;
+            let outcome = match (piece, in_place) {
+                (0, _) => Ok(()),
+                (_, true) => give(
+                    at,
+                    &mut self.link.tx.reserve(head + piece)?[head..][..piece],
+                ),
+                (_, false) => give(at, &mut self.staging.half()[..piece]),
             };
             let sent = if outcome.is_ok() { piece } else { 0 };
-            let code = outcome.err().unwrap_or_default();
-            header.status = code.cast_unsigned();
-            if !last && outcome.is_ok() {
-                header.flags = header.flags.with(Flags::MORE);
+            let ends = self.fill_header(&mut header, outcome, last, (small.len(), sent));
+            if in_place {
+                // The room that was filled above, once more.
+                let room = self.link.tx.reserve(head + sent)?;
+                room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+                room[HEADER_LEN..head].copy_from_slice(small);
+                self.link.tx.commit(head + sent);
+                self.count_out(head + sent);
+            } else {
+                self.put_bytes(&header, small)?;
+                self.put_staged(sent)?;
             }
-            let ends = last || code != 0;
-            if ends {
-                header.queue_ns = time::short(self.queue_ns);
-                header.exec_ns = time::short(time::now_ns().saturating_sub(self.begun_ns));
-            }
-            header.set_payload(if last { small.len() } else { 0 }, sent);
-            front[..HEADER_LEN].copy_from_slice(&header.to_bytes());
-            if last {
-                front[HEADER_LEN..].copy_from_slice(small);
-            }
-            self.link.tx.commit(head + sent);
-            self.count_out(head + sent);
             self.moved += sent;
             at += piece as u64;
             if ends {
                 self.replied = true;
-                return Ok(code);
+                return Ok(outcome.err().unwrap_or_default());
             }
             // The other side takes this piece while the next one is copied.
             self.link.tx.flush()?;
         }
+    }
+
+    /// Bytes of a piece of an answer, if the client wants at most `chunk`.
+    pub(crate) fn piece_of(&self, chunk: usize) -> usize {
+        chunk.clamp(4096, HALF)
+    }
+
+    /// Completes the header of a piece of an answer, with arguments and bulk part of `lengths`;
+    /// whether it is the last.
+    pub(crate) fn fill_header(
+        &self,
+        header: &mut Header,
+        outcome: Result<(), Code>,
+        last: bool,
+        lengths: (usize, usize),
+    ) -> bool {
+        header.status = outcome.err().unwrap_or_default().cast_unsigned();
+        let ends = last || outcome.is_err();
+        if ends {
+            header.queue_ns = time::short(self.queue_ns);
+            header.exec_ns = time::short(time::now_ns().saturating_sub(self.begun_ns));
+        } else {
+            header.flags = header.flags.with(Flags::MORE);
+        }
+        header.set_payload(lengths.0, lengths.1);
+        ends
+    }
+
+    /// Sends the first `len` bytes of the staging memory's next half behind what was put.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn put_staged(&mut self, len: usize) -> Result<(), LinkError> {
+        if len > 0 {
+            self.link.tx.bulk(&self.staging.half()[..len])?;
+            self.count_out(len);
+        }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod generated;
 mod names;
 pub mod options;
 mod special;
+mod staging;
 pub mod stats;
 mod supervisor;
 mod tls;

@@ -29,8 +29,18 @@ const PTX: &str = "
 ";
 
 fn load(client: &mut Client, handle: u64, image: &[u8], with_image: bool) -> (u32, Loaded) {
+    load_as(client, LoadKind::Module, handle, image, with_image)
+}
+
+fn load_as(
+    client: &mut Client,
+    kind: LoadKind,
+    handle: u64,
+    image: &[u8],
+    with_image: bool,
+) -> (u32, Loaded) {
     let load = Load {
-        kind: LoadKind::Module,
+        kind,
         handle,
         hash: Sha256::digest(image).into(),
         size: image.len() as u64,
@@ -38,7 +48,11 @@ fn load(client: &mut Client, handle: u64, image: &[u8], with_image: bool) -> (u3
         library: Vec::new(),
     };
     let bulk = if with_image { image } else { &[] };
-    let answer = client.call_op(op_id("cuModuleLoadData"), &bytes(&load), bulk);
+    let op = match kind {
+        LoadKind::Module => op_id("cuModuleLoadData"),
+        LoadKind::Library => op_id("cuLibraryLoadData"),
+    };
+    let answer = client.call_op(op, &bytes(&load), bulk);
     let loaded = Loaded::read(&mut Reader::new(&answer.small)).unwrap();
     (answer.header.status, loaded)
 }
@@ -333,4 +347,98 @@ fn a_client_chooses_among_the_permitted_devices() {
         "{}",
         snapshot.devices[0].name
     );
+}
+
+/// Kernels of a module, `count` of them.
+fn many(count: usize) -> Vec<u8> {
+    let head = ".version 7.0\n.target sm_70\n.address_size 64\n".to_owned();
+    let kernel = |n: usize| format!(".visible .entry k{n}(.param .u32 a) {{ ret; }}\n");
+    let text: String = (0..count).map(kernel).collect();
+    (head + &text + "\0").into_bytes()
+}
+
+#[test]
+fn a_load_tells_of_its_functions_unless_they_are_many() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    for (handle, count) in [(1, 3), (2, payload::FUNCTIONS_MAX), (3, 1000)] {
+        let (status, loaded) = load(&mut client, Kind::Module.handle(handle), &many(count), true);
+        assert_eq!(status, 0);
+        let told = loaded.functions.len();
+        assert_eq!(told, if count == 1000 { 0 } else { count });
+        for (_, info) in &loaded.functions {
+            let parameters = info.parameters.as_ref().unwrap();
+            assert_eq!(parameters.len(), 1);
+            assert!(!info.attributes.is_empty());
+        }
+    }
+    // What was told of is asked for without waiting; what is wrong with it is told later.
+    let get = |name, function| GetFunction {
+        handle: Kind::Function.handle(function),
+        of: Kind::Module.handle(1),
+        name,
+    };
+    client.one_way("cuModuleGetFunction", &bytes(&get("k1", 7)), &[]);
+    assert_eq!(attribute(&mut client, Kind::Function.handle(7)), 0);
+    client.one_way("cuModuleGetFunction", &bytes(&get("none", 8)), &[]);
+    let answer = client.call("cuCtxSynchronize", &[]);
+    assert_eq!(answer.header.context, 500);
+    let (status, _) = load_as(
+        &mut client,
+        LoadKind::Library,
+        Kind::Library.handle(1),
+        &many(3),
+        true,
+    );
+    assert_eq!(status, 0);
+}
+
+/// Asks for an attribute of a function.
+fn attribute(client: &mut Client, function: u64) -> u32 {
+    let mut arguments = 0u32.to_le_bytes().to_vec();
+    arguments.extend(function.to_le_bytes());
+    let answer = client.call("cuFuncGetAttribute", &arguments);
+    assert_eq!(answer.header.context, 0);
+    answer.header.status
+}
+
+/// The second of both numbers in an answer.
+fn second(small: &[u8]) -> u64 {
+    u64::from_le_bytes(*small[8..].first_chunk().unwrap())
+}
+
+#[test]
+fn functions_end_with_their_module_or_library_however_they_were_found() {
+    const INVALID_HANDLE: u32 = 400;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let module = Kind::Module.handle(1);
+    assert_eq!(load(&mut client, module, &many(1), true).0, 0);
+    let mut arguments = 1u32.to_le_bytes().to_vec();
+    arguments.extend(module.to_le_bytes());
+    let answer = client.call("cuModuleEnumerateFunctions", &arguments);
+    let function = second(&answer.small);
+    assert_eq!(attribute(&mut client, function), 0);
+    client.one_way("cuModuleUnload", &module.to_le_bytes(), &[]);
+    assert_eq!(attribute(&mut client, function), INVALID_HANDLE);
+
+    let library = Kind::Library.handle(2);
+    let loaded = load_as(&mut client, LoadKind::Library, library, &many(1), true);
+    assert_eq!((loaded.0, loaded.1.functions.len()), (0, 1));
+    arguments.truncate(4);
+    arguments.extend(library.to_le_bytes());
+    let answer = client.call("cuLibraryEnumerateKernels", &arguments);
+    let kernel = second(&answer.small);
+    let function = Kind::Function.handle(3);
+    let mut arguments = function.to_le_bytes().to_vec();
+    arguments.extend(kernel.to_le_bytes());
+    let answer = client.call("cuKernelGetFunction", &arguments);
+    assert_eq!(answer.header.status, 0);
+    for handle in [kernel, function] {
+        assert_eq!(attribute(&mut client, handle), 0);
+    }
+    client.one_way("cuLibraryUnload", &library.to_le_bytes(), &[]);
+    for handle in [kernel, function] {
+        assert_eq!(attribute(&mut client, handle), INVALID_HANDLE);
+    }
 }

@@ -3,22 +3,27 @@
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]
 
+mod primary;
+
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_uint, c_ulonglong};
 use std::ptr::without_provenance_mut;
 
+use gtrace_cuda::context_of_frame;
 use gtrace_cuda::types::driver::{self as cuda, CUcontext, CUdevice, CUresult};
-use gtrace_cuda::{Kind, context_of_frame};
-use gtrace_protocol::{Flags, op_id};
+use gtrace_protocol::op_id;
 
 use crate::contexts::Known;
 use crate::device::device;
-use crate::entry::{check, done, exchange, mint};
+use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::settled;
 use crate::state::{lock, write};
 use crate::stats::local;
+use crate::tables;
+
+pub(crate) use primary::*;
 
 /// A context that is, or was, current.
 #[derive(Clone, Copy)]
@@ -124,128 +129,12 @@ pub(crate) unsafe fn put_wanted<T>(to: *mut T, value: T) {
     }
 }
 
-pub(crate) unsafe fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        device(session, dev)?;
-        if pctx.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let mut contexts = lock(&session.state.contexts);
-        let primary = contexts.primary(dev);
-        if primary.handle == 0 {
-            primary.handle = mint(Kind::Context);
-        }
-        let handle = primary.handle;
-        if primary.retains == 0 {
-            const OP: u32 = op_id("cuDevicePrimaryCtxRetain");
-            let flags = primary.flags.unwrap_or_default();
-            exchange(
-                session,
-                OP,
-                Flags::default(),
-                |w| {
-                    w.u64(handle);
-                    w.i32(dev);
-                    Ok(())
-                },
-                |_| Ok(()),
-            )?;
-            let known = Known {
-                device: dev,
-                flags,
-                primary: true,
-            };
-            contexts.add(handle, known);
-        } else {
-            local!("cuDevicePrimaryCtxRetain");
-        }
-        contexts.primary(dev).retains += 1;
-        // SAFETY: a pointer of the program.
-        unsafe { put(pctx, pointer(handle)) }
-    })
-}
-
-pub(crate) unsafe fn cuDevicePrimaryCtxRelease_v2(dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        device(session, dev)?;
-        let mut contexts = lock(&session.state.contexts);
-        let primary = contexts.primary(dev);
-        match primary.retains {
-            0 => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
-            1 => {}
-            _ => {
-                primary.retains -= 1;
-                local!("cuDevicePrimaryCtxRelease_v2");
-                return Ok(());
-            }
-        }
-        primary.retains = 0;
-        let handle = primary.handle;
-        contexts.remove(handle);
-        drop(contexts);
-        // SAFETY: no pointers.
-        let released = check(unsafe { remote::cuDevicePrimaryCtxRelease_v2(dev) });
-        forget(session, handle);
-        released
-    })
-}
-
-pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        device(session, dev)?;
-        // SAFETY: no pointers.
-        check(unsafe { remote::cuDevicePrimaryCtxReset_v2(dev) })?;
-        let mut contexts = lock(&session.state.contexts);
-        let primary = contexts.primary(dev);
-        primary.retains = 0;
-        let handle = primary.handle;
-        contexts.remove(handle);
-        drop(contexts);
-        forget(session, handle);
-        session.set_broken(0);
-        Ok(())
-    })
-}
-
 /// A context is gone, and what it had with it.
 fn forget(session: &Session, handle: u64) {
     write(&session.state.allocations).forget_context(handle);
     lock(&session.state.functions).forget_context(handle);
-}
-
-pub(crate) unsafe fn cuDevicePrimaryCtxGetState(
-    dev: CUdevice,
-    flags: *mut c_uint,
-    active: *mut c_int,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let first = device(session, dev)?.primary_flags;
-        let primary = *lock(&session.state.contexts).primary(dev);
-        local!("cuDevicePrimaryCtxGetState");
-        // SAFETY: pointers of the program.
-        unsafe {
-            put(flags, primary.flags.unwrap_or(first))?;
-            put(active, i32::from(primary.retains > 0))
-        }
-    })
-}
-
-pub(crate) unsafe fn cuDevicePrimaryCtxSetFlags_v2(dev: CUdevice, flags: c_uint) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: no pointers.
-        check(unsafe { remote::cuDevicePrimaryCtxSetFlags_v2(dev, flags) })?;
-        let mut contexts = lock(&session.state.contexts);
-        let primary = contexts.primary(dev);
-        primary.flags = Some(flags);
-        let handle = primary.handle;
-        contexts.set_flags(handle, flags);
-        Ok(())
-    })
+    session.state.events.forget();
+    tables::context_ended(handle);
 }
 
 pub(crate) unsafe fn cuCtxCreate_v2(

@@ -3,10 +3,10 @@
 // Reads names and writes results through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
-use std::ffi::{CStr, CString, c_char, c_int};
+mod record;
+
+use std::ffi::{CStr, c_char, c_int};
 use std::ptr::without_provenance_mut;
-use std::sync::atomic::{AtomicI32, Ordering};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{FunctionInfo, GetFunction, Parameter, Payload as _};
@@ -14,167 +14,44 @@ use gtrace_cuda::types::driver::{
     self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUlibrary, CUmodule,
     CUresult,
 };
-use gtrace_protocol::{Flags, OpId, op_id};
+use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context::{self, put, put_wanted};
-use crate::entry::{check, done, exchange, mint};
+use crate::copy::push;
+use crate::entry::{check, done, exchange, mint, written};
 use crate::generated::driver::remote;
-use crate::session::{self, Session};
+use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
 
-/// Attributes that have a place of their own; CUDA 13 defines 16.
-const ATTRIBUTES: usize = 32;
-const UNKNOWN: i32 = i32::MIN;
-
-/// A function or kernel.
-pub(crate) struct Record {
-    /// Module or library.
-    pub(crate) owner: u64,
-    name: CString,
-    /// Where its parameters lie; `None` if the driver does not tell.
-    pub(crate) parameters: Option<Box<[Parameter]>>,
-    /// Bytes of all parameters.
-    pub(crate) parameter_bytes: usize,
-    attributes: [AtomicI32; ATTRIBUTES],
-}
-
-impl Record {
-    pub(crate) fn new(owner: u64, name: CString, info: &FunctionInfo) -> Self {
-        let parameters = info.parameters.as_deref().map(Box::from);
-        let end = |p: &Parameter| p.offset as usize + p.size as usize;
-        let record = Self {
-            owner,
-            name,
-            parameter_bytes: info.parameters.iter().flatten().map(end).max().unwrap_or(0),
-            parameters,
-            attributes: [const { AtomicI32::new(UNKNOWN) }; ATTRIBUTES],
-        };
-        for (attribute, value) in &info.attributes {
-            record.set(attribute.cast_unsigned(), *value);
-        }
-        record
-    }
-
-    /// An attribute, if it is known.
-    #[inline]
-    pub(crate) fn attribute(&self, attribute: CUfunction_attribute) -> Option<i32> {
-        let value = self
-            .attributes
-            .get(attribute as usize)?
-            .load(Ordering::Relaxed);
-        (value != UNKNOWN).then_some(value)
-    }
-
-    fn set(&self, attribute: CUfunction_attribute, value: i32) {
-        if let Some(place) = self.attributes.get(attribute as usize) {
-            place.store(value, Ordering::Relaxed);
-        }
-    }
-}
-
-/// What answers questions that are asked again and again.
-#[derive(Default)]
-pub(crate) struct Functions {
-    /// Functions by module and name, kernels by library and name.
-    by_name: HashMap<(u64, CString), u64>,
-    /// Functions of kernels, by kernel and context.
-    of_kernels: HashMap<(u64, u64), u64>,
-    /// Records of handles that the server minted.
-    foreign: HashMap<u64, &'static Record>,
-    /// Stream priorities by context: least and greatest.
-    pub(crate) priorities: HashMap<u64, (i32, i32)>,
-    /// Answers about occupancy.
-    pub(crate) occupancy: HashMap<[u64; 5], u64>,
-}
-
-impl Functions {
-    /// A context is gone.
-    pub(crate) fn forget_context(&mut self, context: u64) {
-        self.of_kernels.retain(|(_, of), _| *of != context);
-        self.priorities.remove(&context);
-    }
-
-    /// A module or library is gone.
-    fn forget_owner(&mut self, owner: u64) {
-        self.by_name.retain(|(of, _), _| *of != owner);
-    }
-
-    /// What a function can hold at once depends on its attributes, which have changed.
-    fn forget_occupancy(&mut self, function: u64) {
-        self.occupancy.retain(|key, _| key[0] != function);
-    }
-}
-
-/// The record of a function's or a kernel's handle, if it was minted here.
-#[inline]
-pub(crate) fn record(session: &'static Session, handle: u64) -> Option<&'static Record> {
-    let counter = handle << 8 >> 12;
-    if Kind::Function.matches(handle) {
-        session.state.function_slots.get(counter)
-    } else if Kind::Kernel.matches(handle) {
-        session.state.kernel_slots.get(counter)
-    } else {
-        None
-    }
-}
-
-/// The record of any function or kernel; asks the server about one that the server minted.
-///
-/// # Errors
-///
-/// INVALID_HANDLE.
-#[inline]
-pub(crate) fn any_record(
-    session: &'static Session,
-    handle: u64,
-) -> Result<&'static Record, CUresult> {
-    let minted_here = handle & gtrace_cuda::SERVER_MINTED == 0;
-    match record(session, handle) {
-        Some(record) if minted_here => Ok(record),
-        _ => foreign(session, handle),
-    }
-}
-
-#[cold]
-fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
-    let is_function = Kind::Function.matches(handle) || Kind::Kernel.matches(handle);
-    if !is_function || handle & gtrace_cuda::SERVER_MINTED == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-    }
-    if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
-        return Ok(record);
-    }
-    let function: CUfunction = without_provenance_mut(handle as usize);
-    let mut info = FunctionInfo::default();
-    let mut parameters = Vec::new();
-    let known = loop {
-        let (mut offset, mut size) = (0, 0);
-        // SAFETY: both are writable.
-        let code = unsafe {
-            remote::cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)
-        };
-        match code {
-            cuda::CUDA_SUCCESS => parameters.push(Parameter {
-                offset: offset as u32,
-                size: size as u32,
-            }),
-            // Behind the last one.
-            cuda::CUDA_ERROR_INVALID_VALUE => break true,
-            cuda::CUDA_ERROR_INVALID_HANDLE => return Err(code),
-            _ => break false,
-        }
-    };
-    info.parameters = known.then_some(parameters);
-    let record: &'static Record = Box::leak(Box::new(Record::new(0, CString::default(), &info)));
-    lock(&session.state.functions)
-        .foreign
-        .insert(handle, record);
-    Ok(record)
-}
+use record::ATTRIBUTES;
+pub(crate) use record::{Functions, Record, any_record, record};
 
 fn number<T>(handle: *mut T) -> u64 {
     handle.addr() as u64
+}
+
+/// What the server answers about a function or kernel.
+fn asked(
+    session: &'static Session,
+    op: OpId,
+    request: &GetFunction<'_>,
+) -> Result<FunctionInfo, CUresult> {
+    let mut info = FunctionInfo::default();
+    exchange(
+        session,
+        op,
+        Flags::default(),
+        |w| {
+            request.write(w);
+            Ok(())
+        },
+        |r| {
+            info = FunctionInfo::read(r)?;
+            Ok(())
+        },
+    )?;
+    Ok(info)
 }
 
 /// `cuModuleGetFunction` and `cuLibraryGetKernel`.
@@ -202,20 +79,23 @@ fn get(
         of: owner,
         name: text,
     };
-    let mut info = FunctionInfo::default();
-    exchange(
-        session,
-        op,
-        Flags::default(),
-        |w| {
-            request.write(w);
-            Ok(())
-        },
-        |r| {
-            info = FunctionInfo::read(r)?;
-            Ok(())
-        },
-    )?;
+    let told = lock(&session.state.functions).told.remove(&key);
+    let info = match told {
+        // It is there, so that nothing has to be waited for.
+        Some(info) => {
+            with_lane(session, |lane| {
+                let write = |w: &mut Writer| {
+                    request.write(w);
+                    Ok(())
+                };
+                written(lane, write, |lane, small| {
+                    push(lane, op, Flags::default(), small, &[])
+                })
+            })?;
+            info
+        }
+        None => asked(session, op, &request)?,
+    };
     let slots = match kind {
         Kind::Kernel => &session.state.kernel_slots,
         _ => &session.state.function_slots,
@@ -477,30 +357,4 @@ pub(crate) unsafe fn cuKernelGetParamInfo(
 ) -> CUresult {
     // SAFETY: pointers of the program.
     done(|| unsafe { parameter(number(kernel), paramIndex, paramOffset, paramSize) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_knows_what_it_was_told() {
-        let info = FunctionInfo {
-            parameters: Some(vec![
-                Parameter { offset: 0, size: 8 },
-                Parameter {
-                    offset: 8,
-                    size: 12,
-                },
-            ]),
-            attributes: vec![(0, 1024), (8, 49152), (500, 1)],
-        };
-        let record = Record::new(1, CString::default(), &info);
-        assert_eq!(record.parameter_bytes, 20);
-        assert_eq!(record.attribute(0), Some(1024));
-        assert_eq!(record.attribute(1), None);
-        assert_eq!(record.attribute(500), None);
-        record.set(8, 65536);
-        assert_eq!(record.attribute(8), Some(65536));
-    }
 }

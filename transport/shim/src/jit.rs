@@ -1,26 +1,16 @@
-//! Options of the JIT compiler, and the linker (`cuLink*`).
+//! Options of the JIT compiler, and the logs that it writes to the program's buffers.
 
 // Reads options and writes logs through pointers of the program.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt as _;
-use std::ptr::without_provenance_mut;
 use std::{fs, slice};
 
-use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{JitOptions, LinkAdd, LinkCreate, Logs, Payload as _};
-use gtrace_cuda::types::driver::{
-    self as cuda, CUjit_option, CUjitInputType, CUlinkState, CUresult,
-};
-use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
+use gtrace_cuda::payload::{JitOptions, Logs};
+use gtrace_cuda::types::driver::{self as cuda, CUjit_option, CUresult};
 
-use crate::clock;
-use crate::context::{put, put_wanted};
-use crate::entry::{Call, check, done, exchange, mint, written};
 use crate::log;
-use crate::session::{self, with_lane};
-use crate::state::lock;
 
 /// A buffer of the program for a log.
 #[derive(Clone, Copy, Default)]
@@ -144,137 +134,6 @@ unsafe fn give_log(buffer: Buffer, log: &[u8]) {
     }
 }
 
-/// A linker.
-#[derive(Default)]
-pub(crate) struct Linker {
-    wanted: Wanted,
-    /// What was linked: the program may read it until the linker is destroyed.
-    image: Vec<u8>,
-}
-
-fn number(state: CUlinkState) -> u64 {
-    state.addr() as u64
-}
-
-pub(crate) unsafe fn cuLinkCreate_v2(
-    numOptions: c_uint,
-    options: *mut CUjit_option,
-    optionValues: *mut *mut c_void,
-    stateOut: *mut CUlinkState,
-) -> CUresult {
-    const OP: OpId = op_id("cuLinkCreate_v2");
-    done(|| {
-        let session = session::cuda()?;
-        if stateOut.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: the program's arrays, which it keeps until the linker is destroyed, as CUDA asks.
-        let (jit, wanted) = unsafe { self::options(numOptions, options, optionValues) }?;
-        let handle = mint(Kind::Link);
-        exchange(
-            session,
-            OP,
-            Flags::default(),
-            |w| {
-                LinkCreate { handle, jit }.write(w);
-                Ok(())
-            },
-            |_| Ok(()),
-        )?;
-        let linker = Linker {
-            wanted,
-            image: Vec::new(),
-        };
-        lock(&session.state.linkers).insert(handle, linker);
-        // SAFETY: a pointer of the program.
-        unsafe { put(stateOut, without_provenance_mut(handle as usize)) }
-    })
-}
-
-fn wanted(session: &session::Session, state: u64) -> Result<Wanted, CUresult> {
-    let linkers = lock(&session.state.linkers);
-    let linker = linkers.get(&state).ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)?;
-    Ok(linker.wanted)
-}
-
-fn add(
-    state: CUlinkState,
-    kind: CUjitInputType,
-    data: &[u8],
-    name: &str,
-    jit: JitOptions,
-) -> Result<(), CUresult> {
-    const OP: OpId = op_id("cuLinkAddData_v2");
-    let session = session::cuda()?;
-    let wanted = wanted(session, number(state))?;
-    if data.len() > BULK_MAX {
-        log::once(
-            "cuLinkAddData",
-            "an input of the linker is larger than 16 MiB",
-        );
-        return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
-    }
-    with_lane(session, |lane| {
-        let began = clock::now();
-        let add = LinkAdd {
-            state: number(state),
-            kind,
-            name,
-            jit,
-        };
-        let mut call = written(
-            lane,
-            |w| {
-                add.write(w);
-                Ok(())
-            },
-            |lane, small| Call::new(OP, Flags::default(), began).send(lane, small, data),
-        )?;
-        #[allow(
-            clippy::redundant_closure,
-            reason = "the bare function has one lifetime only"
-        )]
-        let logs = call.always(lane, |r| Logs::read(r))?;
-        // SAFETY: the program keeps them until the linker is destroyed, as CUDA asks.
-        unsafe { wanted.give(&logs) };
-        let outcome = lane.outcome(&call.header);
-        call.end();
-        check(outcome)
-    })
-}
-
-pub(crate) unsafe fn cuLinkAddData_v2(
-    state: CUlinkState,
-    type_: CUjitInputType,
-    data: *mut c_void,
-    size: usize,
-    name: *const c_char,
-    numOptions: c_uint,
-    options: *mut CUjit_option,
-    optionValues: *mut *mut c_void,
-) -> CUresult {
-    done(|| {
-        if data.is_null() || size == 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: the program's arrays and bytes.
-        let ((jit, _), data) = unsafe {
-            (
-                self::options(numOptions, options, optionValues)?,
-                slice::from_raw_parts(data.cast::<u8>(), size),
-            )
-        };
-        let name = match name.is_null() {
-            true => String::new(),
-            // SAFETY: a string of the program.
-            false => unsafe { CStr::from_ptr(name) }
-                .to_string_lossy()
-                .into_owned(),
-        };
-        add(state, type_, data, &name, jit)
-    })
-}
-
 /// Reads a file that the program names: it is a file of this machine.
 ///
 /// # Errors
@@ -294,112 +153,10 @@ pub(crate) unsafe fn file(path: *const c_char) -> Result<Vec<u8>, CUresult> {
     fs::read(path).map_err(|_| cuda::CUDA_ERROR_FILE_NOT_FOUND)
 }
 
-pub(crate) unsafe fn cuLinkAddFile_v2(
-    state: CUlinkState,
-    type_: CUjitInputType,
-    path: *const c_char,
-    numOptions: c_uint,
-    options: *mut CUjit_option,
-    optionValues: *mut *mut c_void,
-) -> CUresult {
-    done(|| {
-        // SAFETY: the program's string and arrays.
-        let (mut data, (jit, _)) = unsafe {
-            (
-                file(path)?,
-                self::options(numOptions, options, optionValues)?,
-            )
-        };
-        if type_ == cuda::CU_JIT_INPUT_PTX && data.last() != Some(&0) {
-            data.push(0);
-        }
-        // SAFETY: the program's string, which `file` has read.
-        let name = unsafe { CStr::from_ptr(path) }.to_string_lossy();
-        add(state, type_, &data, &name, jit)
-    })
-}
-
-pub(crate) unsafe fn cuLinkComplete(
-    state: CUlinkState,
-    cubinOut: *mut *mut c_void,
-    sizeOut: *mut usize,
-) -> CUresult {
-    const OP: OpId = op_id("cuLinkComplete");
-    done(|| {
-        let session = session::cuda()?;
-        if cubinOut.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let wanted = wanted(session, number(state))?;
-        let image = with_lane(session, |lane| {
-            let began = clock::now();
-            let mut call = written(
-                lane,
-                |w| {
-                    w.u64(number(state));
-                    Ok(())
-                },
-                |lane, small| Call::new(OP, Flags::default(), began).send(lane, small, &[]),
-            )?;
-            let mut image = Vec::new();
-            loop {
-                let header = call.header;
-                let last = !header.flags.has(Flags::MORE);
-                let logs = lane.arguments(&header, |r| match last {
-                    true => Logs::read(r).map(Some),
-                    false => Ok(None),
-                })?;
-                let at = image.len();
-                image.resize(at + header.bulk(), 0);
-                lane.bulk(&mut image[at..])?;
-                if let Some(logs) = logs {
-                    // SAFETY: the program keeps them until the linker is destroyed, as CUDA asks.
-                    unsafe { wanted.give(&logs) };
-                    break;
-                }
-                call.next(lane)?;
-            }
-            let outcome = lane.outcome(&call.header);
-            call.received(image.len());
-            call.end();
-            check(outcome)?;
-            Ok(image)
-        })?;
-        let mut linkers = lock(&session.state.linkers);
-        let linker = linkers.get_mut(&number(state));
-        let linker = linker.ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)?;
-        linker.image = image;
-        // SAFETY: pointers of the program.
-        unsafe {
-            put_wanted(sizeOut, linker.image.len());
-            put(cubinOut, linker.image.as_mut_ptr().cast())
-        }
-    })
-}
-
-pub(crate) unsafe fn cuLinkDestroy(state: CUlinkState) -> CUresult {
-    const OP: OpId = op_id("cuLinkDestroy");
-    done(|| {
-        let session = session::cuda()?;
-        let handle = number(state);
-        if lock(&session.state.linkers).remove(&handle).is_none() {
-            return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-        }
-        exchange(
-            session,
-            OP,
-            Flags::default(),
-            |w| {
-                w.u64(handle);
-                Ok(())
-            },
-            |_| Ok(()),
-        )
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use std::ptr::without_provenance_mut;
+
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@
 //! this lane, can send what lies in it. The receiving half is the thread's own.
 
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
@@ -14,6 +14,7 @@ use gtrace_protocol::{
     Writer, control,
 };
 
+use crate::events::Mark;
 use crate::session::Session;
 use crate::{clock, flusher, fork, log, stats, status};
 
@@ -27,6 +28,8 @@ const IDLE_NS: u64 = 50_000;
 /// The sending half.
 pub(crate) struct Outgoing {
     number: u16,
+    /// Up to which of its frames the records of events are complete, as the server said last.
+    watermark: AtomicU64,
     /// Another thread's call waits for what lies here.
     hurry: AtomicBool,
     end: Ender,
@@ -82,6 +85,22 @@ impl Outgoing {
     pub(crate) const fn number(&self) -> u16 {
         self.number
     }
+
+    /// Up to which of its frames the records of events are complete.
+    #[inline]
+    pub(crate) fn watermark(&self) -> u64 {
+        self.watermark.load(Ordering::Acquire)
+    }
+
+    /// A frame of the server has come.
+    #[inline]
+    fn heard(&self, header: &Header) {
+        // A server of an earlier version says nothing. The lane's thread alone writes it.
+        let complete = After(header.after).seq();
+        if complete > self.watermark.load(Ordering::Relaxed) {
+            self.watermark.store(complete, Ordering::Release);
+        }
+    }
 }
 
 /// A frame to send.
@@ -111,6 +130,8 @@ pub(crate) struct Lane {
     sticky: CUresult,
     /// The last frame of another lane that was hurried on.
     hurried: u64,
+    /// Number of the last frame.
+    sent: u64,
     generation: u32,
     /// A flush costs no system call while the other side is awake.
     cheap_flush: bool,
@@ -120,6 +141,7 @@ impl Lane {
     pub(crate) fn new(session: &'static Session, link: Link, number: u16, credits: u32) -> Self {
         let out = Arc::new(Outgoing {
             number,
+            watermark: AtomicU64::new(0),
             hurry: AtomicBool::new(false),
             end: link.end,
             sending: Mutex::new(Sending {
@@ -141,6 +163,7 @@ impl Lane {
             scratch: Vec::with_capacity(4096),
             sticky: 0,
             hurried: 0,
+            sent: 0,
             generation: fork::generation(),
             cheap_flush: link.info.kind == LinkKind::SharedMemory,
         }
@@ -154,6 +177,12 @@ impl Lane {
     /// Whether it was opened before a fork.
     pub(crate) fn is_foreign(&self) -> bool {
         self.generation != fork::generation()
+    }
+
+    /// The last frame that was sent.
+    #[inline]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark::new(Arc::clone(&self.out), self.sent)
     }
 
     /// An empty writer, to be given back with [`Lane::give_back`].
@@ -235,6 +264,7 @@ impl Lane {
             sending.left.add(frame.op, ns, payload);
         }
         drop(sending);
+        self.sent = seq;
         if !now {
             self.session.flusher.arm();
         }
@@ -258,6 +288,7 @@ impl Lane {
         self.rx.consume(len);
         self.skip(header.bulk())?;
         self.credits = self.credits.saturating_add(header.credit.into());
+        self.out.heard(header);
         match header.op {
             control::GOODBYE => Err(LinkError::Closed(match reason.is_empty() {
                 true => self.session.peer(),
@@ -305,6 +336,7 @@ impl Lane {
                 }));
             }
             self.credits = self.credits.saturating_add(header.credit.into());
+            self.out.heard(&header);
             return Ok(header);
         }
     }

@@ -16,6 +16,7 @@ mod contexts;
 mod copy;
 mod device;
 mod entry;
+mod events;
 mod flusher;
 mod fork;
 mod functions;
@@ -26,6 +27,7 @@ mod image;
 mod jit;
 mod lane;
 mod launch;
+mod linker;
 mod log;
 mod lookup;
 mod memory;
@@ -43,6 +45,7 @@ mod slots;
 mod state;
 mod stats;
 mod status;
+mod tables;
 mod version;
 
 /// Functions that are written by hand, for the generated symbols.
@@ -51,11 +54,12 @@ mod local {
     pub(crate) use crate::context::*;
     pub(crate) use crate::copy::*;
     pub(crate) use crate::device::*;
+    pub(crate) use crate::events::*;
     pub(crate) use crate::functions::*;
     pub(crate) use crate::host_functions::*;
     pub(crate) use crate::host_memory::*;
-    pub(crate) use crate::jit::*;
     pub(crate) use crate::launch::*;
+    pub(crate) use crate::linker::*;
     pub(crate) use crate::lookup::*;
     pub(crate) use crate::memory::*;
     pub(crate) use crate::module::*;

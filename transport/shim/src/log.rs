@@ -8,9 +8,21 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 static FILE: OnceLock<Option<File>> = OnceLock::new();
 
+/// Most characters of a line.
+const LINE_MAX: usize = 2000;
+
+/// A line of `text`. Some of it may be a server's words, which are not to reach a terminal as commands.
+fn line(text: &str) -> String {
+    let printable = text.chars().take(LINE_MAX);
+    let printable: String = printable
+        .map(|c| if c.is_control() { '?' } else { c })
+        .collect();
+    format!("gtrace: {printable}\n")
+}
+
 /// Writes one line.
 pub(crate) fn say(text: &str) {
-    let line = format!("gtrace: {text}\n");
+    let line = line(text);
     let file = FILE.get_or_init(|| {
         let path = std::env::var_os("GTRACE_LOG").filter(|path| !path.is_empty())?;
         OpenOptions::new().append(true).create(true).open(path).ok()
@@ -49,6 +61,12 @@ fn first(key: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_cannot_speak_to_the_terminal() {
+        assert_eq!(line("gone (\x1b[2J\n)"), "gtrace: gone (?[2J?)\n");
+        assert!(line(&"x".repeat(1 << 22)).len() < LINE_MAX + 20);
+    }
 
     #[test]
     fn a_key_is_new_once() {

@@ -13,8 +13,8 @@ use gtrace_cuda::types::driver::{
 use crate::context::{put, put_wanted};
 use crate::entry::done;
 use crate::generated::driver::SYMBOLS;
-use crate::log;
 use crate::stats::local;
+use crate::{log, tables};
 
 /// The address of a symbol.
 fn address(symbol: &str) -> Option<*const c_void> {
@@ -22,6 +22,42 @@ fn address(symbol: &str) -> Option<*const c_void> {
     SYMBOLS.get(at).map(|entry| entry.1)
 }
 
+/// The address, null for a name that is not found, and why.
+///
+/// # Safety
+///
+/// A string, and a place for the address.
+unsafe fn find(
+    symbol: *const c_char,
+    pfn: *mut *mut c_void,
+    version: c_int,
+    flags: cuuint64_t,
+) -> Result<CUdriverProcAddressQueryResult, CUresult> {
+    if symbol.is_null() || pfn.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    let name = unsafe { CStr::from_ptr(symbol) }.to_string_lossy();
+    let version = u32::try_from(version).unwrap_or_default();
+    let found = match lookup(&name, version, flags) {
+        Lookup::Symbol(symbol) => address(&symbol).ok_or_else(|| {
+            log::once(&symbol, &format!("{symbol} is described and not exported"));
+            cuda::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+        }),
+        Lookup::VersionNotSufficient => Err(cuda::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
+        Lookup::NotFound => Err(cuda::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND),
+    };
+    let (address, status) = match found {
+        Ok(address) => (address.cast_mut(), cuda::CU_GET_PROC_ADDRESS_SUCCESS),
+        Err(status) => (std::ptr::null_mut(), status),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { put(pfn, address) }?;
+    Ok(status)
+}
+
+/// A name that is not found is a success with a null address (CUDA driver API, "Driver Entry Point
+/// Access").
 pub(crate) unsafe fn cuGetProcAddress_v2(
     symbol: *const c_char,
     pfn: *mut *mut c_void,
@@ -31,48 +67,34 @@ pub(crate) unsafe fn cuGetProcAddress_v2(
 ) -> CUresult {
     done(|| {
         local!("cuGetProcAddress_v2");
-        if symbol.is_null() || pfn.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: a string of the program.
-        let name = unsafe { CStr::from_ptr(symbol) }.to_string_lossy();
-        let version = u32::try_from(cudaVersion).unwrap_or_default();
-        let found = match lookup(&name, version, flags) {
-            Lookup::Symbol(symbol) => address(&symbol).ok_or_else(|| {
-                log::once(&symbol, &format!("{symbol} is described and not exported"));
-                cuda::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
-            }),
-            Lookup::VersionNotSufficient => Err(cuda::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT),
-            Lookup::NotFound => Err(cuda::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND),
-        };
-        let (address, status) = match found {
-            Ok(address) => (address.cast_mut(), cuda::CU_GET_PROC_ADDRESS_SUCCESS),
-            Err(status) => (std::ptr::null_mut(), status),
-        };
         // SAFETY: pointers of the program.
         unsafe {
-            put(pfn, address)?;
+            let status = find(symbol, pfn, cudaVersion, flags)?;
             put_wanted(symbolStatus, status);
         }
-        match address.is_null() {
-            true => Err(cuda::CUDA_ERROR_NOT_FOUND),
-            false => Ok(()),
-        }
+        Ok(())
     })
 }
 
+/// That of CUDA 11, which has no other way to say that a name is not found than an error.
 pub(crate) unsafe fn cuGetProcAddress(
     symbol: *const c_char,
     pfn: *mut *mut c_void,
     cudaVersion: c_int,
     flags: cuuint64_t,
 ) -> CUresult {
-    // SAFETY: the program's pointers.
-    unsafe { cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, std::ptr::null_mut()) }
+    done(|| {
+        local!("cuGetProcAddress");
+        // SAFETY: pointers of the program.
+        match unsafe { find(symbol, pfn, cudaVersion, flags) }? {
+            cuda::CU_GET_PROC_ADDRESS_SUCCESS => Ok(()),
+            _ => Err(cuda::CUDA_ERROR_NOT_FOUND),
+        }
+    })
 }
 
-/// No table is handed out: an unknown one is refused by the driver too, and a dummy makes programs
-/// crash that take it for the real one.
+/// A table that is not known is refused, as the driver does: a dummy makes programs crash that take
+/// it for the real one.
 pub(crate) unsafe fn cuGetExportTable(
     ppExportTable: *mut *const c_void,
     pExportTableId: *const CUuuid,
@@ -83,8 +105,18 @@ pub(crate) unsafe fn cuGetExportTable(
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
         // SAFETY: a pointer of the program.
-        unsafe { put(ppExportTable, std::ptr::null()) }?;
-        Err(cuda::CUDA_ERROR_INVALID_VALUE)
+        let name: [u8; 16] = unsafe { pExportTableId.cast::<[u8; 16]>().read() };
+        let table = tables::find(&name);
+        // SAFETY: a pointer of the program.
+        unsafe { put(ppExportTable, table.unwrap_or(std::ptr::null())) }?;
+        table.map(|_| ()).ok_or_else(|| {
+            let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+            log::once(
+                &name,
+                &format!("the table {name} is not known here; it was refused"),
+            );
+            cuda::CUDA_ERROR_INVALID_VALUE
+        })
     })
 }
 
@@ -109,13 +141,21 @@ mod tests {
             (0, address("cuMemAlloc_v2").unwrap())
         );
         assert_eq!(
-            get(c"cuNoSuchFunction", 12_000).0,
-            cuda::CUDA_ERROR_NOT_FOUND
+            get(c"cuNoSuchFunction", 12_000),
+            (
+                cuda::CUDA_SUCCESS,
+                std::ptr::null_mut(),
+                cuda::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+            )
         );
         assert_eq!(
             get(c"cuLibraryLoadData", 11_000).2,
             cuda::CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
         );
+        // SAFETY: as above.
+        let old =
+            unsafe { cuGetProcAddress(c"cuNoSuchFunction".as_ptr(), &raw mut found, 11_030, 0) };
+        assert_eq!((old, found.is_null()), (cuda::CUDA_ERROR_NOT_FOUND, true));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use crate::entry::{Call, check, done, mint, written};
 use crate::jit::{self, Wanted};
 use crate::lane::Lane;
 use crate::session::{self, with_lane};
+use crate::state::lock;
 use crate::stats::local;
 use crate::{clock, image};
 
@@ -73,7 +74,10 @@ impl Job<'_> {
             unsafe { self.wanted.give(&loaded.logs) };
             check(status)?;
             match loaded.wanted {
-                false => Ok(handle),
+                false => {
+                    lock(&session.state.functions).told(handle, loaded.functions);
+                    Ok(handle)
+                }
                 // It was sent, and the server lost it.
                 true => Err(cuda::CUDA_ERROR_OUT_OF_MEMORY),
             }

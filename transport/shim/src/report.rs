@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::sync::atomic::Ordering::Relaxed;
 
 use gtrace_abi::midpoint;
@@ -18,7 +19,11 @@ use crate::stats::{self, Operation, PARTS, Part};
 pub(crate) fn write(session: &Session, elapsed: u64) {
     match &session.settings.stats {
         None => {}
-        Some(StatsTo::Stderr) => eprint!("{}", table(&Report::new(session, elapsed))),
+        Some(StatsTo::Stderr) => {
+            let table = table(&Report::new(session, elapsed));
+            // Not by a macro, which panics in the program where nobody reads.
+            let _ = std::io::stderr().write_all(table.as_bytes());
+        }
         Some(StatsTo::File(path)) => {
             let path = path.to_string_lossy();
             let path = path.replace("%p", &std::process::id().to_string());

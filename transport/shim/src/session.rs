@@ -21,8 +21,9 @@ use crate::state::State;
 use crate::{fork, log, stats, status};
 
 /// Lanes that are kept for later threads once theirs has ended. One has to be, as the server ends
-/// the session with its last lane.
-const IDLE_LANES: usize = 16;
+/// the session with its last lane; and a session may have so many lanes in its whole life, so that
+/// dropping any would let a program that starts threads again and again run out of them.
+const IDLE_LANES: usize = 1024;
 
 /// A connection to a server.
 pub(crate) struct Session {
@@ -309,6 +310,11 @@ impl Drop for Holder {
 
 thread_local! {
     static LANE: Holder = const { Holder(RefCell::new(None)) };
+}
+
+/// Whether this thread has no lane of its own any more: exit handlers still call.
+pub(crate) fn thread_is_ending() -> bool {
+    LANE.try_with(|_| ()).is_err()
 }
 
 /// Does `action` with the lane of this thread.

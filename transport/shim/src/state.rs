@@ -9,9 +9,10 @@ use std::sync::{
 use crate::allocations::Allocations;
 use crate::contexts::Contexts;
 use crate::device::LaunchLimits;
+use crate::events::Events;
 use crate::functions::{Functions, Record};
 use crate::host_functions::HostFunctions;
-use crate::jit::Linker;
+use crate::linker::Linker;
 use crate::slots::Slots;
 
 /// State of a session.
@@ -30,6 +31,8 @@ pub(crate) struct State {
     pub(crate) capturing: Mutex<HashSet<u64>>,
     /// How many that are.
     pub(crate) captures: AtomicU32,
+    /// Events that were recorded.
+    pub(crate) events: Events,
     pub(crate) host_functions: HostFunctions,
     /// Linkers by their handle.
     pub(crate) linkers: Mutex<HashMap<u64, Linker>>,

@@ -4,12 +4,46 @@
 //! paths they take on such a GPU; what the stand-in does not have (textures, clusters, tensor
 //! maps, IPC) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
 
+use std::sync::OnceLock;
+
 use crate::abi::Answer;
+use crate::config::warn;
 use crate::device::{Device, PCI_DOMAIN};
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
 
 /// `CUDA_VERSION` that the stand-in speaks.
-pub(crate) const DRIVER_VERSION: i32 = 13_000;
+const DRIVER_VERSION: i32 = 13_000;
+
+/// What `cuDriverGetVersion` says: [`DRIVER_VERSION`], or an older one that the environment asks for.
+pub(crate) fn driver_version() -> i32 {
+    static VERSION: OnceLock<i32> = OnceLock::new();
+    *VERSION.get_or_init(|| {
+        let Ok(text) = std::env::var("GTRACE_SOFTGPU_DRIVER_VERSION") else {
+            return DRIVER_VERSION;
+        };
+        match text.parse() {
+            Ok(version) if (11_000..=DRIVER_VERSION).contains(&version) => version,
+            _ => {
+                warn(&format!(
+                    "GTRACE_SOFTGPU_DRIVER_VERSION={text} is not in 11000..={DRIVER_VERSION}; using the latter"
+                ));
+                DRIVER_VERSION
+            }
+        }
+    })
+}
+
+/// For functions that `version` brought: an older driver does not have them. Their symbols are here
+/// all the same, so that a call is what can fail.
+///
+/// # Errors
+/// `CUDA_ERROR_NOT_SUPPORTED`.
+pub(crate) fn since(version: i32) -> Answer {
+    match driver_version() >= version {
+        true => Ok(()),
+        false => Err(NOT_SUPPORTED),
+    }
+}
 /// Compute capability.
 pub(crate) const MAJOR: i32 = 9;
 /// Compute capability.

@@ -16,7 +16,7 @@ use crate::lane::Lane;
 use crate::registry::mint;
 use crate::state::{State, state};
 use crate::stream::{STREAMS, Stream};
-use crate::{memory, module};
+use crate::{memory, module, tables};
 
 const KIND: u8 = 1;
 
@@ -49,25 +49,25 @@ const LIMITS: [(u32, usize); 7] = [
 ];
 
 impl Context {
-    /// Makes a context on `device` and registers it.
+    /// Makes a context on `device` and registers it: the primary one, by its handle, or another.
     pub(crate) fn create(
         state: &'static State,
         device: &'static Device,
         flags: u32,
-        primary: bool,
+        primary: Option<u64>,
     ) -> Answer<Arc<Self>> {
         state.refresh(device);
         if device.is_lost() {
             return Err(DEVICE_UNAVAILABLE);
         }
-        let handle = mint(KIND);
+        let handle = primary.unwrap_or_else(|| mint(KIND));
         let health = Arc::new(Health::default());
         let lane = Lane::new(true, Arc::clone(&health));
         let legacy = Arc::new(Stream::legacy(handle, Arc::clone(&lane)));
         let context = Arc::new(Self {
             handle,
             device,
-            primary,
+            primary: primary.is_some(),
             flags: AtomicU32::new(flags),
             cache_config: AtomicU32::new(0),
             health,
@@ -142,6 +142,7 @@ impl Context {
         module::unload_context(state, self.handle);
         memory::free_context(&state.devices, self.handle);
         self.legacy.lane.close();
+        tables::context_ended(self.handle);
     }
 
     /// Value of `CU_LIMIT_*`.
@@ -189,11 +190,24 @@ pub(crate) fn bound() -> Answer<Arc<Context>> {
         return Err(NOT_PERMITTED);
     }
     let context = top().ok_or(INVALID_CONTEXT)?;
-    if !context.is_alive() {
-        return Err(CONTEXT_IS_DESTROYED);
-    }
+    let context = match context.is_alive() {
+        true => context,
+        false => made_again(state, &context).ok_or(CONTEXT_IS_DESTROYED)?,
+    };
     state.refresh(context.device);
     Ok(context)
+}
+
+/// A primary context that was destroyed and retained since is current where it was: it is the same
+/// one to programs, as with CUDA.
+fn made_again(state: &State, context: &Context) -> Option<Arc<Context>> {
+    let again = state.contexts.get(context.handle)?;
+    CURRENT.with_borrow_mut(|stack| {
+        if let Some(top) = stack.last_mut() {
+            *top = Arc::clone(&again);
+        }
+    });
+    Some(again)
 }
 
 /// The current context for a call that uses the device: an earlier error of it is returned.
@@ -226,6 +240,8 @@ pub(crate) fn replace(context: Option<Arc<Context>>) {
 pub(crate) struct Primary {
     retained: u64,
     flags: u32,
+    /// Its handle, the same each time that it is made; 0 before the first.
+    handle: u64,
     context: Option<Arc<Context>>,
 }
 
@@ -244,7 +260,12 @@ pub(crate) fn retain_primary(state: &'static State, device: &'static Device) -> 
     with_primary(device, |primary| {
         let context = match &primary.context {
             Some(context) => Arc::clone(context),
-            None => Context::create(state, device, primary.flags, true)?,
+            None => {
+                if primary.handle == 0 {
+                    primary.handle = mint(KIND);
+                }
+                Context::create(state, device, primary.flags, Some(primary.handle))?
+            }
         };
         primary.retained += 1;
         let handle = context.handle;

@@ -22,6 +22,8 @@ pub(crate) struct Lane {
     submitted: AtomicU64,
     /// Commands completed.
     pub(crate) done: Arc<Progress>,
+    /// Number of the record of an event that is being completed, which is not long in coming to its end.
+    recording: AtomicU64,
     sleeping: AtomicBool,
     /// Whether the legacy default stream and this one wait for each other.
     pub(crate) blocking: bool,
@@ -42,6 +44,7 @@ impl Lane {
             wake: Condvar::new(),
             submitted: AtomicU64::new(0),
             done: Arc::new(Progress::default()),
+            recording: AtomicU64::new(0),
             sleeping: AtomicBool::new(false),
             blocking,
             health,
@@ -59,7 +62,16 @@ impl Lane {
 
     /// Whether commands are outstanding.
     pub(crate) fn is_busy(&self) -> bool {
-        self.done.reached() < self.submitted()
+        let submitted = self.submitted();
+        if self.done.reached() >= submitted {
+            return false;
+        }
+        // Who waited for the event of the last command knows that there is nothing left to do.
+        if self.recording.load(Ordering::SeqCst) == submitted {
+            self.done.wait(submitted);
+            return false;
+        }
+        true
     }
 
     /// Whether it is closed and all is done.
@@ -127,6 +139,9 @@ impl Lane {
 
     fn run_all(&self, commands: VecDeque<Command>, mut done: u64) -> u64 {
         for command in commands {
+            if matches!(command, Command::Record(..)) {
+                self.recording.store(done + 1, Ordering::SeqCst);
+            }
             // A panic must not leave those waiting who wait for this command.
             let outcome = catch_unwind(AssertUnwindSafe(|| command.run(&self.health)));
             match outcome {

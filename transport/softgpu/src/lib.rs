@@ -29,5 +29,7 @@ mod progress;
 pub mod ptx;
 mod registry;
 mod state;
+
 mod stream;
+mod tables;
 pub mod types;

@@ -387,7 +387,16 @@ fn functions_are_found_by_name_and_version() {
     assert_eq!(find("cuStreamSynchronize", 12_000, 2), (0, twin, 0));
     assert_eq!(find("cuNothing", 12_000, 0), (0, 0, 1));
     let text = CString::new("cuNothing").unwrap();
-    let mut address = std::ptr::null_mut();
+    let mut address = std::ptr::dangling_mut();
+    let code = call!(
+        lookup::cuGetProcAddress_v2,
+        name(&text),
+        out(&mut address),
+        12_000,
+        0,
+        nowhere(),
+    );
+    assert_eq!((code, address.is_null()), (0, true), "no status is wanted");
     let code = call!(
         lookup::cuGetProcAddress,
         name(&text),

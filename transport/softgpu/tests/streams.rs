@@ -696,3 +696,24 @@ fn many_threads_may_use_one_context() {
     });
     assert_eq!(total.load(Ordering::Relaxed), 200);
 }
+
+#[test]
+fn a_stream_whose_last_event_was_waited_for_is_done() {
+    let _fixture = Fixture::new();
+    let (own, last, target) = (new_stream(0), new_event(2), alloc(8));
+    for round in 0..20_000 {
+        ok!(fill::cuMemsetD8Async, target, 1, 8, own);
+        ok!(event::cuEventRecord, last, own);
+        if round % 2 == 0 {
+            ok!(event::cuEventSynchronize, last);
+        } else {
+            while call!(event::cuEventQuery, last) == NOT_READY {}
+        }
+        assert_eq!(call!(stream::cuStreamQuery, own), 0, "round {round}");
+        // The legacy default stream waits for this one.
+        assert_eq!(call!(stream::cuStreamQuery, 0), 0, "round {round}");
+    }
+    ok!(fill::cuMemsetD8Async, target, 1, 8, own);
+    ok!(stream::cuStreamSynchronize, own);
+    ok!(stream::cuStreamQuery, own);
+}

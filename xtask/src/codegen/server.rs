@@ -5,7 +5,7 @@ mod argument;
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use gtrace_cuda::{Api, Function, functions};
+use gtrace_cuda::{Api, Argument, Function, Kind, Pass, functions};
 
 use super::client::signature;
 use argument::At;
@@ -18,6 +18,7 @@ const USES: &str = "//!
 //! * `exec.driver: Driver`, `exec.nvml: Nvml` of these files.
 //! * `exec.handles.real(Kind, u64) -> Result<*mut c_void, Code>`, `check_minted(Kind, u64) ->
 //!   Result<(), Code>`, `insert(Kind, u64, *mut c_void)`, `known(Kind, *mut c_void) -> u64`,
+//!   `insert_child` and `known_child` for what ends with a parent,
 //!   `remove(Kind, u64)`. For NVML the code of a wrong handle is replaced by INVALID_ARGUMENT.
 //! * `crate::special::NAME(exec, r, w) -> Result<Code, Bad>` for what is written by hand.
 ";
@@ -152,6 +153,21 @@ pub fn dispatch(
     Ok(())
 }
 
+/// The argument with whose object that of `argument` ends, if there is one.
+fn parent(function: &Function, argument: &Argument) -> Option<&'static str> {
+    let (Pass::Mint(kind) | Pass::Known(kind) | Pass::OutHandles(kind)) = argument.pass else {
+        return None;
+    };
+    let owners: &[Kind] = match kind {
+        Kind::Function => &[Kind::Module, Kind::Kernel],
+        Kind::Kernel => &[Kind::Library],
+        Kind::Module => &[Kind::Library, Kind::Function],
+        _ => return None,
+    };
+    let owner = |it: &&Argument| matches!(it.pass, Pass::Handle(kind) if owners.contains(&kind));
+    function.arguments.iter().find(owner).map(|it| it.name)
+}
+
 /// One function's arguments, call, results.
 fn served(out: &mut String, api: Api, function: &Function) -> Result<()> {
     let signature = signature(api, function)?;
@@ -165,6 +181,7 @@ fn served(out: &mut String, api: Api, function: &Function) -> Result<()> {
             api,
             argument,
             parameter,
+            parent: parent(function, argument),
         };
         at.takes(&mut takes)?;
         at.checks(&mut checks)?;
@@ -179,6 +196,7 @@ fn served(out: &mut String, api: Api, function: &Function) -> Result<()> {
             api,
             argument,
             parameter,
+            parent: None,
         }
         .rooms(&mut rooms)?;
     }

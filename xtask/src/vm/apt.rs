@@ -35,14 +35,14 @@ const DOWNLOAD: [&str; 2] = ["Acquire::Retries=2", "Acquire::http::Timeout=20"];
 /// The private apt of a directory, set up when it is first asked for, once in a process: a mirror
 /// that did not answer is not asked again for the next kernel.
 #[derive(Debug)]
-pub(super) struct Private {
+pub(crate) struct Private {
     root: PathBuf,
     apt: OnceCell<Result<Apt, String>>,
 }
 
 impl Private {
     /// One that lives in `root`.
-    pub(super) fn new(root: PathBuf) -> Self {
+    pub(crate) fn new(root: PathBuf) -> Self {
         Self {
             root,
             apt: OnceCell::new(),
@@ -50,7 +50,7 @@ impl Private {
     }
 
     /// It, or why there is none.
-    pub(super) fn get(&self) -> Result<Apt> {
+    pub(crate) fn get(&self) -> Result<Apt> {
         let setup = || Apt::private(&self.root).map_err(|error| format!("{error:#}"));
         self.apt
             .get_or_init(setup)
@@ -61,18 +61,18 @@ impl Private {
 
 /// An apt with its sources.
 #[derive(Clone, Debug)]
-pub(super) struct Apt {
+pub(crate) struct Apt {
     /// The private one's directory.
     root: Option<PathBuf>,
 }
 
 /// A package that can be had.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Package {
+pub(crate) struct Package {
     /// Its name.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The version that apt would choose.
-    pub(super) version: String,
+    pub(crate) version: String,
 }
 
 impl Apt {
@@ -146,7 +146,7 @@ impl Apt {
     }
 
     /// The package of this name in the version that apt would choose.
-    pub(super) fn package(&self, name: &str) -> Result<Package> {
+    pub(crate) fn package(&self, name: &str) -> Result<Package> {
         let policy = shell::read(
             self.command("apt-cache")
                 .args(["policy", name])
@@ -170,7 +170,7 @@ impl Apt {
     }
 
     /// Fetches packages into `dir`.
-    pub(super) fn download(&self, packages: &[Package], dir: &Path) -> Result<()> {
+    pub(crate) fn download(&self, packages: &[Package], dir: &Path) -> Result<()> {
         shell::read(
             self.command("apt-get")
                 .args(DOWNLOAD.iter().flat_map(|option| ["-o", option]))
@@ -225,13 +225,13 @@ fn age(file: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(written).ok()
 }
 
-/// Debian 12 has kernel 6.1, its backports newer ones. The security archive lies beside the main
+/// Debian 12 has kernel 6.1, its backports newer ones, and `nvidia-smi` is not free. The security archive lies beside the main
 /// one on every full mirror.
 fn sources(mirror: &str) -> String {
     let mirror = mirror.trim_end_matches('/');
     let options = format!("[arch=amd64 signed-by={KEYRING}]");
     format!(
-        "deb {options} {mirror} bookworm main\n\
+        "deb {options} {mirror} bookworm main non-free\n\
          deb {options} {mirror} bookworm-backports main\n\
          deb {options} {mirror}-security bookworm-security main\n"
     )

@@ -3,7 +3,7 @@
 //! [`Base::ensure`] fetches a kernel, [`mod@suite`] runs the cases on it, [`session`] in one machine.
 //! docs/vm-tests.md has the whole picture.
 
-mod apt;
+pub(crate) mod apt;
 pub(crate) mod bench;
 mod cases;
 mod cpio;

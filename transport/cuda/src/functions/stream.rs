@@ -81,13 +81,14 @@ crate::describe! {
     /// Events.
     pub const EVENT: SIGNATURES;
     one_way cuEventCreate(phEvent: mint(Event), Flags: value);
-    one_way cuEventDestroy_v2(hEvent: destroy(Event));
-    one_way cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));
-    one_way cuEventRecordWithFlags(
+    // The client keeps what was recorded, and what is known to have happened.
+    one_way(client) cuEventDestroy_v2(hEvent: destroy(Event));
+    one_way(client) cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));
+    one_way(client) cuEventRecordWithFlags(
         hEvent: handle(Event), hStream: handle(Stream), flags: value,
     );
-    waiting cuEventQuery(hEvent: handle(Event));
-    waiting(sync) cuEventSynchronize(hEvent: handle(Event));
+    waiting(client) cuEventQuery(hEvent: handle(Event));
+    waiting(sync, client) cuEventSynchronize(hEvent: handle(Event));
     waiting cuEventElapsedTime(
         pMilliseconds: out, hStart: handle(Event), hEnd: handle(Event),
     );

@@ -6,6 +6,10 @@ use super::{Payload, count, flag};
 
 /// Most bytes of an image. The largest of a PyTorch installation is some 115 MB.
 pub const IMAGE_MAX: u64 = 1 << 30;
+/// Most functions that are told of with [`Loaded`].
+pub const FUNCTIONS_MAX: usize = 64;
+/// About how many bytes they have at most, in a reply.
+pub const FUNCTIONS_BYTES_MAX: usize = 32 << 10;
 const NAME_MAX: usize = 64 << 10;
 const LOG_MAX: usize = 1 << 20;
 
@@ -68,6 +72,10 @@ pub struct Loaded {
     pub wanted: bool,
     /// What the JIT compiler said.
     pub logs: Logs,
+    /// The functions or kernels of a small image, with what [`GetFunction`] would answer about them:
+    /// at most [`FUNCTIONS_MAX`]. None of an image with more: each would have to be loaded, and
+    /// programs use few of many.
+    pub functions: Vec<(String, FunctionInfo)>,
 }
 
 /// Part of an image: the frame's bulk part. The image is there once all of its bytes came and their
@@ -82,7 +90,7 @@ pub struct ImagePiece {
     pub offset: u64,
 }
 
-/// `cuModuleGetFunction` and `cuLibraryGetKernel`.
+/// `cuModuleGetFunction` and `cuLibraryGetKernel`. One-way for what [`Loaded::functions`] had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GetFunction<'a> {
     /// Handle of the function or kernel, minted by the client.
@@ -105,8 +113,8 @@ pub struct Parameter {
 /// What the client must know of a function, so as to launch it without asking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionInfo {
-    /// `cuFuncGetParamInfo` or `cuKernelGetParamInfo`; `None` where the driver has neither (before
-    /// 12.4).
+    /// `cuFuncGetParamInfo` or `cuKernelGetParamInfo`, or what the image says where the driver has
+    /// neither (before 12.4); `None` if that is not understood.
     pub parameters: Option<Vec<Parameter>>,
     /// (`CUfunction_attribute`, value), those that the driver knows. Those of a kernel are for the
     /// device of the frame's context, or device 0.
@@ -210,13 +218,24 @@ impl Payload<'_> for Loaded {
     fn write(&self, w: &mut Writer) {
         w.u8(self.wanted.into());
         self.logs.write(w);
+        w.u64(self.functions.len() as u64);
+        for (name, info) in &self.functions {
+            w.str(name);
+            info.write(w);
+        }
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
+        let mut loaded = Self {
             wanted: flag("whether an image is wanted", r.u8()?)?,
             logs: Logs::read(r)?,
-        })
+            functions: Vec::new(),
+        };
+        for _ in 0..r.len(FUNCTIONS_MAX)? {
+            let name = r.str(NAME_MAX)?.to_owned();
+            loaded.functions.push((name, FunctionInfo::read(r)?));
+        }
+        Ok(loaded)
     }
 }
 
@@ -315,6 +334,7 @@ mod tests {
                 error: Vec::new(),
                 wall_ms: 1.5,
             },
+            functions: vec![("k".into(), FunctionInfo::default())],
         };
         comes_back(&loaded, &mut Vec::new());
         let piece = ImagePiece {

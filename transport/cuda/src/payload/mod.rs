@@ -7,7 +7,7 @@
 //! | `nvmlInit_v2`, `nvmlShutdown` | waiting, NVML | nothing | nothing |
 //! | `cuModuleLoadData` (all that load modules), `cuLibraryLoadData` | waiting | [`Load`], bulk: the image or nothing | [`Loaded`], whatever the status |
 //! | [`IMAGE`] | one-way | [`ImagePiece`], bulk: the piece | |
-//! | `cuModuleGetFunction`, `cuLibraryGetKernel` | waiting | [`GetFunction`] | [`FunctionInfo`] |
+//! | `cuModuleGetFunction`, `cuLibraryGetKernel` | one-way if the load told of it, else waiting | [`GetFunction`] | [`FunctionInfo`] |
 //! | `cuLaunchKernel`, `cuLaunchCooperativeKernel`, `cuLaunchKernelEx` | one-way | [`Launch`] | |
 //! | `cuMemcpyHtoD_v2`, `cuMemcpyHtoDAsync_v2` | one-way | [`Upload`], bulk: the bytes | |
 //! | `cuMemcpyDtoH_v2`, `cuMemcpyDtoHAsync_v2` | waiting | [`Download`] | frames whose bulk parts are the bytes in order |
@@ -35,8 +35,8 @@ mod visible;
 pub use copy::{Download, Extent, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
 pub use host::{HostFunction, HostReached};
 pub use image::{
-    FunctionInfo, GetFunction, IMAGE_MAX, ImagePiece, JitOptions, Load, LoadKind, Loaded, Logs,
-    Parameter,
+    FUNCTIONS_BYTES_MAX, FUNCTIONS_MAX, FunctionInfo, GetFunction, IMAGE_MAX, ImagePiece,
+    JitOptions, Load, LoadKind, Loaded, Logs, Parameter,
 };
 pub use launch::{
     ATTRIBUTE_VALUE, Attribute, Attributes, LAUNCH_ATTRIBUTES_MAX, Launch, PARAMETERS_MAX,

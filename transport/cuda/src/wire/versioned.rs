@@ -58,7 +58,7 @@ impl Versioned {
     /// # Errors
     ///
     /// [`DecodeError`] if the frame has not as many bytes, or the structure says another size than
-    /// it has: the driver would write beyond its end.
+    /// it has, or has no version at all: the driver would read or write beyond its end.
     pub fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let bytes = reader.bytes()?;
         let versioned = Self {
@@ -66,7 +66,9 @@ impl Versioned {
             len: bytes.len(),
         };
         match versioned.version() & VERSION_SIZE {
-            size if size as usize == versioned.len => Ok(versioned),
+            size if size as usize == versioned.len && versioned.len >= size_of::<u32>() => {
+                Ok(versioned)
+            }
             size => Err(DecodeError::BadValue {
                 what: "the size that a structure says it has",
                 value: size.into(),
@@ -120,6 +122,11 @@ mod tests {
         let mut writer = Writer::default();
         writer.bytes(&4096u32.to_ne_bytes());
         assert!(Versioned::take(&mut Reader::new(writer.as_slice())).is_err());
+        for short in [&[][..], &[1], &[3, 0, 0]] {
+            let mut writer = Writer::default();
+            writer.bytes(short);
+            assert!(Versioned::take(&mut Reader::new(writer.as_slice())).is_err());
+        }
         let too_small = [1u32];
         // SAFETY: one integer, which says a size below its own.
         assert!(!unsafe { put_versioned(&mut Writer::default(), too_small.as_ptr()) });

@@ -66,6 +66,14 @@ impl Handles {
         self.real.borrow_mut().insert(minted, real as usize);
     }
 
+    pub(crate) fn insert_child(&self, kind: Kind, minted: u64, real: *mut c_void, _: u64) {
+        self.insert(kind, minted, real);
+    }
+
+    pub(crate) fn known_child(&self, kind: Kind, real: *mut c_void, _: u64) -> u64 {
+        self.known(kind, real)
+    }
+
     pub(crate) fn known(&self, kind: Kind, real: *mut c_void) -> u64 {
         let handle = kind.server_handle(real as u64);
         self.real.borrow_mut().insert(handle, real as usize);

@@ -53,6 +53,25 @@ static inline const char *name_of(CUresult result) {
         printf("%s: %d %s\n", #call, shown_, name_of(shown_));                                                         \
     } while (0)
 
+// Whether the device is a real one, of which GTRACE_REAL_GPU tells these programs. A driver may read what a
+// handle points to, so there a handle that is none is no error to be told but the end of the program; and where a
+// GPU reaches the whole memory of a process, any address may be good.
+static inline int is_real(void) {
+    return getenv("GTRACE_REAL_GPU") != NULL;
+}
+
+// SHOW and SHOW_SOON of a call with a handle or an address that never was one, or is one no more.
+#define SHOW_STALE(call)                                                                                               \
+    do {                                                                                                               \
+        if (!is_real())                                                                                                \
+            SHOW(call);                                                                                                \
+    } while (0)
+#define SHOW_STALE_SOON(call)                                                                                          \
+    do {                                                                                                               \
+        if (!is_real())                                                                                                \
+            SHOW_SOON(call);                                                                                           \
+    } while (0)
+
 // Starts CUDA and makes a context on device 0 current.
 static inline CUcontext begin(void) {
     CUdevice device;

@@ -87,7 +87,7 @@ int main(void) {
     SHOW(cuDevicePrimaryCtxRelease(device));
 
     CHECK(cuCtxDestroy(b));
-    SHOW(cuCtxSetCurrent(b));
+    SHOW_STALE(cuCtxSetCurrent(b));
     CHECK(cuCtxDestroy(a));
     SHOW(cuCtxSynchronize());
     return 0;

@@ -153,6 +153,9 @@ FUNCTION(cuLinkAddFile, CUlinkState state, int kind, const char *path, unsigned 
 FUNCTION(cuLinkComplete, CUlinkState state, void **image, size_t *size)
 FUNCTION(cuLinkDestroy, CUlinkState state)
 FUNCTION(cuFuncGetAttribute, int *value, int attribute, CUfunction function)
+#ifndef STUB
+#pragma weak cuFuncGetParamInfo // since CUDA 12.4
+#endif
 FUNCTION(cuFuncGetParamInfo, CUfunction function, size_t index, size_t *offset, size_t *size)
 FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, CUfunction function, int threads, size_t shared)
 FUNCTION(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

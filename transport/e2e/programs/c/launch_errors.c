@@ -32,7 +32,9 @@ int main(void) {
     REQUIRE(blocks > 0, "no block fits");
     printf("threads per block %d, blocks of 128 threads %d\n", threads, blocks);
     size_t offset, size;
-    for (size_t i = 0; cuFuncGetParamInfo(saxpy, i, &offset, &size) == CUDA_SUCCESS; i++)
+    int version;
+    CHECK(cuDriverGetVersion(&version));
+    for (size_t i = 0; version >= 12040 && cuFuncGetParamInfo(saxpy, i, &offset, &size) == CUDA_SUCCESS; i++)
         printf("parameter %zu at %zu, %zu bytes\n", i, offset, size);
     SHOW(cuModuleLoadData(&module, "this is no image"));
     SHOW(cuModuleLoadData(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { frob.u32 %r1; }"));

@@ -1,6 +1,7 @@
 // Finds the driver as NVIDIA's runtime does: opened at run time, its functions asked for by name and version.
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "driver.h"
@@ -33,14 +34,17 @@ int main(void) {
         void *function = (void *)-1;
         int status = -1;
         CUresult result = find(asked[i].name, &function, asked[i].version, asked[i].flags, &status);
+        // That the symbol and the pointer are one is documented nowhere.
+        int comparable = !getenv("GTRACE_REAL_GPU");
         void *symbol = asked[i].symbol ? dlsym(library, asked[i].symbol) : NULL;
         // For a name that is unknown drivers differ in the result, not in the rest.
         printf("%s at %d, flags %llu: result %d, status %d, %s\n", asked[i].name, asked[i].version,
                (unsigned long long)asked[i].flags, asked[i].symbol ? result : -1, status,
                !function || function == (void *)-1 ? "none"
+               : !comparable                       ? "a function"
                : function == symbol                ? asked[i].symbol
                                                    : "another function");
-        if (asked[i].symbol && (result != CUDA_SUCCESS || function != symbol))
+        if (asked[i].symbol && (result != CUDA_SUCCESS || !function || (comparable && function != symbol)))
             return 3;
     }
     CUresult (*init)(unsigned), (*count)(int *);

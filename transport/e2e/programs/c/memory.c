@@ -1,7 +1,7 @@
 // Memory that runs out, frees that are wrong, handles that are none: the codes that CUDA documents.
 #include "common.h"
 
-enum { SIZE = 100000, CHUNK = 64 << 20, MANY = 4096 };
+enum { SIZE = 100000, CHUNK = 64 << 20, MANY = 16384 };
 
 static unsigned char before[SIZE], after[SIZE];
 
@@ -20,8 +20,8 @@ static void errors_of_memory(void) {
     CUdeviceptr base;
     size_t size;
     SHOW(cuMemGetAddressRange(&base, &size, 0x1234));
-    SHOW(cuMemcpyDtoH(after, 0x1234, 16));
-    SHOW_SOON(cuMemcpyHtoD(0x1234, before, 16));
+    SHOW_STALE(cuMemcpyDtoH(after, 0x1234, 16));
+    SHOW_STALE_SOON(cuMemcpyHtoD(0x1234, before, 16));
     CHECK(cuCtxSynchronize());
 }
 
@@ -40,7 +40,9 @@ static void until_full(void) {
     for (int i = 0; i < count; i++)
         CHECK(cuMemFree(held[i]));
     CHECK(cuMemGetInfo(&now, &total));
-    REQUIRE(now == available, "%zu bytes are free, not %zu", now, available);
+    // A driver may keep some of what it took for its tables, and others may use the device.
+    size_t kept = available > now ? available - now : now - available;
+    REQUIRE(kept <= (is_real() ? (size_t)4 * CHUNK : 0), "%zu bytes are free, not %zu", now, available);
     printf("memory ran out and came back\n");
 }
 
@@ -72,8 +74,9 @@ static void contents(void) {
     size_t size;
     CHECK(cuMemGetAddressRange(&base, &size, b + 777));
     REQUIRE(base == b && size == SIZE, "the range is wrong: %zu bytes", size);
-    SHOW(cuMemcpyDtoH(after, b + SIZE - 8, 4096 << 10));
-    SHOW_SOON(cuMemsetD8(b, 0, 1ull << 40));
+    // Nothing is written to `after`, which is smaller, unless the end of the allocation is overlooked.
+    SHOW_STALE(cuMemcpyDtoH(after, b + SIZE - 8, 4096 << 10));
+    SHOW_STALE_SOON(cuMemsetD8(b, 0, 1ull << 40));
     SHOW_SOON(cuMemsetD16(b + 1, 0, 2));
     CHECK(cuMemFree(a));
     CHECK(cuMemFree(b));
@@ -87,26 +90,26 @@ static void errors_of_handles(CUcontext context) {
     CUstream stream;
     CHECK(cuStreamCreate(&stream, 0));
     CHECK(cuStreamDestroy(stream));
-    SHOW(cuStreamSynchronize(stream));
-    SHOW(cuStreamQuery((CUstream)(uintptr_t)0x5550));
-    SHOW_SOON(cuStreamDestroy(NULL));
-    SHOW(cuEventQuery(none));
-    SHOW(cuEventSynchronize(NULL));
-    SHOW(cuModuleGetFunction(&function, (CUmodule)(uintptr_t)0x770, "f"));
-    SHOW(cuModuleGetGlobal(&address, &size, NULL, "g"));
-    SHOW_SOON(cuModuleUnload((CUmodule)(uintptr_t)0x770));
-    SHOW(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
-    SHOW(cuCtxSetCurrent((CUcontext)(uintptr_t)0x990));
+    SHOW_STALE(cuStreamSynchronize(stream));
+    SHOW_STALE(cuStreamQuery((CUstream)(uintptr_t)0x5550));
+    SHOW_STALE_SOON(cuStreamDestroy(NULL));
+    SHOW_STALE(cuEventQuery(none));
+    SHOW_STALE(cuEventSynchronize(NULL));
+    SHOW_STALE(cuModuleGetFunction(&function, (CUmodule)(uintptr_t)0x770, "f"));
+    SHOW_STALE(cuModuleGetGlobal(&address, &size, NULL, "g"));
+    SHOW_STALE_SOON(cuModuleUnload((CUmodule)(uintptr_t)0x770));
+    SHOW_STALE(cuLaunchKernel(NULL, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    SHOW_STALE(cuCtxSetCurrent((CUcontext)(uintptr_t)0x990));
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuEventCreate(&event, 0));
     CHECK(cuEventDestroy(event));
-    SHOW(cuEventQuery(event));
+    SHOW_STALE(cuEventQuery(event));
     CUdevice device;
     int value;
     SHOW(cuDeviceGet(&device, 99));
     SHOW(cuDeviceGet(&device, -1));
     SHOW(cuDeviceGetAttribute(&value, 100000, 0));
-    SHOW(cuMemAlloc(NULL, 16));
+    SHOW_STALE(cuMemAlloc(NULL, 16));
     CHECK(cuCtxSynchronize());
 }
 
@@ -124,6 +127,6 @@ int main(void) {
     errors_of_handles(context);
     CHECK(cuCtxDestroy(context));
     SHOW(cuMemAlloc(&address, 16));
-    SHOW(cuCtxDestroy(context));
+    SHOW_STALE(cuCtxDestroy(context));
     return 0;
 }

@@ -24,7 +24,7 @@ int main(void) {
     SHOW(cuModuleGetGlobal(&table, &size, module, "nothing"));
     CHECK(cuModuleGetGlobal(NULL, &size, module, "table"));
     CHECK(cuModuleUnload(module));
-    SHOW_SOON(cuModuleUnload(module));
+    SHOW_STALE_SOON(cuModuleUnload(module));
     SHOW(cuModuleLoad(&module, "/nonexistent/module.ptx"));
 
     // Two modules of one image have variables of their own.

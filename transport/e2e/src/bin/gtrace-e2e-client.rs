@@ -1,19 +1,31 @@
 //! A CUDA program for the tests of GPU-over-IP: `gtrace-e2e-client random SEED THREADS SECONDS` works at
 //! random and checks itself; `poll` and `hang` go on until the driver gives an error, which they print with
 //! the milliseconds that the failing call took; `hold BYTES` allocates, says so, and waits to be killed;
-//! `free` prints how much memory is free.
+//! `free` prints how much memory is free; `measure COUNT` measures calls; `nvml` prints what NVML answers.
 
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use gtrace_e2e::client;
 use gtrace_e2e::driver::{CudaError, Driver, Stream};
+use gtrace_e2e::{client, measure, nvml};
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["measure", count] => {
+            println!("{}", measure::run(count.parse()?)?.json());
+            return Ok(ExitCode::SUCCESS);
+        }
+        // Needs no driver of CUDA.
+        ["nvml"] => {
+            nvml::print()?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
     let driver = Driver::open().context("there is no CUDA driver")?;
     match words.as_slice() {
         ["random", seed, threads, seconds] => {
@@ -29,7 +41,7 @@ fn main() -> Result<ExitCode> {
         ["hang"] => hang(&driver)?,
         ["hold", bytes] => hold(&driver, bytes.parse()?)?,
         _ => bail!(
-            "usage: gtrace-e2e-client random SEED THREADS SECONDS | free | poll | hang | hold BYTES"
+            "usage: gtrace-e2e-client random SEED THREADS SECONDS | free | poll | hang | hold BYTES | measure COUNT | nvml"
         ),
     }
     Ok(ExitCode::SUCCESS)

@@ -8,6 +8,7 @@
 //! * `exec.driver: Driver`, `exec.nvml: Nvml` of these files.
 //! * `exec.handles.real(Kind, u64) -> Result<*mut c_void, Code>`, `check_minted(Kind, u64) ->
 //!   Result<(), Code>`, `insert(Kind, u64, *mut c_void)`, `known(Kind, *mut c_void) -> u64`,
+//!   `insert_child` and `known_child` for what ends with a parent,
 //!   `remove(Kind, u64)`. For NVML the code of a wrong handle is replaced by INVALID_ARGUMENT.
 //! * `crate::special::NAME(exec, r, w) -> Result<Code, Bad>` for what is written by hand.
 
@@ -4859,7 +4860,7 @@ fn cuModuleEnumerateFunctions(
             let count = functions.len();
             w.u64(count as u64);
             for real in functions.iter().take(count) {
-                w.u64(exec.handles.known(Kind::Function, real.cast()));
+                w.u64(exec.handles.known_child(Kind::Function, real.cast(), mod_));
             }
         }
     }
@@ -4996,7 +4997,7 @@ fn cuFuncGetModule(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Resul
     };
     let status = unsafe { call(&raw mut hmod, real_hfunc) };
     if status == CUDA_SUCCESS {
-        w.u64(exec.handles.known(Kind::Module, hmod.cast()));
+        w.u64(exec.handles.known_child(Kind::Module, hmod.cast(), hfunc));
     }
     Ok(status.cast_signed())
 }
@@ -5122,7 +5123,7 @@ fn cuLibraryGetModule(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Re
     };
     let status = unsafe { call(&raw mut pMod, real_library) };
     if status == CUDA_SUCCESS {
-        w.u64(exec.handles.known(Kind::Module, pMod.cast()));
+        w.u64(exec.handles.known_child(Kind::Module, pMod.cast(), library));
     }
     Ok(status.cast_signed())
 }
@@ -5259,7 +5260,7 @@ fn cuLibraryEnumerateKernels(
             let count = kernels.len();
             w.u64(count as u64);
             for real in kernels.iter().take(count) {
-                w.u64(exec.handles.known(Kind::Kernel, real.cast()));
+                w.u64(exec.handles.known_child(Kind::Kernel, real.cast(), lib));
             }
         }
     }
@@ -5286,7 +5287,7 @@ fn cuKernelGetFunction(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> R
     let status = unsafe { call(&raw mut made_pFunc, real_kernel) };
     if status == 0 {
         exec.handles
-            .insert(Kind::Function, pFunc, made_pFunc.cast());
+            .insert_child(Kind::Function, pFunc, made_pFunc.cast(), kernel);
     }
     Ok(status.cast_signed())
 }

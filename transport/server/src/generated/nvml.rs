@@ -8,6 +8,7 @@
 //! * `exec.driver: Driver`, `exec.nvml: Nvml` of these files.
 //! * `exec.handles.real(Kind, u64) -> Result<*mut c_void, Code>`, `check_minted(Kind, u64) ->
 //!   Result<(), Code>`, `insert(Kind, u64, *mut c_void)`, `known(Kind, *mut c_void) -> u64`,
+//!   `insert_child` and `known_child` for what ends with a parent,
 //!   `remove(Kind, u64)`. For NVML the code of a wrong handle is replaced by INVALID_ARGUMENT.
 //! * `crate::special::NAME(exec, r, w) -> Result<Code, Bad>` for what is written by hand.
 

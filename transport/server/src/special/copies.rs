@@ -13,6 +13,7 @@ use gtrace_protocol::{Reader, Writer};
 use super::{NOT_SUPPORTED, checked, code_of};
 use crate::exec::{Bad, Code, Exec};
 use crate::generated::driver::Driver;
+use crate::staging::{Direction, LARGE};
 
 /// Where a copy is ordered: in a stream, or as the call without `Async`.
 #[derive(Clone, Copy)]
@@ -30,8 +31,9 @@ impl When {
     }
 }
 
-/// Copies `from` to the device.
-fn to_device(driver: &Driver, to: u64, from: &[u8], when: When) -> Result<(), Code> {
+/// Copies `from` to the device; the bytes may be changed on return. `locked`: they lie in page-locked
+/// memory.
+fn to_device(driver: &Driver, to: u64, from: &[u8], when: When, locked: bool) -> Result<(), Code> {
     let source = from.as_ptr().cast::<c_void>();
     let status = match when {
         When::Now => {
@@ -41,9 +43,14 @@ fn to_device(driver: &Driver, to: u64, from: &[u8], when: When) -> Result<(), Co
         }
         When::In(stream) => {
             let call = driver.cuMemcpyHtoDAsync_v2.ok_or(NOT_SUPPORTED)?;
-            // SAFETY: as above: the memory is pageable, so the driver takes the bytes before it
-            // returns ("API synchronization behavior" in the driver API's reference).
-            unsafe { call(to, source, from.len(), stream) }
+            // SAFETY: as above: from pageable memory the driver takes the bytes before it returns
+            // ("API synchronization behavior" in the driver API's reference); for page-locked memory
+            // the stream is synchronised below.
+            let status = unsafe { call(to, source, from.len(), stream) };
+            if locked && status == 0 {
+                return synchronise(driver, stream);
+            }
+            status
         }
     };
     checked(status)
@@ -75,6 +82,9 @@ pub(super) fn synchronise(driver: &Driver, stream: CUstream) -> Result<(), Code>
     checked(unsafe { call(stream) })
 }
 
+/// Large copies by way of the lane's staging memory.
+mod staged;
+
 fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
     let Upload { to, stream } = Upload::read(r)?;
     r.end()?;
@@ -82,10 +92,14 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
         Ok(when) => when,
         Err(code) => return Ok(code),
     };
+    if exec.bulk_left >= LARGE && exec.staging.may_lock(Direction::ToDevice) {
+        return Ok(code_of(staged::to_device(exec, to, when, stream)?));
+    }
     let driver = exec.driver;
+    let locked = !exec.in_place() && exec.staging.is_locked();
     let mut at = to;
     let outcome = exec.bulk_in(|bytes| {
-        to_device(driver, at, bytes, when)?;
+        to_device(driver, at, bytes, when, locked)?;
         at = at.wrapping_add(bytes.len() as u64);
         Ok(())
     })?;
@@ -104,6 +118,15 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
         Ok(when) => when,
         Err(code) => return Ok(code),
     };
+    if len >= LARGE as u64 && exec.staging.may_lock(Direction::ToHost) {
+        return Ok(staged::to_host(
+            exec,
+            (from, len),
+            chunk as usize,
+            when,
+            stream,
+        )?);
+    }
     let driver = exec.driver;
     let code = exec.bulk_out(len, chunk as usize, &[], |offset, to| {
         from_device(driver, to, from.wrapping_add(offset), when)

@@ -7,6 +7,7 @@
 //! driver's to check.
 
 mod copies;
+mod functions;
 mod hosts;
 mod images;
 mod launch;
@@ -18,10 +19,9 @@ mod snapshot;
 pub(crate) use copies::{
     cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
 };
+pub(crate) use functions::{cuLibraryGetKernel, cuModuleGetFunction};
 pub(crate) use hosts::{cuLaunchHostFunc, cuStreamAddCallback, host_done, host_next};
-pub(crate) use images::{
-    cuLibraryGetKernel, cuLibraryLoadData, cuModuleGetFunction, cuModuleLoadData, image,
-};
+pub(crate) use images::{cuLibraryLoadData, cuModuleLoadData, image};
 pub(crate) use launch::{
     cuLaunchCooperativeKernel, cuLaunchKernel, cuLaunchKernelEx, cuOccupancyMaxActiveClusters,
     cuOccupancyMaxPotentialClusterSize,

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use gtrace_cuda::{Kind, STREAM_PER_THREAD};
+use gtrace_image::Layouts;
 
 /// A status that a call is answered with: CUresult, or nvmlReturn_t for a call of NVML.
 pub(crate) type Code = i32;
@@ -74,8 +75,10 @@ struct Tables {
     real: Map<u64, usize>,
     /// The driver's pointer to the handle that was given for it last.
     given: Map<(u8, usize), u64>,
-    /// What goes with a module or library: its functions and kernels.
+    /// What goes with a module, library or kernel: its functions and kernels.
     children: Map<u64, Vec<u64>>,
+    /// Parameters of the kernels of a module or library, where the driver does not tell them.
+    layouts: Map<u64, Arc<Layouts>>,
     /// Handles that the server minted so far.
     minted: u64,
 }
@@ -87,7 +90,13 @@ impl Tables {
         if self.given.get(&key) == Some(&handle) {
             self.given.remove(&key);
         }
+        self.layouts.remove(&handle);
         Some(real)
+    }
+
+    fn insert(&mut self, kind: Kind, minted: u64, real: *mut c_void) {
+        self.real.insert(minted, real as usize);
+        self.given.insert((kind as u8, real as usize), minted);
     }
 }
 
@@ -141,15 +150,29 @@ impl Handles {
     /// From now on the client calls `real` by `minted`.
     pub(crate) fn insert(&self, kind: Kind, minted: u64, real: *mut c_void) {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        tables.real.insert(minted, real as usize);
-        tables.given.insert((kind as u8, real as usize), minted);
+        tables.insert(kind, minted, real);
     }
 
-    /// As [`Handles::insert`], for what ends with `parent`: a function of a module.
+    /// As [`Handles::insert`], for what ends with `parent`: a function of a module. Not inserted if
+    /// the parent has ended meanwhile.
     pub(crate) fn insert_child(&self, kind: Kind, minted: u64, real: *mut c_void, parent: u64) {
-        self.insert(kind, minted, real);
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        tables.children.entry(parent).or_default().push(minted);
+        if tables.real.contains_key(&parent) {
+            tables.insert(kind, minted, real);
+            tables.children.entry(parent).or_default().push(minted);
+        }
+    }
+
+    /// Keeps what the image of a module or library says of its kernels, until its end.
+    pub(crate) fn keep_layouts(&self, owner: u64, layouts: Arc<Layouts>) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        tables.layouts.insert(owner, layouts);
+    }
+
+    /// What was kept by [`Handles::keep_layouts`].
+    pub(crate) fn layouts(&self, owner: u64) -> Option<Arc<Layouts>> {
+        let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
+        tables.layouts.get(&owner).cloned()
     }
 
     /// Hides all devices of NVML but these. Once set it stays.
@@ -166,6 +189,15 @@ impl Handles {
     /// The handle of what the driver calls `real`, minted here if the client has none. Null is 0,
     /// and so is a device that the client may not see.
     pub(crate) fn known(&self, kind: Kind, real: *mut c_void) -> u64 {
+        self.known_of(kind, real, None)
+    }
+
+    /// As [`Handles::known`], for what ends with `parent`.
+    pub(crate) fn known_child(&self, kind: Kind, real: *mut c_void, parent: u64) -> u64 {
+        self.known_of(kind, real, Some(parent))
+    }
+
+    fn known_of(&self, kind: Kind, real: *mut c_void, parent: Option<u64>) -> u64 {
         let key = (kind as u8, real as usize);
         if real.is_null() || (kind == Kind::Stream && key.1 as u64 <= STREAM_PER_THREAD) {
             return key.1 as u64;
@@ -186,15 +218,19 @@ impl Handles {
         }
         tables.minted += 1;
         let handle = kind.server_handle(tables.minted);
-        tables.real.insert(handle, key.1);
-        tables.given.insert(key, handle);
+        tables.insert(kind, handle, real);
+        if let Some(parent) = parent {
+            tables.children.entry(parent).or_default().push(handle);
+        }
         handle
     }
 
     /// Forgets `handle` and what goes with it; what the driver called it, if it was known.
     pub(crate) fn remove(&self, _kind: Kind, handle: u64) -> Option<*mut c_void> {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        for child in tables.children.remove(&handle).unwrap_or_default() {
+        let mut children = tables.children.remove(&handle).unwrap_or_default();
+        while let Some(child) = children.pop() {
+            children.extend(tables.children.remove(&child).unwrap_or_default());
             tables.remove(child);
         }
         tables.remove(handle).map(|real| real as *mut c_void)
@@ -236,9 +272,31 @@ mod tests {
         let real = 0x2000 as *mut c_void;
         assert_eq!(handles.real(Kind::Kernel, kernel), Ok(real));
         assert_eq!(handles.real(Kind::Function, kernel), Ok(real));
+        // What the server found is as the kernel that the client asked for: it stays no longer.
+        let function = Kind::Function.handle(3);
+        handles.insert_child(Kind::Function, function, 0x3000 as *mut c_void, kernel);
+        let found = handles.known_child(Kind::Kernel, 0x4000 as *mut c_void, library);
+        assert_eq!(handles.known_child(Kind::Kernel, real, library), kernel);
+        assert_eq!(handles.len(), 4);
         handles.remove(Kind::Library, library);
         assert_eq!(handles.real(Kind::Kernel, kernel), Err(INVALID_HANDLE));
+        assert_eq!(handles.real(Kind::Kernel, found), Err(INVALID_HANDLE));
+        assert_eq!(handles.real(Kind::Function, function), Err(INVALID_HANDLE));
         assert_eq!(handles.len(), 0);
+        // Too late: there is nothing that it would end with.
+        handles.insert_child(Kind::Function, function, 0x3000 as *mut c_void, kernel);
+        assert_eq!(handles.len(), 0);
+    }
+
+    #[test]
+    fn layouts_are_kept_as_long_as_their_module() {
+        let handles = Handles::default();
+        let module = Kind::Module.handle(1);
+        handles.insert(Kind::Module, module, 0x1000 as *mut c_void);
+        handles.keep_layouts(module, Arc::default());
+        assert!(handles.layouts(module).is_some());
+        handles.remove(Kind::Module, module);
+        assert!(handles.layouts(module).is_none());
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl Lane {
             if self.exec.link.tx.pending() > 0 {
                 self.exec.link.tx.flush()?;
             }
+            while self.exec.look_idly() && !self.exec.link.rx.ready(HEADER_LEN)? {}
         }
         let header = Header::parse(self.exec.link.rx.peek(HEADER_LEN, None)?)?;
         // One that lay here is this thread's since it was done with the one before.
@@ -251,7 +252,10 @@ impl Lane {
     /// Makes the call, within the limits of the session.
     fn call(&mut self, header: &Header) -> Result<Code, LinkError> {
         let nvml = header.flags.has(Flags::NVML);
-        if !nvml && let Err(code) = self.exec.enter() {
+        if !nvml
+            && let Err(code) = self.exec.enter()
+            && !calls::MAKES_A_CONTEXT.contains(&header.op)
+        {
             return Ok(code);
         }
         let made = match Memory::change_of(header.op, &self.arguments) {

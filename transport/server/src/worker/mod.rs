@@ -13,6 +13,7 @@ pub(crate) mod session;
 pub(crate) mod sticky;
 mod tally;
 pub(crate) mod time;
+pub(crate) mod watermark;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -244,7 +245,9 @@ fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
     Ok(ServerTerms {
         token,
         tls: crate::tls::server(start.tls.as_ref())?,
-        features: Features(Features::IMAGE_CACHE.0 | Features::SHARED_MEMORY.0),
+        features: Features(
+            Features::WATERMARK.0 | Features::IMAGE_CACHE.0 | Features::SHARED_MEMORY.0,
+        ),
         credits: start.limits.credits,
         driver_version: start.driver_version,
         nvml: start.libnvml.is_some(),

@@ -15,6 +15,7 @@ use super::images::Images;
 use super::memory::Memory;
 use super::order::{Order, Progress};
 use super::sticky::Lasting;
+use super::watermark::Alive;
 use crate::control::Start;
 use crate::names;
 use crate::stats::{SessionCounts, SessionStats};
@@ -44,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) memory: Memory,
     /// Kernel images.
     pub(crate) images: Images,
+    /// Whether its events live.
+    pub(crate) alive: Alive,
     /// Functions of the client that streams wait for.
     pub(crate) hosts: Hosts,
     lanes: Mutex<HashMap<u16, OpenLane>>,
@@ -59,6 +62,7 @@ impl Session {
             counts: SessionCounts::default(),
             memory: Memory::new(start.limits.max_memory),
             images: Images::new(start.image_cache.clone(), start.image_cache_max),
+            alive: Alive::default(),
             hosts: Hosts::default(),
             lanes: Mutex::default(),
             start,

@@ -2089,23 +2089,23 @@ pub unsafe extern "C" fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) -> 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
-    unsafe { remote::cuEventDestroy_v2(hEvent) }
+    entry::guard(|| unsafe { special::cuEventDestroy_v2(hEvent) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventDestroy(hEvent: CUevent) -> CUresult {
-    unsafe { remote::cuEventDestroy_v2(hEvent) }
+    entry::guard(|| unsafe { special::cuEventDestroy_v2(hEvent) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventRecord(hEvent: CUevent, hStream: CUstream) -> CUresult {
-    unsafe { remote::cuEventRecord(hEvent, hStream) }
+    entry::guard(|| unsafe { special::cuEventRecord(hEvent, hStream) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventRecord_ptsz(hEvent: CUevent, hStream: CUstream) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuEventRecord(hEvent, hStream) }
+    entry::guard(|| unsafe { special::cuEventRecord(hEvent, hStream) })
 }
 
 #[unsafe(no_mangle)]
@@ -2114,7 +2114,7 @@ pub unsafe extern "C" fn cuEventRecordWithFlags(
     hStream: CUstream,
     flags: c_uint,
 ) -> CUresult {
-    unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+    entry::guard(|| unsafe { special::cuEventRecordWithFlags(hEvent, hStream, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2124,17 +2124,17 @@ pub unsafe extern "C" fn cuEventRecordWithFlags_ptsz(
     flags: c_uint,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+    entry::guard(|| unsafe { special::cuEventRecordWithFlags(hEvent, hStream, flags) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventQuery(hEvent: CUevent) -> CUresult {
-    unsafe { remote::cuEventQuery(hEvent) }
+    entry::guard(|| unsafe { special::cuEventQuery(hEvent) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
-    unsafe { remote::cuEventSynchronize(hEvent) }
+    entry::guard(|| unsafe { special::cuEventSynchronize(hEvent) })
 }
 
 #[unsafe(no_mangle)]

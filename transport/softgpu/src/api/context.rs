@@ -30,7 +30,7 @@ fn create(out: Out<Handle>, flags: c_uint, device: Device) -> Answer {
         return Err(INVALID_VALUE);
     }
     check_flags(flags)?;
-    let context = Context::create(state, device, flags, false)?;
+    let context = Context::create(state, device, flags, None)?;
     let handle = context.handle;
     context::push(context);
     out.put(handle)

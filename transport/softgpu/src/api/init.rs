@@ -2,9 +2,9 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::abi::{Out, api};
+use crate::abi::{In, Out, api};
 use crate::error::{INVALID_VALUE, describe};
-use crate::{attributes, state};
+use crate::{attributes, state, tables};
 
 api! { TABLE:
     /// Initialises the driver. `flags` must be 0.
@@ -17,7 +17,7 @@ api! { TABLE:
 
     /// The CUDA version of the driver: 1000 times the major plus 10 times the minor number.
     fn cuDriverGetVersion(version: Out<c_int>) {
-        version.put(attributes::DRIVER_VERSION)
+        version.put(attributes::driver_version())
     }
 
     /// The name of an error code.
@@ -42,11 +42,11 @@ api! { TABLE:
         }
     }
 
-    /// Interfaces between NVIDIA's own libraries: none is offered.
-    fn cuGetExportTable(table: Out<*const c_void>, id: *const c_void) {
-        let _ = id;
-        table.offer(std::ptr::null());
-        Err(INVALID_VALUE)
+    /// Interfaces between NVIDIA's own libraries: those that its runtime does not start without.
+    fn cuGetExportTable(table: Out<*const c_void>, id: In<[u8; 16]>) {
+        let found = tables::find(&id.get()?);
+        table.put(found.unwrap_or(std::ptr::null()))?;
+        found.map(|_| ()).ok_or(INVALID_VALUE)
     }
 
     /// Starts profiling: nothing to be done.

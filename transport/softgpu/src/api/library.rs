@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::{Answer, In, Name, Out, api};
+use crate::attributes::since;
 use crate::context::{bound, current};
 use crate::error::INVALID_VALUE;
 use crate::image;
@@ -75,11 +76,13 @@ api! { TABLE:
 
     /// Number of kernels.
     fn cuLibraryGetKernelCount(count: Out<c_uint>, library: Handle) {
+        since(12_040)?;
         count.put(Library::of(library)?.kernels.len() as c_uint)
     }
 
     /// The kernels of a library.
     fn cuLibraryEnumerateKernels(kernels: Out<Handle>, count: c_uint, library: Handle) {
+        since(12_040)?;
         let library = Library::of(library)?;
         for (index, (_, kernel)) in library.kernels.iter().take(count as usize).enumerate() {
             kernels.put_at(index, *kernel)?;
@@ -113,6 +116,7 @@ api! { TABLE:
 
     /// The library of a kernel.
     fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) {
+        since(12_050)?;
         library.put(Kernel::of(kernel)?.library)
     }
 
@@ -139,6 +143,7 @@ api! { TABLE:
 
     /// Name of a kernel (or function), valid while it is loaded.
     fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) {
+        since(12_030)?;
         match Kernel::of(kernel) {
             Ok(kernel) => name.put(kernel.name().as_ptr()),
             Err(_) => name.put(Function::of(bound()?.as_ref(), kernel)?.entry().name.as_ptr()),
@@ -147,6 +152,7 @@ api! { TABLE:
 
     /// Number of parameters of a kernel.
     fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) {
+        since(12_040)?;
         count.put(Kernel::of(kernel)?.entry.params.len())
     }
 
@@ -154,6 +160,7 @@ api! { TABLE:
     fn cuKernelGetParamInfo(
         kernel: Handle, index: usize, offset: Out<usize>, size: Out<usize>,
     ) {
+        since(12_040)?;
         let kernel = Kernel::of(kernel)?;
         let param = kernel.entry.params.get(index).ok_or(INVALID_VALUE)?;
         offset.put(param.offset)?;

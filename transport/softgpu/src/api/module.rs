@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::{Answer, In, Name, Out, api};
+use crate::attributes::since;
 use crate::context::{bound, current};
 use crate::error::{FILE_NOT_FOUND, INVALID_VALUE};
 use crate::image;
@@ -83,11 +84,13 @@ api! { TABLE:
 
     /// Number of functions.
     fn cuModuleGetFunctionCount(count: Out<c_uint>, module: Handle) {
+        since(12_040)?;
         count.put(Module::of(module)?.functions.len() as c_uint)
     }
 
     /// The functions of a module.
     fn cuModuleEnumerateFunctions(functions: Out<Handle>, count: c_uint, module: Handle) {
+        since(12_040)?;
         let module = Module::of(module)?;
         for (index, function) in module.functions.iter().take(count as usize).enumerate() {
             functions.put_at(index, *function)?;
@@ -140,11 +143,13 @@ api! { TABLE:
 
     /// Name of a function, valid while it is loaded.
     fn cuFuncGetName(name: Out<*const c_char>, function: Handle) {
+        since(12_030)?;
         name.put(self::function(function)?.entry().name.as_ptr())
     }
 
     /// Number of parameters of a function.
     fn cuFuncGetParamCount(function: Handle, count: Out<usize>) {
+        since(12_040)?;
         count.put(self::function(function)?.entry().params.len())
     }
 
@@ -152,6 +157,7 @@ api! { TABLE:
     fn cuFuncGetParamInfo(
         function: Handle, index: usize, offset: Out<usize>, size: Out<usize>,
     ) {
+        since(12_040)?;
         let found = self::function(function)?;
         let param = found.entry().params.get(index).ok_or(INVALID_VALUE)?;
         offset.put(param.offset)?;
@@ -161,12 +167,14 @@ api! { TABLE:
 
     /// Whether a function is loaded: always.
     fn cuFuncIsLoaded(loaded: Out<u32>, function: Handle) {
+        since(12_040)?;
         self::function(function)?;
         loaded.put(1)
     }
 
     /// Loads a function: it is.
     fn cuFuncLoad(function: Handle) {
+        since(12_040)?;
         self::function(function).map(|_| ())
     }
 }

@@ -28,7 +28,8 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
         4 => data.cast::<u64>().put(address),
         6 => data.cast::<u8>().put(0),
         7 => data.cast::<u64>().put(found.id),
-        8 => data.cast::<u8>().put(u8::from(managed)),
+        // The runtime reads an int.
+        8 => data.cast::<c_int>().put(c_int::from(managed)),
         9 => {
             let device = state.devices.get(found.device).ok_or(INVALID_VALUE)?;
             data.cast::<c_int>().put(state.ordinal(device))

@@ -6,7 +6,7 @@ use super::{
     INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, enter, leave, nvml, state,
 };
 use crate::abi::{In, Out};
-use crate::attributes::DRIVER_VERSION;
+use crate::attributes::driver_version;
 
 /// Version of the driver and of NVML as they are told: no driver of NVIDIA has it.
 pub(crate) const DRIVER: &str = "580.0-softgpu";
@@ -90,7 +90,7 @@ nvml! {
 
     /// Version of CUDA.
     fn nvmlSystemGetCudaDriverVersion, nvmlSystemGetCudaDriverVersion_v2(version: Out<c_int>) {
-        Ok(version.put(DRIVER_VERSION)?)
+        Ok(version.put(driver_version())?)
     }
 
     /// Name of a process, cut to the buffer.

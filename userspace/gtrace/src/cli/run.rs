@@ -85,6 +85,9 @@ pub(super) fn init_log() {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // A full disk, or a reader that is gone, is no reason to end: it would be told on stderr, by
+        // a macro that panics where nothing can be written.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false);
     // A second initialisation, in tests, is no harm.

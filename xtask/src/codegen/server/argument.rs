@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
-use gtrace_cuda::{Api, Argument, Length, Parameter, Pass, Shape};
+use gtrace_cuda::{Api, Argument, Kind, Length, Parameter, Pass, Shape};
 
 /// An argument at work.
 pub(super) struct At<'a> {
     pub(super) api: Api,
     pub(super) argument: &'a Argument,
     pub(super) parameter: &'a Parameter,
+    /// The argument with whose object the one that this one gives ends.
+    pub(super) parent: Option<&'static str>,
 }
 
 impl At<'_> {
@@ -326,14 +328,30 @@ impl At<'_> {
         }
     }
 
+    /// The number of what the driver calls `real`.
+    fn known(&self, kind: Kind, real: &str) -> String {
+        match self.parent {
+            Some(parent) => {
+                format!("exec.handles.known_child(Kind::{kind:?}, {real}.cast(), {parent})")
+            }
+            None => format!("exec.handles.known(Kind::{kind:?}, {real}.cast())"),
+        }
+    }
+
     /// What a success changes in the table of handles.
     pub(super) fn after(&self, out: &mut String) -> Result<()> {
         let name = self.name();
         match self.argument.pass {
-            Pass::Mint(kind) => writeln!(
-                out,
-                "exec.handles.insert(Kind::{kind:?}, {name}, made_{name}.cast());"
-            )?,
+            Pass::Mint(kind) => match self.parent {
+                Some(parent) => writeln!(
+                    out,
+                    "exec.handles.insert_child(Kind::{kind:?}, {name}, made_{name}.cast(), {parent});"
+                )?,
+                None => writeln!(
+                    out,
+                    "exec.handles.insert(Kind::{kind:?}, {name}, made_{name}.cast());"
+                )?,
+            },
             Pass::Destroy(kind) => writeln!(out, "exec.handles.remove(Kind::{kind:?}, {name});")?,
             _ => {}
         }
@@ -345,7 +363,7 @@ impl At<'_> {
         let name = self.name();
         let put = match (self.argument.pass, self.argument.length) {
             (Pass::Known(kind), _) => {
-                format!("w.u64(exec.handles.known(Kind::{kind:?}, {name}.cast()));")
+                format!("w.u64({});", self.known(kind, name))
             }
             (Pass::InOut | Pass::Out, None) => {
                 format!("unsafe {{ wire::put(w, &raw const {name}, 1) }};")
@@ -386,8 +404,9 @@ impl At<'_> {
                 format!(
                     "let count = {count}; w.u64(count as u64);
                     for real in {name}.iter().take(count) {{
-                        w.u64(exec.handles.known(Kind::{kind:?}, real.cast()));
-                    }}"
+                        w.u64({});
+                    }}",
+                    self.known(kind, "real")
                 )
             }
             _ => return Ok(()),

@@ -1,0 +1,62 @@
+//! NVIDIA's runtime, in every version of the matrix, starts and works on the stand-in itself and through each
+//! link. It starts only where the tables of `cuGetExportTable` and the answer to its question are right.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{Case, artefacts};
+
+/// The runtime's library in an unpacked package.
+fn library(folder: &Path) -> Option<PathBuf> {
+    for entry in fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() {
+            if let Some(found) = library(&path) {
+                return Some(found);
+            }
+        } else if name.to_string_lossy().starts_with("libcudart.so.") {
+            return Some(path);
+        }
+    }
+    None
+}
+
+#[test]
+fn every_version_of_the_runtime() {
+    let folder = artefacts().profile.with_file_name("e2e-runtimes");
+    let mut versions: Vec<_> = fs::read_dir(&folder)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    versions.sort();
+    if versions.is_empty() {
+        println!(
+            "SKIPPED: no runtime at {}: cargo xtask test fetches them from PyPI",
+            folder.display()
+        );
+        return;
+    }
+    for version in versions {
+        let library = library(&version).expect("a package of the runtime has its library");
+        let output = Case::c("runtime")
+            .arguments(&[library.to_str().unwrap()])
+            .server("GTRACE_SOFTGPU_DEVICES", "2")
+            .same_everywhere();
+        // 12.4.127 is the runtime 12040.
+        let name = version.file_name().unwrap().to_string_lossy().into_owned();
+        let mut numbers = name.split('.').filter_map(|n| n.parse::<u32>().ok());
+        let number = numbers.next().unwrap() * 1000 + numbers.next().unwrap() * 10;
+        assert!(
+            output.starts_with(&format!("runtime {number} on driver 13000, 2 devices")),
+            "{name}: {output}"
+        );
+        assert!(
+            output.contains("memory of type 2:") && output.ends_with("can be used again\n"),
+            "{name}: {output}"
+        );
+        println!("{name}: the same on the stand-in and through each link");
+    }
+}

@@ -1,0 +1,311 @@
+//! Memory between link and device, and which way through it is the quicker.
+//!
+//! Pageable memory is copied once more by the driver of a GPU, which cannot reach it. From page-locked
+//! memory the GPU fetches by itself, while the link fills the other half. A driver for which a copy is
+//! work of the CPU all the same loses by page-locked memory, as the copy then changes threads. So the
+//! first large copies of a process are made both ways and timed, each direction for itself.
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use crate::generated::driver::Driver;
+
+/// Bytes of one of the two halves, and most that are copied at once between link and device: a piece
+/// that still lies in the CPU's cache when it is copied on.
+pub(crate) const HALF: usize = 256 << 10;
+/// Smallest bulk part that is worth page-locked memory, bytes.
+pub(crate) const LARGE: usize = HALF / 2;
+/// Pieces that are timed each way.
+const SAMPLES: u32 = 16;
+/// Alignment of the memory: a page of every CPU that is served.
+const ALIGN: usize = 64 << 10;
+/// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.
+const PORTABLE: u32 = 1;
+/// CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: it ended with the context that it was locked in.
+const NOT_REGISTERED: u32 = 713;
+/// CUDA_ERROR_NOT_SUPPORTED
+const NOT_SUPPORTED: u32 = 801;
+/// Says which way is taken, instead of what is measured: `locked` or `pageable`.
+const VARIABLE: &str = "GTRACE_STAGING";
+
+/// Where bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    ToDevice,
+    ToHost,
+}
+
+/// How the next piece is to be copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// By the calls without `Async`.
+    Pageable,
+    /// Through page-locked memory, while the link works on the other half.
+    Locked,
+    /// As [`Way::Pageable`], to be timed.
+    TimePageable,
+    /// Through page-locked memory, to be timed: waited for at once.
+    TimeLocked,
+}
+
+const UNDECIDED: u8 = 0;
+const PAGEABLE: u8 = 1;
+const LOCKED: u8 = 2;
+
+/// What is known of a direction.
+struct Choice {
+    decided: AtomicU8,
+    samples: AtomicU32,
+    /// Shortest times of a piece, ns.
+    pageable: AtomicU64,
+    locked: AtomicU64,
+}
+
+impl Choice {
+    const fn new() -> Self {
+        Self {
+            decided: AtomicU8::new(UNDECIDED),
+            samples: AtomicU32::new(0),
+            pageable: AtomicU64::new(u64::MAX),
+            locked: AtomicU64::new(u64::MAX),
+        }
+    }
+
+    fn way(&self) -> Way {
+        match self.decided.load(Ordering::Relaxed) {
+            PAGEABLE => Way::Pageable,
+            LOCKED => Way::Locked,
+            _ if self.samples.load(Ordering::Relaxed) < SAMPLES => Way::TimePageable,
+            _ => Way::TimeLocked,
+        }
+    }
+
+    /// Takes note of how long a whole piece took. Lanes may do so at the same time: what counts is
+    /// the shortest.
+    fn timed(&self, way: Way, ns: u64) {
+        match way {
+            Way::TimePageable => self.pageable.fetch_min(ns, Ordering::Relaxed),
+            Way::TimeLocked => self.locked.fetch_min(ns, Ordering::Relaxed),
+            Way::Pageable | Way::Locked => return,
+        };
+        let samples = self.samples.fetch_add(1, Ordering::Relaxed) + 1;
+        if samples < 2 * SAMPLES {
+            return;
+        }
+        let pageable = self.pageable.load(Ordering::Relaxed);
+        let locked = self.locked.load(Ordering::Relaxed);
+        if locked == u64::MAX {
+            // So many lanes timed the one way at once that the other is still to come.
+            return;
+        }
+        self.decided.store(
+            if locked < pageable { LOCKED } else { PAGEABLE },
+            Ordering::Relaxed,
+        );
+        tracing::debug!(
+            "a piece of a copy takes {pageable} ns from pageable memory, {locked} ns from page-locked"
+        );
+    }
+}
+
+/// Of this process, which serves one client with one driver.
+static CHOICES: [Choice; 2] = [const { Choice::new() }; 2];
+
+fn choice(direction: Direction) -> &'static Choice {
+    match direction {
+        Direction::ToDevice => &CHOICES[0],
+        Direction::ToHost => &CHOICES[1],
+    }
+}
+
+/// What the environment says.
+fn told() -> Option<Way> {
+    static TOLD: OnceLock<Option<Way>> = OnceLock::new();
+    *TOLD.get_or_init(|| match std::env::var(VARIABLE).as_deref() {
+        Ok("locked") => Some(Way::Locked),
+        Ok("pageable") => Some(Way::Pageable),
+        _ => None,
+    })
+}
+
+/// A copy that was put into a stream and not waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    /// The stream as the client names it.
+    pub(crate) stream: u64,
+    /// The context as frames name it.
+    pub(crate) context: u32,
+}
+
+/// The memory of a lane: taken with its first large copy, and given back with the lane.
+pub(crate) struct Staging {
+    memory: Option<NonNull<u8>>,
+    driver: &'static Driver,
+    locked: bool,
+    /// The driver does not lock it.
+    refused: bool,
+    next: usize,
+    /// What may still read or write the half that is not the next.
+    pub(crate) in_flight: Option<InFlight>,
+}
+
+// SAFETY: the memory is this value's alone.
+unsafe impl Send for Staging {}
+
+const LAYOUT: Layout = match Layout::from_size_align(2 * HALF, ALIGN) {
+    Ok(layout) => layout,
+    Err(_) => panic!("not a layout"),
+};
+
+impl Staging {
+    /// Without memory.
+    pub(crate) fn new(driver: &'static Driver) -> Self {
+        Self {
+            memory: None,
+            driver,
+            locked: false,
+            refused: false,
+            next: 0,
+            in_flight: None,
+        }
+    }
+
+    /// Whether the memory is page-locked.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.locked
+    }
+
+    /// How the next piece is to be copied in the current context. Locks the memory if that way needs
+    /// it.
+    pub(crate) fn way(&mut self, direction: Direction) -> Way {
+        let way = told().unwrap_or_else(|| choice(direction).way());
+        match way {
+            Way::Pageable | Way::TimePageable => way,
+            Way::Locked | Way::TimeLocked if self.lock() => way,
+            // Not asked again: what was refused once will be again.
+            Way::Locked | Way::TimeLocked => Way::Pageable,
+        }
+    }
+
+    /// Whether copies may go through page-locked memory, or it is not known yet. Unlocks it when it is
+    /// known that no copy does.
+    pub(crate) fn may_lock(&mut self, direction: Direction) -> bool {
+        let pageable =
+            |direction| told().unwrap_or_else(|| choice(direction).way()) == Way::Pageable;
+        let may = !self.refused && !pageable(direction);
+        if self.locked
+            && !may
+            && [Direction::ToDevice, Direction::ToHost]
+                .into_iter()
+                .all(pageable)
+        {
+            self.unlock();
+        }
+        may
+    }
+
+    /// Takes note of how long a piece of [`HALF`] bytes took.
+    pub(crate) fn timed(&self, direction: Direction, way: Way, ns: u64) {
+        choice(direction).timed(way, ns);
+    }
+
+    fn lock(&mut self) -> bool {
+        if self.locked || self.refused {
+            return self.locked;
+        }
+        let memory = self.memory().as_ptr();
+        if let Some(register) = self.driver.cuMemHostRegister_v2 {
+            // SAFETY: memory of this value, which stays until it is unregistered.
+            let status = unsafe { register(memory.cast(), 2 * HALF, PORTABLE) };
+            self.locked = status == 0;
+        }
+        self.refused = !self.locked;
+        self.locked
+    }
+
+    /// False if the driver may still use the memory.
+    fn unlock(&mut self) -> bool {
+        if let (true, Some(memory)) = (self.locked, self.memory) {
+            let status = match self.driver.cuMemHostUnregister {
+                // SAFETY: it was registered, and nothing is under way in it.
+                Some(unregister) => unsafe { unregister(memory.as_ptr().cast()) },
+                None => NOT_SUPPORTED,
+            };
+            self.locked = status != 0 && status != NOT_REGISTERED;
+        }
+        !self.locked
+    }
+
+    fn memory(&mut self) -> NonNull<u8> {
+        *self.memory.get_or_insert_with(|| {
+            // SAFETY: the layout is not empty.
+            let memory = unsafe { alloc_zeroed(LAYOUT) };
+            NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(LAYOUT))
+        })
+    }
+
+    /// The half that nothing is under way in.
+    pub(crate) fn half(&mut self) -> &mut [u8] {
+        let at = self.next * HALF;
+        let memory = self.memory();
+        // SAFETY: both halves lie within the memory, all of whose bytes have values; the device
+        // writes to the other half only.
+        unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().add(at), HALF) }
+    }
+
+    /// The other half is the next.
+    pub(crate) fn swap(&mut self) {
+        self.next ^= 1;
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if self.in_flight.is_some() {
+            // The link broke within a copy: what the device still uses is left to the end of the
+            // process.
+            return;
+        }
+        if let (true, Some(memory)) = (self.unlock(), self.memory) {
+            // SAFETY: allocated so, and nobody uses it any more.
+            unsafe { dealloc(memory.as_ptr(), LAYOUT) };
+        }
+        // Else the driver may still use it, and it is left to the end of the process too.
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(pageable: u64, locked: u64) -> Way {
+        let choice = Choice::new();
+        for n in 0..SAMPLES {
+            assert_eq!(choice.way(), Way::TimePageable);
+            choice.timed(Way::TimePageable, pageable + u64::from(n));
+        }
+        for n in 0..SAMPLES {
+            assert_eq!(choice.way(), Way::TimeLocked);
+            choice.timed(Way::TimeLocked, locked + u64::from(n));
+        }
+        choice.way()
+    }
+
+    #[test]
+    fn nothing_is_decided_before_both_ways_were_timed() {
+        let choice = Choice::new();
+        for _ in 0..3 * SAMPLES {
+            choice.timed(Way::TimePageable, 50);
+        }
+        assert_eq!(choice.way(), Way::TimeLocked);
+    }
+
+    #[test]
+    fn the_quicker_way_is_taken() {
+        assert_eq!(measured(100, 50), Way::Locked);
+        assert_eq!(measured(50, 100), Way::Pageable);
+    }
+}

@@ -1,0 +1,319 @@
+//! Up to which frame of a lane the records of events are complete: what every frame to the client
+//! says, so that it need not ask about each event.
+//!
+//! Nobody asks for these looks at events, so they must not disturb: none while a stream is captured,
+//! which they could end ("cuStreamBeginCapture" in the driver API's reference), and none at an event
+//! that is being destroyed.
+
+#![allow(unsafe_code)]
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::types::driver::{
+    CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_NOT_READY, CUDA_SUCCESS, CUevent, CUresult,
+};
+
+use super::handles::Handles;
+
+/// Looks for one frame.
+const LOOKS: usize = 4;
+/// After an event that is not complete there is no look for so long, ns.
+const PAUSE_NS: u64 = 20_000;
+/// Records beyond which each further one looks at the oldest too.
+const MANY: usize = 1024;
+/// Most records that are kept: more than the driver lets stand in its queues.
+const MOST: usize = 64 << 10;
+
+/// `cuEventQuery`.
+pub(crate) type Query = unsafe extern "C" fn(CUevent) -> CUresult;
+
+/// What the lanes of a session share.
+#[derive(Debug, Default)]
+pub(crate) struct Alive {
+    /// Held for writing while an event may cease to be.
+    events: RwLock<()>,
+    /// Contexts that have ended, with all their events.
+    contexts_ended: AtomicU64,
+    /// Streams that are being captured.
+    captures: AtomicU32,
+}
+
+impl Alive {
+    /// To be held while events are destroyed.
+    pub(crate) fn destroying(&self) -> RwLockWriteGuard<'_, ()> {
+        self.events.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A context has ended; [`Alive::destroying`] is held.
+    pub(crate) fn context_ended(&self) {
+        self.contexts_ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A capture begins.
+    pub(crate) fn capture_begins(&self) {
+        self.captures.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A capture has ended, or did not begin.
+    pub(crate) fn capture_ended(&self) {
+        let less = |captures: u32| captures.checked_sub(1);
+        // A client may end what never began.
+        let _ = self
+            .captures
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+    }
+}
+
+/// A record of an event.
+#[derive(Debug)]
+struct Record {
+    /// Its frame.
+    seq: u64,
+    event: u64,
+}
+
+/// The records of a lane that are not known to be complete, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    queue: VecDeque<Record>,
+    /// Contexts that had ended when the oldest came.
+    contexts_ended: u64,
+    /// Nothing after this frame will ever be known.
+    frozen: Option<u64>,
+    /// No look before, ns.
+    pause_until: u64,
+}
+
+/// What a look needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    pub(crate) alive: &'a Alive,
+    pub(crate) handles: &'a Handles,
+    /// `cuEventQuery`, if the driver has it.
+    pub(crate) query: Option<Query>,
+    /// About now, ns.
+    pub(crate) now: u64,
+}
+
+impl Records {
+    /// Frame `seq` has recorded `event`.
+    pub(crate) fn add(&mut self, look: Look<'_>, seq: u64, event: u64) {
+        if self.frozen.is_some() {
+            return;
+        }
+        if self.queue.is_empty() {
+            self.contexts_ended = look.alive.contexts_ended.load(Ordering::Relaxed);
+        }
+        self.queue.push_back(Record { seq, event });
+        if self.queue.len() > MANY {
+            self.look(look);
+        }
+        if self.queue.len() > MOST {
+            self.freeze();
+        }
+    }
+
+    /// The last frame up to which all is complete, where `executed` is the last that was executed.
+    #[inline]
+    pub(crate) fn watermark(&mut self, look: Look<'_>, executed: u64) -> u64 {
+        if !self.queue.is_empty() {
+            self.look(look);
+        }
+        match (self.frozen, self.queue.front()) {
+            (Some(frozen), _) => frozen,
+            (None, Some(oldest)) => oldest.seq - 1,
+            (None, None) => executed,
+        }
+    }
+
+    /// A look without a frame; whether another may be worth it.
+    #[inline]
+    pub(crate) fn look_idly(&mut self, look: Look<'_>) -> bool {
+        let before = self.queue.len();
+        if before > 0 {
+            self.look(look);
+        }
+        self.queue.len() < before
+    }
+
+    fn freeze(&mut self) {
+        self.frozen = self.queue.front().map(|oldest| oldest.seq - 1);
+        self.queue = VecDeque::new();
+    }
+
+    fn look(&mut self, look: Look<'_>) {
+        if look.now < self.pause_until || look.alive.captures.load(Ordering::SeqCst) > 0 {
+            return;
+        }
+        // Held by a thread that destroys: the next frame will do.
+        let Ok(_all_are_alive) = look.alive.events.try_read() else {
+            return;
+        };
+        if look.alive.contexts_ended.load(Ordering::Relaxed) != self.contexts_ended {
+            // Which events went with the context is not known, and asking about one that did is not
+            // safe.
+            self.freeze();
+            return;
+        }
+        let Some(query) = look.query else {
+            self.freeze();
+            return;
+        };
+        for _ in 0..LOOKS {
+            let Some(oldest) = self.queue.front() else {
+                return;
+            };
+            let status = match look.handles.real(Kind::Event, oldest.event) {
+                // SAFETY: an event of the client, which nobody destroys meanwhile.
+                Ok(real) => unsafe { query(real as CUevent) },
+                // Destroyed, so that nobody asks.
+                Err(_) => CUDA_SUCCESS,
+            };
+            match status {
+                CUDA_SUCCESS | CUDA_ERROR_CAPTURED_EVENT => drop(self.queue.pop_front()),
+                CUDA_ERROR_NOT_READY => {
+                    self.pause_until = look.now + PAUSE_NS;
+                    return;
+                }
+                // The client has to see it for itself.
+                _ => return self.freeze(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Events from this one on are not complete. A test has its own range of events.
+    static UNTIL: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+    unsafe extern "C" fn query(event: CUevent) -> CUresult {
+        let (test, number) = ((event as u64 >> 32) as usize, event as u64 & 0xffff_ffff);
+        match UNTIL[test].load(Ordering::SeqCst) {
+            u64::MAX => 700,
+            until if number < until => CUDA_SUCCESS,
+            _ => CUDA_ERROR_NOT_READY,
+        }
+    }
+
+    struct World {
+        test: u64,
+        alive: Alive,
+        handles: Handles,
+        now: u64,
+    }
+
+    impl World {
+        /// With the events 1 to 20.
+        fn new(test: u64) -> Self {
+            let handles = Handles::default();
+            for number in 1..=20 {
+                let real = (test << 32 | number) as *mut std::ffi::c_void;
+                handles.insert(Kind::Event, Kind::Event.handle(number), real);
+            }
+            Self {
+                test,
+                alive: Alive::default(),
+                handles,
+                now: 0,
+            }
+        }
+
+        fn complete_below(&self, number: u64) {
+            UNTIL[self.test as usize].store(number, Ordering::SeqCst);
+        }
+
+        /// A later time.
+        fn look(&mut self) -> Look<'_> {
+            self.now += 2 * PAUSE_NS;
+            Look {
+                alive: &self.alive,
+                handles: &self.handles,
+                query: Some(query),
+                now: self.now,
+            }
+        }
+    }
+
+    /// Frame 10 x n records event n.
+    fn records(world: &mut World, events: std::ops::RangeInclusive<u64>) -> Records {
+        let mut records = Records::default();
+        for number in events {
+            records.add(world.look(), 10 * number, Kind::Event.handle(number));
+        }
+        records
+    }
+
+    #[test]
+    fn the_mark_stops_before_the_first_record_that_is_not_complete() {
+        let mut world = World::new(0);
+        let mut records = records(&mut world, 1..=5);
+        world.complete_below(1);
+        assert_eq!(records.watermark(world.look(), 55), 9);
+        world.complete_below(3);
+        assert_eq!(records.watermark(world.look(), 56), 29);
+        // Destroyed meanwhile: nobody asks about it.
+        world.handles.remove(Kind::Event, Kind::Event.handle(3));
+        assert_eq!(records.watermark(world.look(), 57), 39);
+        world.complete_below(100);
+        assert_eq!(records.watermark(world.look(), 58), 58);
+    }
+
+    #[test]
+    fn no_event_is_looked_at_during_a_capture_and_none_twice_in_a_moment() {
+        let mut world = World::new(1);
+        let mut records = records(&mut world, 1..=2);
+        world.complete_below(100);
+        world.alive.capture_begins();
+        assert_eq!(records.watermark(world.look(), 30), 9);
+        world.alive.capture_ended();
+        world.complete_below(2);
+        let look = world.look();
+        assert_eq!(records.watermark(look, 31), 19);
+        UNTIL[1].store(100, Ordering::SeqCst);
+        assert_eq!(records.watermark(look, 32), 19);
+        assert_eq!(records.watermark(world.look(), 33), 33);
+        // A client that ends what never began.
+        world.alive.capture_ended();
+        assert_eq!(world.alive.captures.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn with_a_context_or_an_error_knowledge_ends() {
+        let mut world = World::new(2);
+        world.complete_below(100);
+        let mut empty = Records::default();
+        world.alive.context_ended();
+        assert_eq!(empty.watermark(world.look(), 7), 7);
+        let mut ended = records(&mut world, 1..=2);
+        drop(world.alive.destroying());
+        world.alive.context_ended();
+        assert_eq!(ended.watermark(world.look(), 30), 9);
+        ended.add(world.look(), 31, Kind::Event.handle(3));
+        assert_eq!(ended.watermark(world.look(), 40), 9);
+        let mut failed = records(&mut world, 4..=5);
+        world.complete_below(u64::MAX);
+        assert_eq!(failed.watermark(world.look(), 60), 39);
+        world.complete_below(100);
+        assert_eq!(failed.watermark(world.look(), 61), 39);
+    }
+
+    #[test]
+    fn while_an_event_is_destroyed_nobody_looks() {
+        let mut world = World::new(3);
+        let mut records = records(&mut world, 1..=1);
+        world.complete_below(100);
+        let alive = Alive::default();
+        let destroying = alive.destroying();
+        let mut look = world.look();
+        look.alive = &alive;
+        assert_eq!(records.watermark(look, 20), 9);
+        drop(destroying);
+        assert_eq!(records.watermark(look, 21), 21);
+    }
+}

@@ -1,0 +1,172 @@
+//! Events. Every frame of the server says up to which frame of its lane the records of events are
+//! complete, so that most questions after an event are answered here, and all those that are asked
+//! after it was seen complete.
+
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use gtrace_cuda::types::driver::{self as cuda, CUevent, CUresult, CUstream};
+
+use crate::entry::{check, done};
+use crate::generated::driver::remote;
+use crate::lane::Outgoing;
+use crate::session::{self, Session, with_lane};
+use crate::state::lock;
+use crate::stats::local;
+
+/// Where an event was recorded last.
+#[derive(Clone)]
+pub(crate) struct Mark {
+    lane: Arc<Outgoing>,
+    /// Number of the frame in it.
+    seq: u64,
+    /// A question was answered with yes.
+    complete: bool,
+}
+
+impl Mark {
+    pub(crate) const fn new(lane: Arc<Outgoing>, seq: u64) -> Self {
+        Self {
+            lane,
+            seq,
+            complete: false,
+        }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.complete || self.lane.watermark() >= self.seq
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.seq == other.seq && Arc::ptr_eq(&self.lane, &other.lane)
+    }
+}
+
+/// Events that were recorded, by their handle.
+#[derive(Default)]
+pub(crate) struct Events(Mutex<HashMap<u64, Mark>>);
+
+impl Events {
+    fn get(&self, event: u64) -> Option<Mark> {
+        lock(&self.0).get(&event).cloned()
+    }
+
+    fn set(&self, event: u64, mark: Mark) {
+        lock(&self.0).insert(event, mark);
+    }
+
+    fn remove(&self, event: u64) {
+        lock(&self.0).remove(&event);
+    }
+
+    /// The answer to a question was that the record at `mark` is complete.
+    fn complete(&self, event: u64, mark: &Mark) {
+        if let Some(now) = lock(&self.0).get_mut(&event)
+            && now.is(mark)
+        {
+            now.complete = true;
+        }
+    }
+
+    /// A context is gone, and its events with it: the server knows which.
+    pub(crate) fn forget(&self) {
+        lock(&self.0).clear();
+    }
+}
+
+fn number(event: CUevent) -> u64 {
+    event.addr() as u64
+}
+
+/// An event is recorded by `send`, which leaves one frame.
+fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let code = send();
+        // What is recorded in a capture becomes a part of its graph.
+        let known = code == cuda::CUDA_SUCCESS
+            && !session.settings.strict
+            && !session::thread_is_ending()
+            && session.state.captures.load(Ordering::Relaxed) == 0;
+        match known {
+            true => {
+                let mark = with_lane(session, |lane| Ok(lane.mark()))?;
+                session.state.events.set(number(event), mark);
+            }
+            false => session.state.events.remove(number(event)),
+        }
+        check(code)
+    })
+}
+
+pub(crate) unsafe fn cuEventRecord(hEvent: CUevent, hStream: CUstream) -> CUresult {
+    // SAFETY: handles.
+    record(hEvent, || unsafe { remote::cuEventRecord(hEvent, hStream) })
+}
+
+pub(crate) unsafe fn cuEventRecordWithFlags(
+    hEvent: CUevent,
+    hStream: CUstream,
+    flags: std::ffi::c_uint,
+) -> CUresult {
+    // SAFETY: handles.
+    record(hEvent, || unsafe {
+        remote::cuEventRecordWithFlags(hEvent, hStream, flags)
+    })
+}
+
+/// Whether the event is known to have happened, and there is nothing else to tell the program.
+///
+/// # Errors
+///
+/// That of an earlier call.
+fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Result<bool, CUresult> {
+    // A question about an event while a stream is captured may end the capture, which is for the
+    // driver to say.
+    let capturing = session.state.captures.load(Ordering::Relaxed) > 0;
+    if capturing || !mark.is_some_and(Mark::is_complete) {
+        return Ok(false);
+    }
+    with_lane(session, |lane| check(lane.take_sticky()))?;
+    Ok(true)
+}
+
+/// Asks about an event by `ask`, if it is not known.
+fn query(event: CUevent, ask: impl FnOnce() -> CUresult, count: impl FnOnce()) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let mark = session.state.events.get(number(event));
+        if has_happened(session, mark.as_ref())? {
+            count();
+            return Ok(());
+        }
+        check(ask())?;
+        if let Some(mark) = mark {
+            session.state.events.complete(number(event), &mark);
+        }
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuEventQuery(hEvent: CUevent) -> CUresult {
+    // SAFETY: a handle.
+    let ask = || unsafe { remote::cuEventQuery(hEvent) };
+    query(hEvent, ask, || local!("cuEventQuery"))
+}
+
+pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
+    // SAFETY: a handle.
+    let ask = || unsafe { remote::cuEventSynchronize(hEvent) };
+    query(hEvent, ask, || local!("cuEventSynchronize"))
+}
+
+pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
+    done(|| {
+        session::cuda()?.state.events.remove(number(hEvent));
+        // SAFETY: a handle.
+        check(unsafe { remote::cuEventDestroy_v2(hEvent) })
+    })
+}

@@ -1,0 +1,205 @@
+//! What is kept of functions and kernels: their parameters and attributes, by handle and by name.
+
+// Asks the server with two places to write to.
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::ptr::without_provenance_mut;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{FunctionInfo, Parameter};
+use gtrace_cuda::types::driver::{self as cuda, CUfunction, CUfunction_attribute, CUresult};
+
+use crate::generated::driver::remote;
+use crate::session::Session;
+use crate::state::lock;
+
+/// Attributes that have a place of their own; CUDA 13 defines 16.
+pub(super) const ATTRIBUTES: usize = 32;
+const UNKNOWN: i32 = i32::MIN;
+
+/// A function or kernel.
+pub(crate) struct Record {
+    /// Module or library.
+    pub(crate) owner: u64,
+    pub(super) name: CString,
+    /// Where its parameters lie; `None` if the driver does not tell.
+    pub(crate) parameters: Option<Box<[Parameter]>>,
+    /// Bytes of all parameters.
+    pub(crate) parameter_bytes: usize,
+    attributes: [AtomicI32; ATTRIBUTES],
+}
+
+impl Record {
+    pub(crate) fn new(owner: u64, name: CString, info: &FunctionInfo) -> Self {
+        let parameters = info.parameters.as_deref().map(Box::from);
+        let end = |p: &Parameter| p.offset as usize + p.size as usize;
+        let record = Self {
+            owner,
+            name,
+            parameter_bytes: info.parameters.iter().flatten().map(end).max().unwrap_or(0),
+            parameters,
+            attributes: [const { AtomicI32::new(UNKNOWN) }; ATTRIBUTES],
+        };
+        for (attribute, value) in &info.attributes {
+            record.set(attribute.cast_unsigned(), *value);
+        }
+        record
+    }
+
+    /// An attribute, if it is known.
+    #[inline]
+    pub(crate) fn attribute(&self, attribute: CUfunction_attribute) -> Option<i32> {
+        let value = self
+            .attributes
+            .get(attribute as usize)?
+            .load(Ordering::Relaxed);
+        (value != UNKNOWN).then_some(value)
+    }
+
+    pub(super) fn set(&self, attribute: CUfunction_attribute, value: i32) {
+        if let Some(place) = self.attributes.get(attribute as usize) {
+            place.store(value, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What answers questions that are asked again and again.
+#[derive(Default)]
+pub(crate) struct Functions {
+    /// Functions by module and name, kernels by library and name.
+    pub(super) by_name: HashMap<(u64, CString), u64>,
+    /// Those that a load told of and the program has not asked for.
+    pub(super) told: HashMap<(u64, CString), FunctionInfo>,
+    /// Functions of kernels, by kernel and context.
+    pub(super) of_kernels: HashMap<(u64, u64), u64>,
+    /// Records of handles that the server minted.
+    foreign: HashMap<u64, &'static Record>,
+    /// Stream priorities by context: least and greatest.
+    pub(crate) priorities: HashMap<u64, (i32, i32)>,
+    /// Answers about occupancy.
+    pub(crate) occupancy: HashMap<[u64; 5], u64>,
+}
+
+impl Functions {
+    /// A context is gone.
+    pub(crate) fn forget_context(&mut self, context: u64) {
+        self.of_kernels.retain(|(_, of), _| *of != context);
+        self.priorities.remove(&context);
+    }
+
+    /// A module or library is gone.
+    pub(super) fn forget_owner(&mut self, owner: u64) {
+        self.by_name.retain(|(of, _), _| *of != owner);
+        self.told.retain(|(of, _), _| *of != owner);
+    }
+
+    /// The functions of a new module or library, as its load told of them.
+    pub(crate) fn told(&mut self, owner: u64, functions: Vec<(String, FunctionInfo)>) {
+        for (name, info) in functions {
+            if let Ok(name) = CString::new(name) {
+                self.told.insert((owner, name), info);
+            }
+        }
+    }
+
+    /// What a function can hold at once depends on its attributes, which have changed.
+    pub(super) fn forget_occupancy(&mut self, function: u64) {
+        self.occupancy.retain(|key, _| key[0] != function);
+    }
+}
+
+/// The record of a function's or a kernel's handle, if it was minted here.
+#[inline]
+pub(crate) fn record(session: &'static Session, handle: u64) -> Option<&'static Record> {
+    let counter = handle << 8 >> 12;
+    if Kind::Function.matches(handle) {
+        session.state.function_slots.get(counter)
+    } else if Kind::Kernel.matches(handle) {
+        session.state.kernel_slots.get(counter)
+    } else {
+        None
+    }
+}
+
+/// The record of any function or kernel; asks the server about one that the server minted.
+///
+/// # Errors
+///
+/// INVALID_HANDLE.
+#[inline]
+pub(crate) fn any_record(
+    session: &'static Session,
+    handle: u64,
+) -> Result<&'static Record, CUresult> {
+    let minted_here = handle & gtrace_cuda::SERVER_MINTED == 0;
+    match record(session, handle) {
+        Some(record) if minted_here => Ok(record),
+        _ => foreign(session, handle),
+    }
+}
+
+#[cold]
+fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
+    let is_function = Kind::Function.matches(handle) || Kind::Kernel.matches(handle);
+    if !is_function || handle & gtrace_cuda::SERVER_MINTED == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+    }
+    if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
+        return Ok(record);
+    }
+    let function: CUfunction = without_provenance_mut(handle as usize);
+    let mut info = FunctionInfo::default();
+    let mut parameters = Vec::new();
+    let known = loop {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: both are writable.
+        let code = unsafe {
+            remote::cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)
+        };
+        match code {
+            cuda::CUDA_SUCCESS => parameters.push(Parameter {
+                offset: offset as u32,
+                size: size as u32,
+            }),
+            // Behind the last one.
+            cuda::CUDA_ERROR_INVALID_VALUE => break true,
+            cuda::CUDA_ERROR_INVALID_HANDLE => return Err(code),
+            _ => break false,
+        }
+    };
+    info.parameters = known.then_some(parameters);
+    let record: &'static Record = Box::leak(Box::new(Record::new(0, CString::default(), &info)));
+    lock(&session.state.functions)
+        .foreign
+        .insert(handle, record);
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_knows_what_it_was_told() {
+        let info = FunctionInfo {
+            parameters: Some(vec![
+                Parameter { offset: 0, size: 8 },
+                Parameter {
+                    offset: 8,
+                    size: 12,
+                },
+            ]),
+            attributes: vec![(0, 1024), (8, 49152), (500, 1)],
+        };
+        let record = Record::new(1, CString::default(), &info);
+        assert_eq!(record.parameter_bytes, 20);
+        assert_eq!(record.attribute(0), Some(1024));
+        assert_eq!(record.attribute(1), None);
+        assert_eq!(record.attribute(500), None);
+        record.set(8, 65536);
+        assert_eq!(record.attribute(8), Some(65536));
+    }
+}

@@ -1,0 +1,302 @@
+//! The tables themselves.
+
+// Tables of function pointers, and results through pointers of their callers.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
+use std::ptr;
+use std::sync::atomic::AtomicU8;
+
+use crate::integrity::{Asked, Device, answer};
+use crate::storage::{Destructor, Storage};
+use crate::{CUresult, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, UNKNOWN, Uuid};
+
+/// What the tables need of the driver that hands them out.
+pub trait Driver: 'static {
+    /// Its tables, always the same.
+    fn tables() -> &'static Tables;
+
+    /// The primary context of a device, made if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// As `cuDevicePrimaryCtxRetain`.
+    fn primary(device: c_int) -> Result<*mut c_void, CUresult>;
+
+    /// The current context of this thread, or null.
+    fn current() -> *mut c_void;
+
+    /// `cuDriverGetVersion`.
+    ///
+    /// # Errors
+    ///
+    /// As that.
+    fn version() -> Result<u32, CUresult>;
+
+    /// The devices that the process sees, in their order.
+    ///
+    /// # Errors
+    ///
+    /// NOT_INITIALIZED.
+    fn devices() -> Result<Vec<Device>, CUresult>;
+}
+
+/// 6bd5fb6c-5bf4-e74a-8987-d93912fd9df9: every runtime.
+const RUNTIME: Uuid = uuid(0x6bd5_fb6c_5bf4_e74a_8987_d939_12fd_9df9);
+/// a094798c-2e74-2e74-93f2-0800200c0a66: every runtime, for tools.
+const CALLBACK_HOOKS: Uuid = uuid(0xa094_798c_2e74_2e74_93f2_0800_200c_0a66);
+/// 42d85a81-23f6-cb47-8298-f6e78a3aecdc: every runtime, for tools.
+const TOOLS_TLS: Uuid = uuid(0x42d8_5a81_23f6_cb47_8298_f6e7_8a3a_ecdc);
+/// c693336e-1121-df11-a8c3-68f355d89593: every runtime and library.
+const STORAGE: Uuid = uuid(0xc693_336e_1121_df11_a8c3_68f3_55d8_9593);
+/// d4082055-bde6-704b-8d34-ba123c66e1f2: every runtime.
+const INTEGRITY: Uuid = uuid(0xd408_2055_bde6_704b_8d34_ba12_3c66_e1f2);
+/// 263e8860-7cd2-6143-92f6-bbd5006dfa7e: the runtime from 13.0.
+const CONTEXT_CHECKS: Uuid = uuid(0x263e_8860_7cd2_6143_92f6_bbd5_006d_fa7e);
+/// 21318c60-9714-3248-8ca6-41ff7324c8f2: the runtime from 13.5, cublasLt, cuDNN.
+const LIBRARIES: Uuid = uuid(0x2131_8c60_9714_3248_8ca6_41ff_7324_c8f2);
+/// 1734dc26-800d-4745-8726-c0f1e7dd8bca: cublasLt.
+const CUBLAS_LT: Uuid = uuid(0x1734_dc26_800d_4745_8726_c0f1_e7dd_8bca);
+
+const fn uuid(bytes: u128) -> Uuid {
+    bytes.to_be_bytes()
+}
+
+/// Bytes that tools would fill, had there been any.
+const HOOKS_LARGE: usize = 1024;
+const HOOKS_SMALL: usize = 14;
+
+type Word = *const c_void;
+
+/// The tables of a driver, and what they keep.
+pub struct Tables {
+    runtime: [Word; 13],
+    callback_hooks: [Word; 7],
+    tools_tls: [Word; 3],
+    storage: [Word; 4],
+    integrity: [Word; 3],
+    context_checks: [Word; 5],
+    libraries: [Word; 77],
+    cublas_lt: [Word; 16],
+    hooks_large: [AtomicU8; HOOKS_LARGE],
+    hooks_small: [AtomicU8; HOOKS_SMALL],
+    kept: Storage,
+}
+
+// SAFETY: the words are addresses of functions and a length, and never change; what is kept has its
+// own lock.
+unsafe impl Sync for Tables {}
+// SAFETY: as above.
+unsafe impl Send for Tables {}
+
+/// A table whose first word is its length in bytes. What is not known to be called says so.
+fn sized<const N: usize>(functions: &[(usize, Word)]) -> [Word; N] {
+    let mut table = [not_known as Word; N];
+    table[0] = ptr::without_provenance(N * size_of::<Word>());
+    for (at, function) in functions {
+        if let Some(place) = table.get_mut(*at) {
+            *place = *function;
+        }
+    }
+    table
+}
+
+impl Tables {
+    /// The tables of `D`, which is to keep them in one place for ever.
+    pub fn new<D: Driver>() -> Self {
+        Self {
+            runtime: sized(&[(2, primary::<D> as Word), (12, nothing as Word)]),
+            callback_hooks: sized(&[(2, hooks_large::<D> as Word), (6, hooks_small::<D> as Word)]),
+            tools_tls: sized(&[(2, nothing as Word)]),
+            // The only one without its length.
+            storage: [
+                put::<D> as Word,
+                delete::<D> as Word,
+                get::<D> as Word,
+                ptr::null(),
+            ],
+            integrity: sized(&[(1, integrity::<D> as Word)]),
+            context_checks: sized(&[(2, no_check as Word), (3, nothing as Word)]),
+            libraries: sized(&[(4, no as Word)]),
+            cublas_lt: sized(&[(4, not_known as Word)]),
+            hooks_large: [const { AtomicU8::new(0) }; HOOKS_LARGE],
+            hooks_small: [const { AtomicU8::new(0) }; HOOKS_SMALL],
+            kept: Storage::default(),
+        }
+    }
+
+    /// The table of this name, if it is handed out.
+    pub fn find(&self, name: &Uuid) -> Option<*const c_void> {
+        Some(match *name {
+            RUNTIME => self.runtime.as_ptr().cast(),
+            CALLBACK_HOOKS => self.callback_hooks.as_ptr().cast(),
+            TOOLS_TLS => self.tools_tls.as_ptr().cast(),
+            STORAGE => self.storage.as_ptr().cast(),
+            INTEGRITY => self.integrity.as_ptr().cast(),
+            CONTEXT_CHECKS => self.context_checks.as_ptr().cast(),
+            LIBRARIES => self.libraries.as_ptr().cast(),
+            CUBLAS_LT => self.cublas_lt.as_ptr().cast(),
+            _ => return None,
+        })
+    }
+
+    /// A context ends: calls what libraries wanted to have called.
+    pub fn context_ended(&self, context: *mut c_void) {
+        for (key, value, destructor) in self.kept.end(context.addr()) {
+            // SAFETY: the library gave it for this.
+            unsafe { destructor(context.addr(), key, value) };
+        }
+    }
+}
+
+/// No panic leaves a function of a table.
+fn guard(action: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
+    match catch_unwind(AssertUnwindSafe(action)) {
+        Ok(Ok(())) => SUCCESS,
+        Ok(Err(code)) => code,
+        Err(_) => UNKNOWN,
+    }
+}
+
+/// # Safety
+///
+/// Null, or writable.
+unsafe fn write<T>(to: *mut T, value: T) -> Result<(), CUresult> {
+    if to.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { to.write(value) };
+    Ok(())
+}
+
+extern "C" fn not_known() -> CUresult {
+    NOT_SUPPORTED
+}
+
+extern "C" fn nothing() -> CUresult {
+    SUCCESS
+}
+
+unsafe extern "C" fn primary<D: Driver>(context: *mut *mut c_void, device: c_int) -> CUresult {
+    // SAFETY: the caller's pointer.
+    guard(|| unsafe { write(context, D::primary(device)?) })
+}
+
+/// # Safety
+///
+/// Two pointers, each null or writable.
+unsafe fn hooks(
+    bytes: &'static [AtomicU8],
+    address: *mut *mut c_void,
+    len: *mut usize,
+) -> Result<(), CUresult> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        write(address, bytes.as_ptr().cast_mut().cast())?;
+        write(len, bytes.len())
+    }
+}
+
+unsafe extern "C" fn hooks_large<D: Driver>(
+    address: *mut *mut c_void,
+    len: *mut usize,
+) -> CUresult {
+    // SAFETY: the caller's pointers.
+    guard(|| unsafe { hooks(&D::tables().hooks_large, address, len) })
+}
+
+unsafe extern "C" fn hooks_small<D: Driver>(
+    address: *mut *mut c_void,
+    len: *mut usize,
+) -> CUresult {
+    // SAFETY: the caller's pointers.
+    guard(|| unsafe { hooks(&D::tables().hooks_small, address, len) })
+}
+
+/// Null means the current context.
+fn context_of<D: Driver>(context: *mut c_void) -> usize {
+    match context.is_null() {
+        true => D::current().addr(),
+        false => context.addr(),
+    }
+}
+
+unsafe extern "C" fn put<D: Driver>(
+    context: *mut c_void,
+    key: usize,
+    value: usize,
+    destructor: Option<Destructor>,
+) -> CUresult {
+    guard(|| {
+        let context = context_of::<D>(context);
+        D::tables().kept.put(context, key, value, destructor);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn delete<D: Driver>(context: *mut c_void, key: usize) -> CUresult {
+    guard(
+        || match D::tables().kept.delete(context_of::<D>(context), key) {
+            true => Ok(()),
+            false => Err(INVALID_HANDLE),
+        },
+    )
+}
+
+unsafe extern "C" fn get<D: Driver>(
+    value: *mut usize,
+    context: *mut c_void,
+    key: usize,
+) -> CUresult {
+    guard(|| {
+        let kept = D::tables().kept.get(context_of::<D>(context), key);
+        // SAFETY: the caller's pointer.
+        unsafe { write(value, kept.ok_or(INVALID_HANDLE)?) }
+    })
+}
+
+unsafe extern "C" fn integrity<D: Driver>(
+    version: u32,
+    unix_seconds: u64,
+    digest: *mut [u8; 16],
+) -> CUresult {
+    guard(|| {
+        let tables = D::tables();
+        // SAFETY: pthread_self(3) has no conditions.
+        let thread = unsafe { libc::pthread_self() };
+        let asked = Asked {
+            driver_version: D::version()?,
+            version,
+            pid: process::id(),
+            thread: thread as u32,
+            runtime_table: tables.runtime.as_ptr().addr() as u64,
+            integrity_table: tables.integrity.as_ptr().addr() as u64,
+            function: (integrity::<D> as *const ()).addr() as u64,
+            unix_seconds,
+        };
+        // SAFETY: the caller's pointer.
+        unsafe { write(digest, answer(&asked, &D::devices()?)) }
+    })
+}
+
+/// Nothing is wrong with any context, and there is nothing to say of it.
+unsafe extern "C" fn no_check(
+    _: *mut c_void,
+    number: *mut u32,
+    what: *mut *mut c_void,
+) -> CUresult {
+    guard(|| unsafe {
+        // SAFETY: the caller's pointers.
+        write(number, 0)?;
+        write(what, ptr::null_mut())
+    })
+}
+
+/// No, as an int.
+unsafe extern "C" fn no(_: *mut c_void, answer: *mut c_int) -> CUresult {
+    // SAFETY: the caller's pointer.
+    guard(|| unsafe { write(answer, 0) })
+}
