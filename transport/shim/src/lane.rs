@@ -24,6 +24,10 @@ const FRAMES: u32 = 128;
 const BYTES: usize = 32 << 10;
 /// A lane that sent nothing for so long sends the next frame at once.
 const IDLE_NS: u64 = 50_000;
+/// The same over shared memory, where sending costs no system call while the other side is awake, but
+/// lines of the cache that go to and fro.
+const SHARED_FRAMES: u32 = 16;
+const SHARED_IDLE_NS: u64 = 5_000;
 
 /// The sending half.
 pub(crate) struct Outgoing {
@@ -133,8 +137,10 @@ pub(crate) struct Lane {
     /// Number of the last frame.
     sent: u64,
     generation: u32,
-    /// A flush costs no system call while the other side is awake.
-    cheap_flush: bool,
+    /// Frames that may lie unsent, and how long the lane may have been idle before it sends the next
+    /// one at once, ns.
+    most_frames: u32,
+    idle_ns: u64,
 }
 
 impl Lane {
@@ -154,6 +160,10 @@ impl Lane {
             }),
         });
         session.lanes.add(Arc::clone(&out));
+        let (most_frames, idle_ns) = match link.info.kind {
+            LinkKind::SharedMemory => (SHARED_FRAMES, SHARED_IDLE_NS),
+            _ => (FRAMES, IDLE_NS),
+        };
         Self {
             session,
             out,
@@ -165,7 +175,8 @@ impl Lane {
             hurried: 0,
             sent: 0,
             generation: fork::generation(),
-            cheap_flush: link.info.kind == LinkKind::SharedMemory,
+            most_frames,
+            idle_ns,
         }
     }
 
@@ -249,19 +260,20 @@ impl Lane {
         let now = !one_way
             || bulk
             || after != 0
-            || sending.frames >= FRAMES
-            || (self.cheap_flush && sending.frames >= 4)
+            || sending.frames >= self.most_frames
             || sending.tx.pending() >= BYTES
-            || frame.began.saturating_sub(sending.flushed_ns) > IDLE_NS
+            || frame.began.saturating_sub(sending.flushed_ns) > self.idle_ns
             || self.out.hurry.load(Ordering::Relaxed);
         if now {
             self.out.hurry.store(false, Ordering::Relaxed);
             sending.flush()?;
         }
         if one_way {
-            let ns = clock::now().saturating_sub(frame.began);
             let payload = frame.small.len() + frame.bulk.len();
-            sending.left.add(frame.op, ns, payload);
+            if sending.left.count(frame.op, payload) || now {
+                let ns = clock::now().saturating_sub(frame.began);
+                sending.left.time(ns, now);
+            }
         }
         drop(sending);
         self.sent = seq;

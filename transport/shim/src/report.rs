@@ -279,7 +279,8 @@ mod tests {
         let op = gtrace_protocol::op_id("test of percentiles");
         let mut left = stats::Left::default();
         for ns in 1..100 {
-            left.add(op, ns * 1000, 0);
+            left.count(op, 0);
+            left.time(ns * 1000, true);
         }
         left.tell();
         let found = stats::operations().find(|o| o.op == op).unwrap();

@@ -38,17 +38,17 @@ impl Part {
     #[inline]
     fn add(&self, ns: u64) {
         self.sum.fetch_add(ns, Relaxed);
-        self.place(ns);
+        self.place(ns, 1);
     }
 
-    /// As [`Part::add`], for a caller that adds to the sum itself.
+    /// As [`Part::add`] so many times, for a caller that adds to the sum itself.
     #[inline]
-    fn place(&self, ns: u64) {
+    fn place(&self, ns: u64, times: u32) {
         if ns > self.max.load(Relaxed) {
             self.max.fetch_max(ns, Relaxed);
         }
         if let Some(bucket) = self.buckets.get(bucket_of(ns)) {
-            bucket.fetch_add(1, Relaxed);
+            bucket.fetch_add(times, Relaxed);
         }
     }
 }
@@ -84,14 +84,6 @@ impl Operation {
     fn time(&self, at: usize, ns: u64) {
         if let Some(part) = self.part(at).or_else(|| self.first_time(at)) {
             part.add(ns);
-        }
-    }
-
-    /// As [`Operation::time`], for a caller that adds to the sum itself.
-    #[inline]
-    fn place(&self, at: usize, ns: u64) {
-        if let Some(part) = self.part(at).or_else(|| self.first_time(at)) {
-            part.place(ns);
         }
     }
 
@@ -162,6 +154,10 @@ pub(crate) fn operations() -> impl Iterator<Item = &'static Operation> {
     })
 }
 
+/// One of so many calls that are not awaited and send nothing by themselves is timed: a clock costs
+/// such a call a tenth of its time.
+const TIMED: u32 = 4;
+
 /// Calls of one operation that were not awaited, of one lane: counted together, as each atomic
 /// addition costs as much as copying the arguments of a launch.
 #[derive(Default)]
@@ -169,21 +165,51 @@ pub(crate) struct Left {
     operation: Option<&'static Operation>,
     calls: u64,
     bytes: u64,
+    /// Sum of the times that were placed.
     ns: u64,
+    /// Calls that were not timed, and took as long as the last that was and sent nothing either.
+    untimed: u32,
+    usual_ns: u64,
 }
 
 impl Left {
-    /// Adds a call that took `ns` and sent `bytes` without the header.
+    /// Counts a call that sent `bytes` without the header. True if it is to be timed.
     #[inline]
-    pub(crate) fn add(&mut self, op: OpId, ns: u64, bytes: usize) {
-        if self.operation.is_none_or(|operation| operation.op != op) {
+    pub(crate) fn count(&mut self, op: OpId, bytes: usize) -> bool {
+        let other = self.operation.is_none_or(|operation| operation.op != op);
+        if other {
             self.change(op);
         }
         self.calls += 1;
         self.bytes += bytes as u64;
-        self.ns += ns;
-        if let Some(operation) = self.operation {
-            operation.place(0, ns);
+        self.untimed += 1;
+        other || self.untimed >= TIMED
+    }
+
+    /// The last call took `ns`; whether it has sent frames.
+    #[inline]
+    pub(crate) fn time(&mut self, ns: u64, sent: bool) {
+        if sent {
+            self.untimed = self.untimed.saturating_sub(1);
+            self.place(ns, 1);
+        } else {
+            self.usual_ns = ns;
+            self.place_usual();
+        }
+    }
+
+    fn place_usual(&mut self) {
+        let untimed = std::mem::take(&mut self.untimed);
+        self.place(self.usual_ns, untimed);
+    }
+
+    #[inline]
+    fn place(&mut self, ns: u64, times: u32) {
+        self.ns += ns * u64::from(times);
+        if let Some(operation) = self.operation
+            && let Some(part) = operation.part(0).or_else(|| operation.first_time(0))
+        {
+            part.place(ns, times);
         }
     }
 
@@ -191,10 +217,14 @@ impl Left {
     fn change(&mut self, op: OpId) {
         self.tell();
         self.operation = operation(op);
+        self.usual_ns = 0;
     }
 
     /// Adds what was counted to the counts of the process.
     pub(crate) fn tell(&mut self) {
+        if self.untimed > 0 {
+            self.place_usual();
+        }
         if let Some(operation) = self.operation
             && self.calls > 0
         {
@@ -370,13 +400,26 @@ mod tests {
     fn a_call_that_is_left_has_no_other_part() {
         let op = gtrace_protocol::op_id("test of one-way calls");
         let mut left = Left::default();
-        left.add(op, 70, 100);
-        left.add(op, 80, 100);
-        left.add(gtrace_protocol::op_id("test of another"), 70, 100);
+        // The first is timed, then one of four, and each that sends.
+        let mut timed = 0;
+        for call in 0..10 {
+            let due = left.count(op, 100);
+            if call == 5 {
+                left.time(9_000, true);
+            } else if due {
+                left.time(70, false);
+                timed += 1;
+            }
+        }
+        assert_eq!(timed, 3);
+        left.count(gtrace_protocol::op_id("test of another"), 100);
         let operation = operations().find(|o| o.op == op).unwrap();
-        assert_eq!(operation.one_way.load(Relaxed), 2);
-        assert_eq!(operation.bytes_out.load(Relaxed), 200);
-        assert_eq!(operation.part(0).unwrap().sum.load(Relaxed), 150);
+        assert_eq!(operation.one_way.load(Relaxed), 10);
+        assert_eq!(operation.bytes_out.load(Relaxed), 1000);
+        let part = operation.part(0).unwrap();
+        assert_eq!(part.sum.load(Relaxed), 9 * 70 + 9_000);
+        let placed: u32 = part.buckets.iter().map(|bucket| bucket.load(Relaxed)).sum();
+        assert_eq!((placed, part.max.load(Relaxed)), (10, 9_000));
         assert!(operation.part(0).is_some() && operation.part(1).is_none());
     }
 
