@@ -349,8 +349,13 @@ fn place(
         back == start
     });
     if back != start {
+        let stacks: Vec<_> = server.workers().into_iter().map(stacks_of).collect();
         found.push(format!(
-            "workers, threads and descriptors were {start:?} and are {back:?}"
+            "workers, threads and descriptors were {start:?} and are {back:?}; the log's last \
+             lines:\n{}\nafter one of\n{}\nworkers that are left:\n{}",
+            tail(&server.log()),
+            last.join("\n"),
+            stacks.join("\n\n")
         ));
     }
     let now = resident(server.pid());

@@ -212,9 +212,8 @@ impl Worker {
 
     /// Ends the process, and with it everything that the driver holds for the client.
     fn leave(mut self, code: i32) -> ! {
-        self.session.end();
-        self.report(true);
-        // A driver that waits for an endless kernel in its exit handlers must not keep the memory.
+        // A driver that waits for an endless kernel in its exit handlers must not keep the memory, nor a
+        // thread in it that holds what is needed below.
         let _ = std::thread::Builder::new()
             .name("gtrace-exit".into())
             .spawn(|| {
@@ -222,6 +221,8 @@ impl Worker {
                 let own = rustix::process::getpid();
                 let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
             });
+        self.session.end();
+        self.report(true);
         std::process::exit(code)
     }
 }

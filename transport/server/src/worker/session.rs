@@ -25,8 +25,8 @@ struct OpenLane {
     kind: String,
     end: Ender,
     progress: Arc<Progress>,
-    /// The call that it was in at the last look.
-    seen: Option<u64>,
+    /// Where it was at the last look, as [`Progress::call`] says; `None` before the first.
+    seen: Option<Option<u64>>,
 }
 
 /// What the lanes of a client share.
@@ -81,7 +81,8 @@ impl Session {
     }
 
     /// Whether the client is gone and a lane cannot see it, because it is in the driver since the
-    /// look before: waiting for a kernel that does not end, say.
+    /// look before: waiting for a kernel that does not end, say, in a call or when it gives its
+    /// memory back.
     pub(crate) fn client_is_dead(&self) -> bool {
         let mut lanes = self.lock_lanes();
         if lanes.is_empty() {
@@ -89,9 +90,9 @@ impl Session {
         }
         let mut dead = true;
         for lane in lanes.values_mut() {
-            let call = lane.progress.call();
-            let stuck = call.is_some() && call == lane.seen;
-            lane.seen = call;
+            let at = lane.progress.call();
+            let stuck = lane.seen == Some(at);
+            lane.seen = Some(at);
             dead &= stuck && !lane.end.is_alive();
         }
         dead
