@@ -42,6 +42,18 @@ fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
         assert_eq!(one["link"], via.name());
         let waited = total(&one, "waiting");
         assert!(waited <= 7, "{waited} round trips in all: {one:#}");
+        // No part of an operation takes longer than all of the program, also if its frame waited at the
+        // server before the lane's thread was there.
+        let elapsed = one["elapsed_ns"].as_u64().expect("a time");
+        for operation in one["operations"].as_array().expect("operations") {
+            let parts = operation["parts"].as_object().expect("parts");
+            for (part, times) in parts {
+                let Some(longest) = times["max_ns"].as_u64() else {
+                    continue;
+                };
+                assert!(longest <= elapsed, "{part} of {operation:#}");
+            }
+        }
         let many = statistics(&server, via, 1 + ROUNDS as u32);
         let each = (total(&many, "waiting") - total(&one, "waiting")) as f64 / ROUNDS as f64;
         assert!(each <= 1.0, "{each} round trips a round: {many:#}");

@@ -72,7 +72,7 @@ pub(crate) struct Lane {
     arguments: Vec<u8>,
     answer: Writer,
     tally: Tally,
-    /// When the last frame's call had ended, ns.
+    /// When the last frame's call had ended, or the lane was made, ns.
     done_ns: u64,
 }
 
@@ -92,7 +92,7 @@ impl Lane {
             arguments: Vec::with_capacity(4096),
             answer: Writer::default(),
             tally: Tally::default(),
-            done_ns: 0,
+            done_ns: time::now_ns(),
         }
     }
 
