@@ -57,6 +57,9 @@ pub(crate) enum Cli {
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
+        /// Fetch what is large from PyPI, and run the tests that need it: programs in CUDA C++
+        #[arg(long)]
+        frameworks: bool,
         /// Run only the tests whose names contain this; checks and demonstration are left out
         filter: Option<String>,
     },
@@ -151,12 +154,14 @@ impl Cli {
                 no_root,
                 no_vm,
                 long,
+                frameworks,
                 filter,
             } => {
                 let scope = test::Scope {
                     no_root,
                     no_vm,
                     long,
+                    frameworks,
                     filter,
                 };
                 return test::command(&context, &scope);

@@ -4,6 +4,7 @@
 pub mod abi;
 pub mod api;
 mod arena;
+mod array;
 mod attributes;
 mod command;
 mod config;
@@ -32,4 +33,5 @@ mod state;
 
 mod stream;
 mod tables;
+mod texture;
 pub mod types;
