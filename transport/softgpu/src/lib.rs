@@ -8,6 +8,7 @@ mod attributes;
 mod command;
 mod config;
 mod context;
+mod cubin;
 mod device;
 pub mod error;
 mod event;
