@@ -5,6 +5,7 @@ pub mod abi;
 pub mod api;
 mod arena;
 mod attributes;
+mod cluster;
 mod command;
 mod config;
 mod context;
