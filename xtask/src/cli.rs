@@ -30,6 +30,9 @@ pub(crate) enum Cli {
         /// Write nothing, and fail if something is not as it would be written
         #[arg(long)]
         check: bool,
+        /// Which programs call a function: as the last run of `cargo xtask test` had it
+        #[arg(long, conflicts_with = "check")]
+        calls: bool,
     },
     /// Build, and start the daemon in the foreground (`gtrace run`), as root
     Run {
@@ -138,7 +141,7 @@ impl Cli {
                     ebpf::build(&context)?;
                 }
             }
-            Self::Codegen { check } => codegen::command(&context, check)?,
+            Self::Codegen { check, calls } => codegen::command(&context, check, calls)?,
             Self::Run { args } => run::exec(&context, &args)?,
             Self::Demo { dev } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };

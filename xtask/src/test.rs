@@ -14,7 +14,7 @@ use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Ran};
-use crate::{demo, e2e, ebpf, lint, setup, vm};
+use crate::{calls, demo, e2e, ebpf, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -134,7 +134,13 @@ struct Suites<'a> {
 impl Suites<'_> {
     fn run(&self, report: &mut Report) -> Result<()> {
         step("running the tests that need no root");
-        let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
+        let (variable, folder) = calls::prepare(self.context)?;
+        let ran = self.suite(report, "tests", Only::Others, &mut |command| {
+            command.env(variable, &folder);
+        })?;
+        if self.scope.filter.is_none() {
+            report.check("functions that programs call", calls::check(self.context));
+        }
         if self.privilege == Privilege::None {
             self.left_out(report, ran, ran.left_out, self.why_no_root());
         } else {

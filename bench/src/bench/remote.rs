@@ -205,10 +205,19 @@ impl Measured {
             self.launch(*via, found, report);
         }
         for (via, found) in Via::ALL.iter().zip(&self.links) {
-            self.bulk(*via, "to the device", found, |f| f.to_device, report);
+            let copied = self.limit(|l| l.tcp_stream_copied_out);
+            self.bulk(
+                *via,
+                "to the device",
+                found,
+                |f| f.to_device,
+                copied,
+                report,
+            );
         }
         for (via, found) in Via::ALL.iter().zip(&self.links) {
-            self.bulk(*via, "to the host", found, |f| f.to_host, report);
+            let copied = self.limit(|l| l.tcp_stream_copied_in);
+            self.bulk(*via, "to the host", found, |f| f.to_host, copied, report);
         }
     }
 
@@ -264,6 +273,7 @@ impl Measured {
         direction: &str,
         found: &[Found],
         of: impl Fn(&Found) -> f64,
+        stream_and_copy: f64,
         report: &mut Report,
     ) {
         let samples: Samples = found.iter().map(|f| of(f) / 1e3).collect();
@@ -277,9 +287,19 @@ impl Measured {
         let figure = match via {
             Via::Tcp => figure
                 .beside("a raw TCP stream", stream)
+                .beside(
+                    "a raw TCP stream and the stand-in's copy",
+                    stream_and_copy / 1e3,
+                )
                 .budget(stream / TCP_STREAM),
             Via::Unix => figure.beside("a raw TCP stream", stream),
-            Via::Shm => figure.beside("memcpy", copy).budget(copy / SHM_COPY),
+            Via::Shm => figure
+                .beside("memcpy", copy)
+                .beside(
+                    "two CPUs that each copy once",
+                    self.limit(|l| l.copy_twice) / 1e3,
+                )
+                .budget(copy / SHM_COPY),
         };
         report.push(self.direct(figure, |f| of(f) / 1e3));
     }
