@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(found("cuMemcpyHtoD", 7000, 2), "cuMemcpyHtoD_v2_ptds");
         assert_eq!(found("cuLaunchKernel", 7000, 2), "cuLaunchKernel_ptsz");
         assert_eq!(
-            found("cuLaunchKernelEx", 12_000, 2),
+            found("cuLaunchKernelEx", 11_060, 2),
             "cuLaunchKernelEx_ptsz"
         );
         assert_eq!(found("cuMemAlloc", 7000, 2), "cuMemAlloc_v2");

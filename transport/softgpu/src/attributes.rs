@@ -1,12 +1,13 @@
 //! What the stand-in says of itself: `CU_DEVICE_ATTRIBUTE_*`.
 //!
 //! Compute capability 9.0 with the limits that NVIDIA documents for it, so that programs take the
-//! paths they take on such a GPU; what the stand-in does not have (textures, clusters, tensor
-//! maps, IPC) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
+//! paths they take on such a GPU; what the stand-in does not have (textures, tensor maps,
+//! IPC, clusters unless launches are skipped) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
 
 use std::sync::OnceLock;
 
 use crate::abi::Answer;
+use crate::cluster;
 use crate::config::warn;
 use crate::device::{Device, PCI_DOMAIN};
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
@@ -73,8 +74,11 @@ pub(crate) const REGISTERS: u32 = 65_536;
 pub(crate) const THREADS_PER_SM: u32 = 2048;
 /// Blocks of a multiprocessor.
 pub(crate) const BLOCKS_PER_SM: u32 = 32;
-/// Multiprocessors.
-pub(crate) const MULTIPROCESSORS: u32 = 4;
+/// Multiprocessors: few, so that grids that fill the device stay small. Where launches are skipped, as
+/// many as an H100 SXM has: cuBLAS does not start where a cluster of 16 blocks finds no place.
+pub(crate) fn multiprocessors() -> u32 {
+    if cluster::offered() { 132 } else { 4 }
+}
 /// Threads of a warp.
 pub(crate) const WARP: u32 = 32;
 /// Constant memory, bytes.
@@ -114,7 +118,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         71 => 65_000,
         72 => 2_097_120,
         15 | 19 | 31 | 41 | 78 | 79 | 80 | 90 | 95 => 1,
-        16 => MULTIPROCESSORS,
+        16 => multiprocessors(),
         32 => 1, // ECC
         33 => device.bus(),
         34 => 0, // PCI device
@@ -141,6 +145,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         111 => SHARED_RESERVED,
         113 => 1,
         115 => 1, // memory pools
+        120 => cluster::offered().into(),
         126 => 1,
         131 | 134 => return Ok(-1), // no NUMA node
         0 => return Err(INVALID_VALUE),

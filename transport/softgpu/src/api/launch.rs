@@ -3,13 +3,14 @@
 use std::ffi::c_uint;
 
 use crate::abi::{Answer, In, api};
-use crate::error::NOT_SUPPORTED;
+use crate::cluster;
+use crate::context::bound;
 use crate::launch::{Request, Shape, launch};
+use crate::module::Function;
 use crate::types::{Handle, LaunchConfig, PointerArray};
 
-/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE` and `_CLUSTER_DIMENSION`.
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
 const COOPERATIVE: u32 = 2;
-const CLUSTER: u32 = 4;
 
 fn launch_ex(
     config: In<LaunchConfig>,
@@ -22,18 +23,13 @@ fn launch_ex(
     let mut cooperative = false;
     for index in 0..config.attribute_count as usize {
         let attribute = config.attributes.at(index)?;
-        match attribute.id {
-            COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
-            // Clusters of one block are what every launch has.
-            CLUSTER => {
-                let (xy, z) = (attribute.value[0], attribute.value[1] as u32);
-                if (xy as u32, (xy >> 32) as u32, z) != (1, 1, 1) {
-                    return Err(NOT_SUPPORTED);
-                }
-            }
-            // The others are hints, or order work more loosely than a stream does anyway.
-            _ => {}
+        // The others but clusters are hints, or order work more loosely than a stream does anyway.
+        if attribute.id == COOPERATIVE {
+            cooperative = attribute.value[0] as u32 != 0;
         }
+    }
+    if config.attribute_count > 0 {
+        cluster::blocks(&config, &Function::of(bound()?.as_ref(), function)?.tuning)?;
     }
     let stream = if per_thread {
         crate::stream::or_per_thread(config.stream)
