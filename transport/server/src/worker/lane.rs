@@ -256,7 +256,9 @@ impl Lane {
             return Ok(());
         }
         if !self.exec.replied {
-            if !nvml && synchronises(header.op) {
+            let printed = &self.exec.session.output;
+            let printed = printed.get().is_some_and(|it| it.is_possible());
+            if printed && !nvml && synchronises(header.op) {
                 self.exec.tell_output()?;
             }
             let mut reply = self.exec.reply_header();

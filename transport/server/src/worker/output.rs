@@ -66,6 +66,8 @@ pub(crate) struct Output {
     sources: [Source; 2],
     /// The client knows that kernels may print.
     announced: AtomicBool,
+    /// Something was printed, ever.
+    seen: AtomicBool,
     /// Bytes that there was no room for, in all.
     dropped: AtomicU64,
 }
@@ -129,6 +131,7 @@ impl Output {
                 source(Stream::Error, |fd| Ok(rustix::stdio::dup2_stderr(fd)?))?,
             ],
             announced: AtomicBool::new(false),
+            seen: AtomicBool::new(false),
             dropped: AtomicU64::new(0),
         });
         let reader = Arc::clone(&output);
@@ -147,7 +150,10 @@ impl Output {
                 PollFd::new(&error.pipe, PollFlags::IN),
             ];
             match poll(&mut fds, None) {
-                Ok(_) => self.sources.iter().for_each(|it| it.take_in(&self.dropped)),
+                Ok(_) => {
+                    self.seen.store(true, Ordering::Relaxed);
+                    self.sources.iter().for_each(|it| it.take_in(&self.dropped));
+                }
                 Err(rustix::io::Errno::INTR) => {}
                 Err(error) => {
                     warn!("what kernels print cannot be read any more: {error}");
@@ -157,8 +163,17 @@ impl Output {
         }
     }
 
+    /// Whether something can have been printed: a look that costs nothing, for calls that wait. Where no kernel
+    /// is known to print, what comes all the same is told once the thread that reads has seen it.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.announced.load(Ordering::Relaxed) || self.seen.load(Ordering::Relaxed)
+    }
+
     /// Whether something was printed up to now.
     pub(crate) fn is_there(&self) -> bool {
+        if !self.is_possible() {
+            return false;
+        }
         // SAFETY: null means all streams of the C library, each of which it locks.
         unsafe { libc::fflush(std::ptr::null_mut()) };
         let mut found = false;
