@@ -103,7 +103,7 @@ pub(crate) enum Cli {
     GpuCheck {
         /// Write an archive (.tar.gz or .tar.zst) for a machine that has a GPU and perhaps no compiler
         /// and no network, and run nothing
-        #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml"])]
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml", "python"])]
         pack: Option<PathBuf>,
         /// Rehearse with the CPU stand-in for a GPU; wants --out
         #[arg(long, requires = "out", conflicts_with_all = ["libcuda", "libnvml"])]
@@ -117,6 +117,9 @@ pub(crate) enum Cli {
         /// Its libnvidia-ml.so.1, likewise
         #[arg(long, value_name = "PATH")]
         libnvml: Option<PathBuf>,
+        /// The Python interpreter that has PyTorch; python3 if not given
+        #[arg(long, value_name = "FILE")]
+        python: Option<PathBuf>,
         /// Measure and work at random for a shorter time
         #[arg(long)]
         short: bool,
@@ -205,6 +208,7 @@ impl Cli {
                 out,
                 libcuda,
                 libnvml,
+                python,
                 short,
             } => {
                 if let Some(archive) = pack {
@@ -216,6 +220,7 @@ impl Cli {
                     out,
                     libcuda,
                     libnvml,
+                    python,
                     short,
                 };
                 return gpu_check::run(&context, &options);
