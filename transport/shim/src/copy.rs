@@ -14,12 +14,12 @@ use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
-use crate::entry::{Call, check, done, leave_with, written};
+use crate::entry::{Call, check, done, guard, leave_with, written};
 use crate::generated::driver::remote;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, log, settled};
+use crate::{clock, log, managed, settled};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -69,7 +69,7 @@ fn behind_host_functions(
     }
 }
 
-fn upload(
+pub(crate) fn upload(
     session: &'static Session,
     op: OpId,
     to: CUdeviceptr,
@@ -149,7 +149,7 @@ pub(crate) fn pull(
     }
 }
 
-fn download(
+pub(crate) fn download(
     session: &'static Session,
     op: OpId,
     into: &mut [u8],
@@ -180,6 +180,22 @@ fn download(
             Ok(())
         })
     })
+}
+
+/// Managed memory is the device's to copy, whatever the program calls it: it may not be here, and it
+/// needs no way.
+///
+/// # Errors
+///
+/// As [`managed::before_launch`].
+fn between(
+    session: &'static Session,
+    to: CUdeviceptr,
+    from: CUdeviceptr,
+    len: usize,
+) -> Result<(), CUresult> {
+    managed::before_read(session, from, len as u64)?;
+    managed::before_write(session, to, len as u64)
 }
 
 /// The program's memory for a copy.
@@ -215,6 +231,14 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyHtoD_v2");
     done(|| {
+        if managed::in_use() {
+            let from = srcHost.addr() as u64;
+            if managed::contains(from) {
+                // SAFETY: two addresses of the device.
+                return check(unsafe { cuMemcpy(dstDevice, from, ByteCount) });
+            }
+            managed::before_write(session::cuda()?, dstDevice, ByteCount as u64)?;
+        }
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         upload(session::cuda()?, OP, dstDevice, bytes, SYNCHRONOUS)
@@ -230,6 +254,14 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
     const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
     done(|| {
         let session = session::cuda()?;
+        if managed::in_use() {
+            let from = srcHost.addr() as u64;
+            if managed::contains(from) {
+                // SAFETY: two addresses of the device.
+                return check(unsafe { cuMemcpyAsync(dstDevice, from, ByteCount, hStream) });
+            }
+            managed::before_write(session, dstDevice, ByteCount as u64)?;
+        }
         behind_host_functions(session, srcHost, hStream)?;
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
@@ -244,12 +276,23 @@ pub(crate) unsafe fn cuMemcpyDtoH_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyDtoH_v2");
     done(|| {
+        let session = session::cuda()?;
+        if managed::in_use() {
+            let to = dstHost.addr() as u64;
+            if managed::contains(to) {
+                // SAFETY: two addresses of the device.
+                check(unsafe { cuMemcpy(to, srcDevice, ByteCount) })?;
+                // The host may look at once.
+                return synchronise();
+            }
+            managed::before_read(session, srcDevice, ByteCount as u64)?;
+        }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
-        let session = session::cuda()?;
         let until = settled::until(session);
         download(session, OP, into, srcDevice, SYNCHRONOUS)?;
         settled::copied(session, until);
+        managed::after_wait(0, false);
         Ok(())
     })
 }
@@ -262,10 +305,24 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
     done(|| {
+        if managed::in_use() {
+            let to = dstHost.addr() as u64;
+            if managed::contains(to) {
+                // SAFETY: two addresses of the device.
+                return check(unsafe { cuMemcpyAsync(to, srcDevice, ByteCount, hStream) });
+            }
+            managed::before_read(session::cuda()?, srcDevice, ByteCount as u64)?;
+        }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
         download(session::cuda()?, OP, into, srcDevice, stream(hStream))
     })
+}
+
+/// Waits for the default stream, as the copies without `Async` do.
+fn synchronise() -> Result<(), CUresult> {
+    // SAFETY: the handle that null is.
+    check(unsafe { remote::cuStreamSynchronize(ptr::null_mut()) })
 }
 
 /// Whether an address is the client's: what is not known as the device's memory.
@@ -291,9 +348,19 @@ unsafe fn unified(
     };
     let to = ptr::with_exposed_provenance_mut::<c_void>(dst as usize);
     let from = ptr::with_exposed_provenance::<c_void>(src as usize);
+    let sides = (is_host(session, dst), is_host(session, src));
+    if managed::in_use() && sides == (false, false) {
+        let ready = guard(|| {
+            let ready = between(session, dst, src, len);
+            ready.err().unwrap_or(cuda::CUDA_SUCCESS)
+        });
+        if ready != cuda::CUDA_SUCCESS {
+            return ready;
+        }
+    }
     // SAFETY: passes the program's pointers on, each as what it is.
     unsafe {
-        match (is_host(session, dst), is_host(session, src), stream) {
+        match (sides.0, sides.1, stream) {
             (false, false, None) => remote::cuMemcpy(dst, src, len),
             (false, false, Some(stream)) => remote::cuMemcpyAsync(dst, src, len, stream),
             (false, true, None) => cuMemcpyHtoD_v2(dst, from, len),

@@ -66,7 +66,7 @@ unsafe fn attribute(
             false => cuda::CU_MEMORYTYPE_DEVICE,
         }),
         cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if !host => long(ptr),
-        cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host => {
+        cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host || found.place == Place::Managed => {
             pointer(without_provenance_mut(ptr as usize));
         }
         cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => int(0),

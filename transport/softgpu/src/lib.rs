@@ -2,6 +2,7 @@
 #![recursion_limit = "1024"]
 
 pub mod abi;
+mod advice;
 pub mod api;
 mod arena;
 mod attributes;

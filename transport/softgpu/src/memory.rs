@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::abi::Answer;
+use crate::advice;
 use crate::device::Device;
 use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
 use crate::pages;
@@ -82,7 +83,12 @@ pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> 
     if size == 0 {
         return Err(INVALID_VALUE);
     }
-    let base = device.take(size).ok_or(OUT_OF_MEMORY)?;
+    // Pages of managed memory go to and fro one by one, also between two hosts.
+    let base = match kind {
+        Kind::Managed => device.take_pages(size),
+        _ => device.take(size),
+    };
+    let base = base.ok_or(OUT_OF_MEMORY)?;
     insert(base, size, kind, device.index, context);
     Ok(base)
 }
@@ -122,7 +128,13 @@ fn release(devices: &[Device], found: &Allocation) {
     match found.kind {
         Kind::Device | Kind::Pool(_) | Kind::Managed => {
             if let Some(device) = devices.get(found.device) {
-                device.give(found.base, found.size);
+                match found.kind {
+                    Kind::Managed => {
+                        advice::forget(found.base, found.size);
+                        device.give_pages(found.base, found.size);
+                    }
+                    _ => device.give(found.base, found.size),
+                }
             }
             if let Kind::Pool(pool) = found.kind {
                 Pool::freed(pool, found.size);

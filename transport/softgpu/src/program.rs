@@ -139,7 +139,11 @@ impl Program {
         let mut globals = Globals(Vec::new());
         for global in linked.module.globals() {
             let size = global.size.max(1) as u64;
-            let base = memory::allocate(context.device, size, Kind::Device, context.handle)?;
+            let kind = match global.managed {
+                true => Kind::Managed,
+                false => Kind::Device,
+            };
+            let base = memory::allocate(context.device, size, kind, context.handle)?;
             globals.0.push((global.name, base, size));
         }
         let addresses: Vec<u64> = globals.0.iter().map(|(_, base, _)| *base).collect();
@@ -204,7 +208,9 @@ impl Drop for Globals {
         let Some(state) = shared() else { return };
         for (_, base, _) in &self.0 {
             // Those of a destroyed context are gone already.
-            let _ = memory::free(&state.devices, *base, |found| found.kind == Kind::Device);
+            let _ = memory::free(&state.devices, *base, |found| {
+                matches!(found.kind, Kind::Device | Kind::Managed)
+            });
         }
     }
 }

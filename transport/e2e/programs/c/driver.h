@@ -47,8 +47,15 @@ enum {
 };
 enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+    CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 };
+enum { CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2, CU_MEM_ATTACH_SINGLE = 4 };
+enum { CU_DEVICE_CPU = -1, CU_DEVICE_INVALID = -2 };
+enum { CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2, CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
+       CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4, CU_MEM_ADVISE_SET_ACCESSED_BY = 5 };
+enum { CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_JIT_INFO_LOG_BUFFER = 3, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, CU_JIT_ERROR_LOG_BUFFER = 5,
        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
@@ -145,6 +152,7 @@ FUNCTION(cuLibraryUnload, CUlibrary library)
 FUNCTION(cuLibraryGetKernel, CUkernel *kernel, CUlibrary library, const char *name)
 FUNCTION(cuLibraryGetModule, CUmodule *module, CUlibrary library)
 FUNCTION(cuLibraryGetGlobal, CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
+FUNCTION(cuLibraryGetManaged, CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
 FUNCTION(cuKernelGetFunction, CUfunction *function, CUkernel kernel)
 FUNCTION(cuLinkCreate, unsigned count, int *options, void **values, CUlinkState *state)
 FUNCTION(cuLinkAddData, CUlinkState state, int kind, void *data, size_t size, const char *name, unsigned count,
@@ -167,6 +175,13 @@ FUNCTION(cuMemAllocPitch, CUdeviceptr *address, size_t *pitch, size_t width, siz
 FUNCTION(cuMemFree, CUdeviceptr address)
 FUNCTION(cuMemAllocAsync, CUdeviceptr *address, size_t bytes, CUstream stream)
 FUNCTION(cuMemFreeAsync, CUdeviceptr address, CUstream stream)
+FUNCTION(cuMemAllocManaged, CUdeviceptr *address, size_t bytes, unsigned flags)
+FUNCTION(cuMemPrefetchAsync, CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
+FUNCTION(cuMemAdvise, CUdeviceptr address, size_t bytes, int advice, CUdevice device)
+FUNCTION(cuMemRangeGetAttribute, void *data, size_t size, int attribute, CUdeviceptr address, size_t bytes)
+FUNCTION(cuMemRangeGetAttributes, void **data, size_t *sizes, int *attributes, size_t count, CUdeviceptr address,
+         size_t bytes)
+FUNCTION(cuStreamAttachMemAsync, CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags)
 FUNCTION(cuMemGetAddressRange, CUdeviceptr *base, size_t *size, CUdeviceptr address)
 FUNCTION(cuMemAllocHost, void **address, size_t bytes)
 FUNCTION(cuMemHostAlloc, void **address, size_t bytes, unsigned flags)

@@ -16,6 +16,7 @@ pub mod launch;
 pub mod library;
 pub mod link;
 pub mod lookup;
+pub mod managed;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
@@ -38,6 +39,7 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     library::TABLE,
     link::TABLE,
     lookup::TABLE,
+    managed::TABLE,
     memory::TABLE,
     module::TABLE,
     occupancy::TABLE,
