@@ -104,6 +104,14 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
             local!("cuMemFree_v2");
             return Ok(());
         }
+        let reserved = |found: Allocation| found.place == Place::Reserved;
+        if read(&session.state.allocations)
+            .at(dptr)
+            .is_some_and(reserved)
+        {
+            local!("cuMemFree_v2");
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
         // Before the call: another thread may be given the address as soon as it is free.
         let known = write(&session.state.allocations).remove(dptr);
         managed::forget(dptr);

@@ -66,6 +66,21 @@ impl Arena {
         Some(taken)
     }
 
+    /// Counts `size` bytes that lie elsewhere; false if they exceed what is left.
+    pub(crate) fn charge(&mut self, size: u64) -> bool {
+        let used = self
+            .used
+            .checked_add(size)
+            .filter(|used| *used <= self.limit);
+        self.used = used.unwrap_or(self.used);
+        used.is_some()
+    }
+
+    /// Takes back what [`charge`](Self::charge) has counted.
+    pub(crate) fn refund(&mut self, size: u64) {
+        self.used -= size;
+    }
+
     /// Gives back what [`take`](Self::take) gave.
     pub(crate) fn give(&mut self, start: u64, size: u64) {
         let Some(mut size) = rounded(size) else {

@@ -89,6 +89,16 @@ impl Device {
         self.arena().take(size)
     }
 
+    /// Counts memory that lies elsewhere; false if there is not as much left.
+    pub(crate) fn charge(&self, size: u64) -> bool {
+        self.arena().charge(size)
+    }
+
+    /// Takes back what [`charge`](Self::charge) has counted.
+    pub(crate) fn refund(&self, size: u64) {
+        self.arena().refund(size);
+    }
+
     /// Takes whole pages that are zero.
     #[allow(unsafe_code)]
     pub(crate) fn take_pages(&self, size: u64) -> Option<u64> {

@@ -34,3 +34,4 @@ mod state;
 mod stream;
 mod tables;
 pub mod types;
+mod virtual_memory;

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Pool(u64),
     /// `cuMemAllocManaged`.
     Managed,
+    /// `cuMemMap`, as far as `cuMemSetAccess` lets kernels use it.
+    Mapped { writable: bool },
     /// `cuMemHostAlloc`, with its flags.
     Host(u32),
     /// `cuMemHostRegister`, with its flags.
@@ -30,6 +32,11 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether the memory is counted as the device's.
     pub(crate) fn on_device(self) -> bool {
+        self.is_allocated() || matches!(self, Self::Mapped { .. })
+    }
+
+    /// Whether `cuMemFree` frees it.
+    pub(crate) fn is_allocated(self) -> bool {
         matches!(self, Self::Device | Self::Pool(_) | Self::Managed)
     }
 }
@@ -50,6 +57,18 @@ pub(crate) struct Allocation {
 
 static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
 static IDS: AtomicU64 = AtomicU64::new(1);
+
+/// Notes memory that was mapped otherwise.
+pub(crate) fn note(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
+    insert(base, size, kind, device, context);
+}
+
+/// Forgets memory that [`note`] has noted, if it has.
+pub(crate) fn forget(base: u64) {
+    MAP.write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&base);
+}
 
 fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
     let id = IDS.fetch_add(1, Ordering::Relaxed);
@@ -73,9 +92,21 @@ pub(crate) fn find(address: u64) -> Option<Allocation> {
     (address - found.base < found.size).then_some(*found)
 }
 
-/// The allocation that contains `length` bytes from `address`.
+/// The allocation that contains `length` bytes from `address`; the first of them where memory that is
+/// mapped side by side does.
 pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
-    find(address).filter(|found| length <= found.size - (address - found.base))
+    let first = find(address)?;
+    let end = address.checked_add(length)?;
+    let mut last = first;
+    while end > last.base + last.size {
+        let next = find(last.base + last.size)?;
+        let mapped = |kind| matches!(kind, Kind::Mapped { .. });
+        if !mapped(last.kind) || !mapped(next.kind) {
+            return None;
+        }
+        last = next;
+    }
+    Some(first)
 }
 
 /// Takes memory of `device`.
@@ -114,9 +145,11 @@ pub(crate) fn free(
 pub(crate) fn free_context(devices: &[Device], context: u64) {
     let gone: Vec<Allocation> = {
         let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
-        map.extract_if(.., |_, found| found.context == context)
-            .map(|(_, found)| found)
-            .collect()
+        map.extract_if(.., |_, found| {
+            found.context == context && !matches!(found.kind, Kind::Mapped { .. })
+        })
+        .map(|(_, found)| found)
+        .collect()
     };
     for found in &gone {
         release(devices, found);
@@ -143,7 +176,7 @@ fn release(devices: &[Device], found: &Allocation) {
         // SAFETY: the mapping of `allocate_host`, out of the map and so found by nobody; that the
         // program uses it no more is the contract of cuMemFreeHost.
         Kind::Host(_) => unsafe { pages::unmap_host(found.base, found.size) },
-        Kind::Registered(_) => {}
+        Kind::Registered(_) | Kind::Mapped { .. } => {}
     }
 }
 

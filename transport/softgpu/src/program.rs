@@ -246,7 +246,7 @@ unsafe impl Memory for Mapped {
             start: found.base,
             len: found.size,
             host,
-            writable: true,
+            writable: found.kind != (Kind::Mapped { writable: false }),
         })
     }
 }

@@ -39,6 +39,26 @@ typedef struct {
     size_t width, height;
 } CUDA_MEMCPY2D;
 
+typedef uint64_t CUmemGenericAllocationHandle;
+// Kinds of places: 1 a device.
+typedef struct {
+    int kind, number;
+} CUmemLocation;
+// Accesses: 0 none, 1 read, 3 read and write.
+typedef struct {
+    CUmemLocation location;
+    int flags;
+} CUmemAccessDesc;
+// Kinds of allocations: 1 pinned.
+typedef struct {
+    int kind, handle_types;
+    CUmemLocation location;
+    void *windows;
+    unsigned char compression, rdma;
+    unsigned short usage;
+    unsigned char reserved[4];
+} CUmemAllocationProp;
+
 enum {
     CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NOT_INITIALIZED = 3,
     CUDA_ERROR_NO_DEVICE = 100, CUDA_ERROR_INVALID_DEVICE = 101, CUDA_ERROR_INVALID_CONTEXT = 201,
@@ -48,6 +68,7 @@ enum {
 enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
     CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
+    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 };
 enum { CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2, CU_MEM_ATTACH_SINGLE = 4 };
@@ -175,6 +196,17 @@ FUNCTION(cuMemAllocPitch, CUdeviceptr *address, size_t *pitch, size_t width, siz
 FUNCTION(cuMemFree, CUdeviceptr address)
 FUNCTION(cuMemAllocAsync, CUdeviceptr *address, size_t bytes, CUstream stream)
 FUNCTION(cuMemFreeAsync, CUdeviceptr address, CUstream stream)
+FUNCTION(cuMemAddressReserve, CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted, uint64_t flags)
+FUNCTION(cuMemAddressFree, CUdeviceptr address, size_t bytes)
+FUNCTION(cuMemCreate, CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop, uint64_t flags)
+FUNCTION(cuMemRelease, CUmemGenericAllocationHandle handle)
+FUNCTION(cuMemMap, CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle, uint64_t flags)
+FUNCTION(cuMemUnmap, CUdeviceptr address, size_t bytes)
+FUNCTION(cuMemSetAccess, CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count)
+FUNCTION(cuMemGetAccess, uint64_t *flags, const CUmemLocation *location, CUdeviceptr address)
+FUNCTION(cuMemGetAllocationGranularity, size_t *granularity, const CUmemAllocationProp *prop, int option)
+FUNCTION(cuMemGetAllocationPropertiesFromHandle, CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+FUNCTION(cuMemRetainAllocationHandle, CUmemGenericAllocationHandle *handle, void *address)
 FUNCTION(cuMemAllocManaged, CUdeviceptr *address, size_t bytes, unsigned flags)
 FUNCTION(cuMemPrefetchAsync, CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 FUNCTION(cuMemAdvise, CUdeviceptr address, size_t bytes, int advice, CUdevice device)

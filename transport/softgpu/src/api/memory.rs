@@ -90,13 +90,13 @@ api! { TABLE:
             return Ok(());
         }
         let found = memory::find(address).filter(|found| found.base == address);
-        let owner = found.filter(|found| found.kind.on_device()).ok_or(INVALID_VALUE)?.context;
+        let owner = found.filter(|found| found.kind.is_allocated()).ok_or(INVALID_VALUE)?.context;
         if owner == context.handle {
             context.drain();
         } else if let Ok(owner) = Context::of(owner) {
             owner.drain();
         }
-        memory::free(&state.devices, address, |found| found.kind.on_device())?;
+        memory::free(&state.devices, address, |found| found.kind.is_allocated())?;
         context.health.check()
     }
 

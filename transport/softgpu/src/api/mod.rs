@@ -23,6 +23,7 @@ pub mod occupancy;
 pub mod pointer;
 pub mod pool;
 pub mod stream;
+pub mod virtual_memory;
 
 use crate::abi::Symbol;
 
@@ -46,4 +47,5 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     pointer::TABLE,
     pool::TABLE,
     stream::TABLE,
+    virtual_memory::TABLE,
 ];
