@@ -28,10 +28,8 @@ pub(crate) fn reserve(base: u64, size: u64) {
     let mut pieces = lock(&PIECES);
     let mut piece = base / PIECE;
     while piece * PIECE < end {
-        if !pieces.contains_key(&piece) {
-            pieces.insert(piece, take(piece * PIECE, PIECE));
-        }
-        if pieces.get(&piece) == Some(&false) {
+        let whole = pieces.entry(piece);
+        if !*whole.or_insert_with(|| take(piece * PIECE, PIECE)) {
             // Something of the program lies in the piece, which may be beside the allocation.
             let from = base.max(piece * PIECE) & !4095;
             let to = end.min((piece + 1) * PIECE).next_multiple_of(4096);
@@ -58,12 +56,8 @@ pub(crate) fn claim(base: u64, size: u64) -> bool {
     let mut pieces = lock(&PIECES);
     let (first, last) = (base / PIECE, (end - 1) / PIECE);
     let whole = (first..=last).all(|piece| {
-        let taken = pieces.get(&piece).copied();
-        taken.unwrap_or_else(|| {
-            let taken = take(piece * PIECE, PIECE);
-            pieces.insert(piece, taken);
-            taken
-        })
+        let whole = pieces.entry(piece);
+        *whole.or_insert_with(|| take(piece * PIECE, PIECE))
     });
     // What is taken here beside pieces of the program stays, and is found free no second time.
     whole || take(base, size)

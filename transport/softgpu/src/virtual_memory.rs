@@ -187,7 +187,8 @@ pub(crate) fn map(base: u64, size: u64, handle: u64) -> Answer {
     let within = state.reserved.range(..=base).next_back();
     let before = state.mappings.range(..end).next_back();
     let free = before.is_none_or(|(other, mapping)| other + mapping.size <= base);
-    if !within.is_some_and(|(first, len)| end <= first + len) || !free {
+    let beyond = within.is_none_or(|(first, len)| end > first + len);
+    if beyond || !free {
         return Err(INVALID_VALUE);
     }
     let mapping = Mapping {

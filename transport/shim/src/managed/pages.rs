@@ -437,36 +437,34 @@ mod tests {
             let mut region = region(200).of(7);
             let mut model = vec![Page::Stale; 200];
             for (page, what) in steps {
+                let within = Run { first: page, count: (200 - page).min(30) };
                 match what {
                     0 | 1 => match fill(&mut region, page, what == 1) {
                         Need::Fill { run, dirty, .. } => {
-                            prop_assert!(run.first == page && run.count > 0);
-                            for at in run.first..run.end() {
-                                prop_assert_eq!(model[at], Page::Stale);
-                                model[at] = if at < run.first + dirty { Page::Dirty } else { Page::Clean };
-                            }
+                            prop_assert!(run.first == page && run.count > 0 && dirty <= run.count);
+                            let filled = &mut model[run.first..run.end()];
+                            prop_assert!(filled.iter().all(|page| *page == Page::Stale));
+                            filled.fill(Page::Clean);
+                            filled[..dirty].fill(Page::Dirty);
                         }
                         Need::Unprotect(run) => {
-                            for at in run.first..run.end() {
-                                prop_assert_eq!(model[at], Page::Clean);
-                                model[at] = Page::Dirty;
-                            }
+                            let changed = &mut model[run.first..run.end()];
+                            prop_assert!(changed.iter().all(|page| *page == Page::Clean));
+                            changed.fill(Page::Dirty);
                         }
                         Need::Nothing => prop_assert_ne!(model[page], Page::Stale),
                     },
                     2 => {
-                        let within = Run { first: page, count: (200 - page).min(30) };
                         for run in region.dirty(within) {
                             region.sent(run);
                         }
-                        for at in within.first..within.end() {
-                            if model[at] == Page::Dirty {
-                                model[at] = Page::Clean;
+                        for page in &mut model[within.first..within.end()] {
+                            if *page == Page::Dirty {
+                                *page = Page::Clean;
                             }
                         }
                     }
                     _ => {
-                        let within = Run { first: page, count: (200 - page).min(30) };
                         let runs = region.valid(within);
                         region.stale(&runs);
                         model[within.first..within.end()].fill(Page::Stale);
