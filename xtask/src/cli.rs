@@ -30,6 +30,9 @@ pub(crate) enum Cli {
         /// Write nothing, and fail if something is not as it would be written
         #[arg(long)]
         check: bool,
+        /// Which programs call a function: as the last run of `cargo xtask test` had it
+        #[arg(long, conflicts_with = "check")]
+        calls: bool,
     },
     /// Build, and start the daemon in the foreground (`gtrace run`), as root
     Run {
@@ -54,6 +57,9 @@ pub(crate) enum Cli {
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
+        /// Fetch what is large from PyPI, and run the tests that need it: programs in CUDA C++
+        #[arg(long)]
+        frameworks: bool,
         /// Run only the tests whose names contain this; checks and demonstration are left out
         filter: Option<String>,
     },
@@ -138,7 +144,7 @@ impl Cli {
                     ebpf::build(&context)?;
                 }
             }
-            Self::Codegen { check } => codegen::command(&context, check)?,
+            Self::Codegen { check, calls } => codegen::command(&context, check, calls)?,
             Self::Run { args } => run::exec(&context, &args)?,
             Self::Demo { dev } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
@@ -148,12 +154,14 @@ impl Cli {
                 no_root,
                 no_vm,
                 long,
+                frameworks,
                 filter,
             } => {
                 let scope = test::Scope {
                     no_root,
                     no_vm,
                     long,
+                    frameworks,
                     filter,
                 };
                 return test::command(&context, &scope);

@@ -162,6 +162,10 @@ pub(crate) unsafe fn cuEventQuery(hEvent: CUevent) -> CUresult {
 pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
     // SAFETY: a handle.
     let ask = || unsafe { remote::cuEventSynchronize(hEvent) };
+    // What kernels printed is due here.
+    if session::current().is_some_and(|session| session.prints.load(Ordering::Relaxed)) {
+        return ask();
+    }
     query(hEvent, ask, || local!("cuEventSynchronize"))
 }
 

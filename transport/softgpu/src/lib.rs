@@ -5,6 +5,7 @@ pub mod abi;
 mod advice;
 pub mod api;
 mod arena;
+mod array;
 mod attributes;
 mod command;
 mod config;
@@ -33,5 +34,6 @@ mod state;
 
 mod stream;
 mod tables;
+mod texture;
 pub mod types;
 mod virtual_memory;

@@ -17,6 +17,8 @@ use crate::pool::Pool;
 pub(crate) enum Kind {
     /// `cuMemAlloc` and a module's variables.
     Device,
+    /// `cuArrayCreate`, whose address no program has.
+    Array,
     /// `cuMemAllocAsync`, with the handle of its pool.
     Pool(u64),
     /// `cuMemAllocManaged`.
@@ -32,7 +34,7 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether the memory is counted as the device's.
     pub(crate) fn on_device(self) -> bool {
-        self.is_allocated() || matches!(self, Self::Mapped { .. })
+        self.is_allocated() || matches!(self, Self::Array | Self::Mapped { .. })
     }
 
     /// Whether `cuMemFree` frees it.
@@ -159,7 +161,7 @@ pub(crate) fn free_context(devices: &[Device], context: u64) {
 #[allow(unsafe_code)]
 fn release(devices: &[Device], found: &Allocation) {
     match found.kind {
-        Kind::Device | Kind::Pool(_) | Kind::Managed => {
+        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed => {
             if let Some(device) = devices.get(found.device) {
                 match found.kind {
                     Kind::Managed => {

@@ -56,6 +56,7 @@ impl Module {
     /// Loads a linked image into a context.
     pub(crate) fn load(context: &Context, linked: &Linked) -> Answer<Arc<Self>> {
         let program = Arc::new(Program::place(context, linked)?);
+        context.printed.flush();
         let handle = mint(MODULE);
         let functions = (0..program.entries.len()).map(|entry| {
             let function = mint(FUNCTION);
@@ -104,6 +105,9 @@ impl Module {
     /// Ends the module; its variables are freed once no launch uses them.
     pub(crate) fn unload(&self) {
         MODULES.remove(self.handle);
+        if let Ok(context) = Context::of(self.context) {
+            context.printed.flush();
+        }
         for function in &self.functions {
             FUNCTIONS.remove(*function);
         }
@@ -295,6 +299,8 @@ impl Kernel {
 
 /// A context is destroyed: its modules end, and libraries forget it.
 pub(crate) fn unload_context(_state: &State, context: u64) {
+    crate::array::unload_context(context);
+    crate::texture::unload_context(context);
     MODULES.remove_where(|module| module.context == context);
     FUNCTIONS.remove_where(|function| function.context == context);
     for library in LIBRARIES.all() {

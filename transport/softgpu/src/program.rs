@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
+use std::sync::Arc;
 
 use crate::abi::Answer;
 use crate::attributes::ARCH;
@@ -16,12 +17,15 @@ use crate::health::Health;
 use crate::jit::Logs;
 use crate::launch::Launch;
 use crate::memory::{self, Kind};
-use crate::print::Stdout;
-use crate::ptx::{self, Fault, Loaded, Memory, Param, PtxError, Region};
+use crate::print::Printer;
+use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Region, Texture};
 use crate::state::shared;
+use crate::texture::{SURFACES, TEXTURES};
 
 /// `CU_LIMIT_STACK_SIZE`.
 const STACK_LIMIT: u32 = 0;
+/// `CU_LIMIT_PRINTF_FIFO_SIZE`.
+const PRINTF_LIMIT: u32 = 1;
 
 /// A kernel as the image describes it; sizes in bytes.
 #[derive(Debug, Clone)]
@@ -174,6 +178,10 @@ impl Program {
     ) -> Result<(), (CuError, Option<u64>)> {
         let entry = &self.entries[launch.function.entry];
         let shape = launch.shape;
+        let printer = Printer {
+            fifo: &launch.context.printed,
+            limit: launch.context.limit(PRINTF_LIMIT).unwrap_or(0),
+        };
         let how = ptx::Launch {
             grid: shape.grid,
             block: shape.block,
@@ -185,7 +193,7 @@ impl Program {
                 .limit(STACK_LIMIT)
                 .map_or(0, |bytes| bytes as u32),
             cooperative: launch.cooperative,
-            sink: Some(&Stdout),
+            sink: Some(&printer),
         };
         match ptx::launch(&self.loaded, &entry.text, &how, &Mapped, &health.cancel) {
             Ok(_) => Ok(()),
@@ -216,7 +224,18 @@ impl Drop for Globals {
 }
 
 fn translate(fault: &Fault) -> (CuError, Option<u64>) {
-    if verbose() || matches!(fault, Fault::Assert { .. }) {
+    if let Fault::Assert {
+        place,
+        expression,
+        site,
+    } = fault
+    {
+        // Word for word as the driver has it.
+        let ([x, y, z], [a, b, c]) = (site.block, site.thread);
+        eprintln!(
+            "{place}: block: [{x},{y},{z}], thread: [{a},{b},{c}] Assertion `{expression}` failed."
+        );
+    } else if verbose() {
         warn(&fault.to_string());
     }
     match fault {
@@ -248,5 +267,13 @@ unsafe impl Memory for Mapped {
             host,
             writable: found.kind != (Kind::Mapped { writable: false }),
         })
+    }
+
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        Some(Arc::clone(&TEXTURES.get(handle)?.texture))
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Image>> {
+        Some(Arc::clone(&SURFACES.get(handle)?.image))
     }
 }

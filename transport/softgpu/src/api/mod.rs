@@ -5,6 +5,7 @@
     reason = "the signatures are those of the driver API"
 )]
 
+pub mod array;
 pub mod context;
 pub mod copy;
 pub mod device;
@@ -23,12 +24,14 @@ pub mod occupancy;
 pub mod pointer;
 pub mod pool;
 pub mod stream;
+pub mod texture;
 pub mod virtual_memory;
 
 use crate::abi::Symbol;
 
 /// Every exported function of the driver API.
 pub(crate) static TABLES: &[&[Symbol]] = &[
+    array::TABLE,
     context::TABLE,
     copy::TABLE,
     device::TABLE,
@@ -47,5 +50,6 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     pointer::TABLE,
     pool::TABLE,
     stream::TABLE,
+    texture::TABLE,
     virtual_memory::TABLE,
 ];
