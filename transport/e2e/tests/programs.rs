@@ -20,7 +20,7 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed virtual_memory streams events copies launches modules link callbacks pointers forked contexts threads loaded
+    managed mapped virtual_memory streams events copies launches modules link callbacks pointers forked contexts threads loaded
     per_thread
 }
 

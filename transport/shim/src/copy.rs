@@ -14,7 +14,8 @@ use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
-use crate::entry::{Call, check, done, guard, leave_with, written};
+use crate::allocations::Place;
+use crate::entry::{Call, check, done, leave_with, written};
 use crate::generated::driver::remote;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
@@ -182,20 +183,25 @@ pub(crate) fn download(
     })
 }
 
-/// Managed memory is the device's to copy, whatever the program calls it: it may not be here, and it
-/// needs no way.
-///
-/// # Errors
-///
-/// As [`managed::before_launch`].
+/// A copy on the device. Managed memory is the device's to copy, whatever the program calls it: it may
+/// not be here, and it needs no way.
 fn between(
     session: &'static Session,
-    to: CUdeviceptr,
-    from: CUdeviceptr,
+    (to, from): (CUdeviceptr, CUdeviceptr),
     len: usize,
+    stream: Option<CUstream>,
 ) -> Result<(), CUresult> {
-    managed::before_read(session, from, len as u64)?;
-    managed::before_write(session, to, len as u64)
+    if managed::in_use() {
+        managed::before_read(session, from, len as u64)?;
+        managed::before_write(session, to, len as u64)?;
+    }
+    // SAFETY: no pointers of the client.
+    check(unsafe {
+        match stream {
+            None => remote::cuMemcpy(to, from, len),
+            Some(stream) => remote::cuMemcpyAsync(to, from, len, stream),
+        }
+    })
 }
 
 /// The program's memory for a copy.
@@ -234,8 +240,7 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
-                // SAFETY: two addresses of the device.
-                return check(unsafe { cuMemcpy(dstDevice, from, ByteCount) });
+                return between(session::cuda()?, (dstDevice, from), ByteCount, None);
             }
             managed::before_write(session::cuda()?, dstDevice, ByteCount as u64)?;
         }
@@ -257,8 +262,7 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
-                // SAFETY: two addresses of the device.
-                return check(unsafe { cuMemcpyAsync(dstDevice, from, ByteCount, hStream) });
+                return between(session, (dstDevice, from), ByteCount, Some(hStream));
             }
             managed::before_write(session, dstDevice, ByteCount as u64)?;
         }
@@ -280,8 +284,7 @@ pub(crate) unsafe fn cuMemcpyDtoH_v2(
         if managed::in_use() {
             let to = dstHost.addr() as u64;
             if managed::contains(to) {
-                // SAFETY: two addresses of the device.
-                check(unsafe { cuMemcpy(to, srcDevice, ByteCount) })?;
+                between(session, (to, srcDevice), ByteCount, None)?;
                 // The host may look at once.
                 return synchronise();
             }
@@ -308,8 +311,7 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
         if managed::in_use() {
             let to = dstHost.addr() as u64;
             if managed::contains(to) {
-                // SAFETY: two addresses of the device.
-                return check(unsafe { cuMemcpyAsync(to, srcDevice, ByteCount, hStream) });
+                return between(session::cuda()?, (to, srcDevice), ByteCount, Some(hStream));
             }
             managed::before_read(session::cuda()?, srcDevice, ByteCount as u64)?;
         }
@@ -329,7 +331,7 @@ fn synchronise() -> Result<(), CUresult> {
 pub(crate) fn is_host(session: &Session, address: u64) -> bool {
     let found = read(&session.state.allocations).find(address);
     match found {
-        Some(found) => found.place.is_host(),
+        Some(found) => found.place.is_host() && found.place != Place::HostMapped,
         None => !crate::reserve::is_reserved(address),
     }
 }
@@ -348,21 +350,10 @@ unsafe fn unified(
     };
     let to = ptr::with_exposed_provenance_mut::<c_void>(dst as usize);
     let from = ptr::with_exposed_provenance::<c_void>(src as usize);
-    let sides = (is_host(session, dst), is_host(session, src));
-    if managed::in_use() && sides == (false, false) {
-        let ready = guard(|| {
-            let ready = between(session, dst, src, len);
-            ready.err().unwrap_or(cuda::CUDA_SUCCESS)
-        });
-        if ready != cuda::CUDA_SUCCESS {
-            return ready;
-        }
-    }
     // SAFETY: passes the program's pointers on, each as what it is.
     unsafe {
-        match (sides.0, sides.1, stream) {
-            (false, false, None) => remote::cuMemcpy(dst, src, len),
-            (false, false, Some(stream)) => remote::cuMemcpyAsync(dst, src, len, stream),
+        match (is_host(session, dst), is_host(session, src), stream) {
+            (false, false, stream) => done(|| between(session, (dst, src), len, stream)),
             (false, true, None) => cuMemcpyHtoD_v2(dst, from, len),
             (false, true, Some(stream)) => cuMemcpyHtoDAsync_v2(dst, from, len, stream),
             (true, false, None) => cuMemcpyDtoH_v2(to, src, len),

@@ -139,17 +139,19 @@ pub(crate) fn attribute(device: &DeviceSnapshot, attribute: c_uint) -> Option<i3
         .map(|(_, value)| *value)
 }
 
-/// What a device seen over the network cannot do, whatever the device itself can: page-locked memory
-/// is the client's and cannot be mapped, pageable memory is another machine's, and managed memory goes
+/// What a device seen over the network cannot do, whatever the device itself can: pageable memory is another machine's, and managed memory goes
 /// to and fro where the program waits for the device.
 fn denied(attribute: c_uint) -> bool {
-    if attribute == cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY {
+    let shared = [
+        cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+    ];
+    if shared.contains(&attribute) {
         return !managed::is_possible();
     }
     matches!(
         attribute,
-        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY
-            | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
+        cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
             | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
             | cuda::CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
             | cuda::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS

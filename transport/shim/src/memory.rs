@@ -26,9 +26,7 @@ use crate::stats::local;
 /// Notes memory that was allocated in the current context.
 fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
     let current = context::top();
-    if place != Place::Managed {
-        reserve(base, size);
-    }
+    reserve(base, size);
     write(&session.state.allocations).add(Allocation {
         base,
         size,
@@ -42,8 +40,18 @@ fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
 }
 
 /// Notes memory of the current context that has been put where both sides have it.
-pub(crate) fn note_as(session: &Session, base: u64, size: u64, place: Place) {
-    note(session, base, size, place, 0);
+pub(crate) fn note_as(session: &Session, (base, size): (u64, u64), place: Place, flags: u32) {
+    let current = context::top();
+    write(&session.state.allocations).add(Allocation {
+        base,
+        size,
+        place,
+        context: current.handle,
+        device: current.device,
+        id: 0,
+        flags,
+        pool: 0,
+    });
 }
 
 /// Notes what `dptr` points to after a call that has allocated `size` bytes.

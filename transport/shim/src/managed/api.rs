@@ -56,12 +56,17 @@ fn allocate(bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
     found
 }
 
-/// Memory of `size` bytes at one address on both sides.
+/// Memory of `size` bytes at one address on both sides, as the driver's `flags` of managed memory have
+/// it, noted as what it is to the program.
+///
+/// # Errors
+///
+/// INVALID_VALUE, OUT_OF_MEMORY, NOT_SUPPORTED where the kernel has no userfaultfd(2), and the driver's.
 pub(crate) fn allocate_shared(
     session: &'static Session,
     size: usize,
     flags: c_uint,
-    place: Place,
+    (place, place_flags): (Place, c_uint),
 ) -> Result<u64, CUresult> {
     let current = context::current()?;
     if size == 0 {
@@ -82,7 +87,7 @@ pub(crate) fn allocate_shared(
         check(unsafe { remote::cuMemFree_v2(base) })?;
         return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
     }
-    note_as(session, base, size as u64, place);
+    note_as(session, (base, size as u64), place, place_flags);
     Ok(base)
 }
 
@@ -97,7 +102,7 @@ pub(crate) unsafe fn cuMemAllocManaged(
         if dptr.is_null() || !known.contains(&flags) {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        let base = allocate_shared(session, bytesize, flags, Place::Managed)?;
+        let base = allocate_shared(session, bytesize, flags, (Place::Managed, 0))?;
         // SAFETY: a pointer of the program.
         unsafe { put(dptr, base) }
     })
@@ -216,7 +221,7 @@ pub(crate) fn take_up_variable(
     let region = Region::new(base, size as u64, current.handle).of(owner);
     match claim(pages, end - pages) && add(session, region)? {
         true => {
-            note_as(session, base, size as u64, Place::Managed);
+            note_as(session, (base, size as u64), Place::Managed, 0);
             Ok(())
         }
         false => Err(match session.is_lost() {
