@@ -30,6 +30,7 @@ mod launch;
 mod linker;
 mod log;
 mod lookup;
+mod managed;
 mod memory;
 mod module;
 mod nvml;
@@ -62,6 +63,7 @@ mod local {
     pub(crate) use crate::launch::*;
     pub(crate) use crate::linker::*;
     pub(crate) use crate::lookup::*;
+    pub(crate) use crate::managed::*;
     pub(crate) use crate::memory::*;
     pub(crate) use crate::module::*;
     pub(crate) use crate::nvml::*;

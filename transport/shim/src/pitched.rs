@@ -11,11 +11,11 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{Flags, OpId, op_id};
 
-use crate::clock;
 use crate::copy::{chunk, is_host, pull, push, stream};
 use crate::entry::{Call, check, done, written};
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
+use crate::{clock, managed};
 
 /// The program's side of a copy.
 #[derive(Clone, Copy)]
@@ -78,6 +78,8 @@ impl Host {
 /// A side of `CUDA_MEMCPY2D` or `CUDA_MEMCPY3D`.
 fn side(session: &Session, kind: CUmemorytype, given: Given) -> Result<Side, CUresult> {
     let (kind, place) = match kind {
+        // The device's to copy: it may not be here, and it needs no way.
+        cuda::CU_MEMORYTYPE_HOST if managed::contains(given.host) => (SideKind::Device, given.host),
         cuda::CU_MEMORYTYPE_HOST => (SideKind::Client, given.host),
         cuda::CU_MEMORYTYPE_DEVICE => (SideKind::Device, given.device),
         cuda::CU_MEMORYTYPE_ARRAY => (SideKind::Array, given.array),
@@ -197,6 +199,9 @@ fn copy(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUres
         return Ok(());
     }
     let client = |side: &Side| side.kind == SideKind::Client;
+    if managed::in_use() {
+        managed::before_any(session)?;
+    }
     match (client(&copy.from), client(&copy.to)) {
         (false, false) => with_lane(session, |lane| {
             check(lane.take_sticky())?;

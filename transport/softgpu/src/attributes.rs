@@ -141,6 +141,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         92..=94 | 122 | 123 => 1,
         97 => SHARED_OPTIN,
         99 => 1,
+        102 => 1, // addresses and pages managed apart
         106 => BLOCKS_PER_SM,
         111 => SHARED_RESERVED,
         113 => 1,

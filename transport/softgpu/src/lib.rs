@@ -2,6 +2,7 @@
 #![recursion_limit = "1024"]
 
 pub mod abi;
+mod advice;
 pub mod api;
 mod arena;
 mod array;
@@ -37,3 +38,4 @@ mod stream;
 mod tables;
 mod texture;
 pub mod types;
+mod virtual_memory;

@@ -179,9 +179,13 @@ impl Program {
     /// Allocates the variables and decodes the kernels for their addresses.
     pub(crate) fn place(context: &Context, linked: &Linked) -> Answer<Self> {
         let mut globals = Globals(Vec::new());
-        let mut add = |name: &str, size: u64| -> Answer<u64> {
+        let mut add = |name: &str, size: u64, managed: bool| -> Answer<u64> {
             let size = size.max(1);
-            let base = memory::allocate(context.device, size, Kind::Device, context.handle)?;
+            let kind = match managed {
+                true => Kind::Managed,
+                false => Kind::Device,
+            };
+            let base = memory::allocate(context.device, size, kind, context.handle)?;
             globals.0.push((name.to_owned(), base, size));
             Ok(base)
         };
@@ -191,7 +195,8 @@ impl Program {
         let loaded = match &linked.source {
             Source::Text(module) => {
                 let addresses = module.globals().into_iter();
-                let addresses = addresses.map(|global| add(&global.name, global.size as u64));
+                let addresses =
+                    addresses.map(|global| add(&global.name, global.size as u64, global.managed));
                 let addresses = addresses.collect::<Answer<Vec<_>>>()?;
                 let loaded = Loaded::new(module, &addresses)
                     .map_err(|error| complain(&error, &Logs::default()))?;
@@ -202,7 +207,7 @@ impl Program {
             }
             Source::Code(variables) => {
                 for variable in variables {
-                    let base = add(&variable.name, variable.size)?;
+                    let base = add(&variable.name, variable.size, false)?;
                     let mut bytes = variable.initial.clone();
                     bytes.resize(variable.size as usize, 0);
                     fill(base, &bytes);
@@ -274,7 +279,9 @@ impl Drop for Globals {
         let Some(state) = shared() else { return };
         for (_, base, _) in &self.0 {
             // Those of a destroyed context are gone already.
-            let _ = memory::free(&state.devices, *base, |found| found.kind == Kind::Device);
+            let _ = memory::free(&state.devices, *base, |found| {
+                matches!(found.kind, Kind::Device | Kind::Managed)
+            });
         }
     }
 }
@@ -321,7 +328,7 @@ unsafe impl Memory for Mapped {
             start: found.base,
             len: found.size,
             host,
-            writable: true,
+            writable: found.kind != (Kind::Mapped { writable: false }),
         })
     }
 

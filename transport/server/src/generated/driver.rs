@@ -467,6 +467,17 @@ pub struct Driver {
             usize,
         ) -> CUresult,
     >,
+    /// `cuMemRangeGetAttributes`
+    pub cuMemRangeGetAttributes: Option<
+        unsafe extern "C" fn(
+            *mut *mut c_void,
+            *mut usize,
+            *mut CUmem_range_attribute,
+            usize,
+            CUdeviceptr,
+            usize,
+        ) -> CUresult,
+    >,
     /// `cuStreamCreate`
     pub cuStreamCreate: Option<unsafe extern "C" fn(*mut CUstream, c_uint) -> CUresult>,
     /// `cuStreamCreateWithPriority`
@@ -1420,6 +1431,11 @@ impl Driver {
             .map(|symbol| *symbol),
             cuMemRangeGetAttribute: unsafe {
                 library.get(c"cuMemRangeGetAttribute".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemRangeGetAttributes: unsafe {
+                library.get(c"cuMemRangeGetAttributes".to_bytes_with_nul())
             }
             .ok()
             .map(|symbol| *symbol),

@@ -1585,18 +1585,6 @@ pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemRangeGetAttributes(
-    data: *mut *mut c_void,
-    dataSizes: *mut usize,
-    attributes: *mut CUmem_range_attribute,
-    numAttributes: usize,
-    devPtr: CUdeviceptr,
-    count: usize,
-) -> CUresult {
-    entry::absent("cuMemRangeGetAttributes")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemSetMemPool(
     location: *mut CUmemLocation,
     type_: CUmemAllocationType,

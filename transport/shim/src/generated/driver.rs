@@ -1484,7 +1484,7 @@ pub unsafe extern "C" fn cuMemPrefetchAsync(
     dstDevice: CUdevice,
     hStream: CUstream,
 ) -> CUresult {
-    unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) }
+    entry::guard(|| unsafe { special::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
 }
 
 #[unsafe(no_mangle)]
@@ -1495,7 +1495,7 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_ptsz(
     hStream: CUstream,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) }
+    entry::guard(|| unsafe { special::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
 }
 
 #[unsafe(no_mangle)]
@@ -1506,7 +1506,9 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_v2(
     flags: c_uint,
     hStream: CUstream,
 ) -> CUresult {
-    unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) }
+    entry::guard(|| unsafe {
+        special::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -1518,7 +1520,9 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_v2_ptsz(
     hStream: CUstream,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) }
+    entry::guard(|| unsafe {
+        special::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -1530,6 +1534,20 @@ pub unsafe extern "C" fn cuMemRangeGetAttribute(
     count: usize,
 ) -> CUresult {
     unsafe { remote::cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemRangeGetAttributes(
+    data: *mut *mut c_void,
+    dataSizes: *mut usize,
+    attributes: *mut CUmem_range_attribute,
+    numAttributes: usize,
+    devPtr: CUdeviceptr,
+    count: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -1695,7 +1713,7 @@ pub unsafe extern "C" fn cuStreamAttachMemAsync(
     length: usize,
     flags: c_uint,
 ) -> CUresult {
-    unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) }
+    entry::guard(|| unsafe { special::cuStreamAttachMemAsync(hStream, dptr, length, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -1706,7 +1724,7 @@ pub unsafe extern "C" fn cuStreamAttachMemAsync_ptsz(
     flags: c_uint,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) }
+    entry::guard(|| unsafe { special::cuStreamAttachMemAsync(hStream, dptr, length, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2454,7 +2472,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     library: CUlibrary,
     name: *const c_char,
 ) -> CUresult {
-    unsafe { remote::cuLibraryGetManaged(dptr, bytes, library, name) }
+    entry::guard(|| unsafe { special::cuLibraryGetManaged(dptr, bytes, library, name) })
 }
 
 #[unsafe(no_mangle)]
@@ -3482,6 +3500,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuMemRangeGetAttribute",
         cuMemRangeGetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuMemRangeGetAttributes",
+        cuMemRangeGetAttributes as *const c_void,
     ),
     Symbol("cuMemRelease", cuMemRelease as *const c_void),
     Symbol(

@@ -60,7 +60,8 @@ fn copy(copy: Copy, to: Side, from: Side, stream: Handle, is_async: bool) -> Ans
         extent(copy.width, copy.height, copy.from_pitch)?,
         from,
     )?;
-    // Between device memory even the functions without Async return before the copy is made.
+    // Between device memory even the functions without Async return before the copy is made. The host
+    // may look at managed memory at once.
     let device_only = is_device(copy.to) && is_device(copy.from);
     if (is_async || device_only) && to_stays && from_stays {
         stream.submit(&context, Command::Copy(copy));
@@ -80,7 +81,8 @@ fn copy(copy: Copy, to: Side, from: Side, stream: Handle, is_async: bool) -> Ans
 }
 
 fn is_device(address: u64) -> bool {
-    memory::find(address).is_some_and(|found| found.kind.on_device())
+    let own = |kind: memory::Kind| kind.on_device() && kind != memory::Kind::Managed;
+    memory::find(address).is_some_and(|found| own(found.kind))
 }
 
 /// An array as a side of a copy: address of its first byte, bytes of a row, and rows of a slice.

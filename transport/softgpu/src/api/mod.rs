@@ -17,6 +17,7 @@ pub mod launch;
 pub mod library;
 pub mod link;
 pub mod lookup;
+pub mod managed;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
@@ -24,6 +25,7 @@ pub mod pointer;
 pub mod pool;
 pub mod stream;
 pub mod texture;
+pub mod virtual_memory;
 
 use crate::abi::Symbol;
 
@@ -41,6 +43,7 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     library::TABLE,
     link::TABLE,
     lookup::TABLE,
+    managed::TABLE,
     memory::TABLE,
     module::TABLE,
     occupancy::TABLE,
@@ -48,4 +51,5 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     pool::TABLE,
     stream::TABLE,
     texture::TABLE,
+    virtual_memory::TABLE,
 ];

@@ -22,6 +22,8 @@ pub(crate) struct Variable {
     pub(crate) size: u64,
     pub(crate) init: Vec<Init>,
     pub(crate) linkage: Linkage,
+    /// `.attribute(.managed)`: the host uses it too.
+    pub(crate) managed: bool,
     pub(crate) line: u32,
 }
 

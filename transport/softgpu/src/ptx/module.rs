@@ -59,6 +59,8 @@ pub struct Global {
     pub constant: bool,
     /// Seen by other modules and by `cuModuleGetGlobal`.
     pub visible: bool,
+    /// The host uses it too (`.attribute(.managed)`).
+    pub managed: bool,
 }
 
 impl Module {
@@ -140,6 +142,7 @@ impl Module {
                 align: variable.align.max(1) as usize,
                 constant: variable.space == Space::Const,
                 visible: variable.linkage != Linkage::Module,
+                managed: variable.managed,
             })
             .collect()
     }

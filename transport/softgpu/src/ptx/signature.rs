@@ -119,6 +119,7 @@ impl Parser<'_, '_> {
                         size,
                         init: Vec::new(),
                         linkage: Linkage::Module,
+                        managed: false,
                         line,
                     },
                     register: Some(ty),

@@ -16,9 +16,15 @@ impl Parser<'_, '_> {
         linkage: Linkage,
         out: &mut Vec<Variable>,
     ) -> Result<(), PtxError> {
+        let begin = self.at;
         let (space, ty, align, lanes) = self.variable_head()?;
+        let managed = self.since(begin).any(|kind| kind == Kind::Dot("managed"));
         loop {
-            out.push(self.variable(space, ty, align, lanes, linkage)?);
+            let variable = self.variable(space, ty, align, lanes, linkage)?;
+            out.push(Variable {
+                managed,
+                ..variable
+            });
             if !self.accept(',') {
                 break;
             }
@@ -125,6 +131,7 @@ impl Parser<'_, '_> {
             size,
             init,
             linkage,
+            managed: false,
             line,
         })
     }
