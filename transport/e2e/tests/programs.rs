@@ -21,7 +21,7 @@ programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    per_thread
+    per_thread arrays
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod print;
 mod program;
 mod progress;
 pub mod ptx;
+mod reference;
 mod registry;
 mod state;
 

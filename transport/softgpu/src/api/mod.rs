@@ -22,6 +22,7 @@ pub mod module;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
+pub mod reference;
 pub mod stream;
 pub mod texture;
 
@@ -46,6 +47,7 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     occupancy::TABLE,
     pointer::TABLE,
     pool::TABLE,
+    reference::TABLE,
     stream::TABLE,
     texture::TABLE,
 ];

@@ -59,6 +59,17 @@ pub struct Global {
     pub constant: bool,
     /// Seen by other modules and by `cuModuleGetGlobal`.
     pub visible: bool,
+    /// What `cuModuleGetTexRef` and `cuModuleGetSurfRef` find.
+    pub reference: Option<Reference>,
+}
+
+/// What a variable refers to: it holds the handle of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// `.texref`
+    Texture,
+    /// `.surfref`
+    Surface,
 }
 
 impl Module {
@@ -140,6 +151,7 @@ impl Module {
                 align: variable.align.max(1) as usize,
                 constant: variable.space == Space::Const,
                 visible: variable.linkage != Linkage::Module,
+                reference: variable.reference,
             })
             .collect()
     }
