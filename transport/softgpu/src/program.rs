@@ -22,7 +22,7 @@ use crate::jit::Logs;
 use crate::launch::Launch;
 use crate::memory::{self, Kind};
 use crate::print::Printer;
-use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Region, Texture};
+use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Reference, Region, Texture};
 use crate::state::shared;
 use crate::texture::{SURFACES, TEXTURES};
 
@@ -173,6 +173,8 @@ pub(crate) struct Program {
     loaded: Option<Loaded>,
     /// Name, address and size of the variables.
     globals: Vec<(String, u64, u64)>,
+    /// Names of those that are references.
+    references: Vec<(String, Reference)>,
 }
 
 impl Program {
@@ -192,8 +194,12 @@ impl Program {
         let fill = |base: u64, bytes: &[u8]| {
             Copy::plain(base, bytes.as_ptr() as u64, bytes.len()).run();
         };
+        let mut references = Vec::new();
         let loaded = match &linked.source {
             Source::Text(module) => {
+                let named = module.globals().into_iter();
+                let named = named.filter_map(|global| Some((global.name, global.reference?)));
+                references.extend(named);
                 let addresses = module.globals().into_iter();
                 let addresses =
                     addresses.map(|global| add(&global.name, global.size as u64, global.managed));
@@ -217,6 +223,7 @@ impl Program {
         };
         let globals = std::mem::take(&mut globals.0);
         Ok(Self {
+            references,
             entries: linked.entries.clone(),
             loaded,
             globals,
@@ -227,6 +234,13 @@ impl Program {
     pub(crate) fn global(&self, name: &str) -> Option<(u64, u64)> {
         let found = self.globals.iter().find(|(other, _, _)| other == name);
         found.map(|(_, base, size)| (*base, *size))
+    }
+
+    /// Address of the variable that is a reference of this kind.
+    pub(crate) fn reference(&self, name: &str, kind: Reference) -> Option<u64> {
+        let mut references = self.references.iter();
+        references.find(|(other, of)| other == name && *of == kind)?;
+        Some(self.global(name)?.0)
     }
 
     /// Runs a kernel to its end. The error comes with the address, if one was the cause.
