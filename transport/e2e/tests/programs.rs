@@ -20,8 +20,9 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed mapped virtual_memory streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    per_thread
+    managed mapped virtual_memory
+    streams events copies launches modules link callbacks pointers forked contexts threads loaded
+    per_thread arrays
 }
 
 #[test]

@@ -48,6 +48,7 @@ mod state;
 mod stats;
 mod status;
 mod tables;
+mod textures;
 mod version;
 
 /// Functions that are written by hand, for the generated symbols.
@@ -70,6 +71,7 @@ mod local {
     pub(crate) use crate::occupancy::*;
     pub(crate) use crate::pitched::*;
     pub(crate) use crate::pointer::*;
+    pub(crate) use crate::textures::*;
 }
 
 /// The same, for the generated symbols whose calls travel.

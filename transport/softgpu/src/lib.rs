@@ -31,6 +31,7 @@ mod print;
 mod program;
 mod progress;
 pub mod ptx;
+mod reference;
 mod registry;
 mod state;
 

@@ -22,7 +22,7 @@ use crate::jit::Logs;
 use crate::launch::Launch;
 use crate::memory::{self, Kind};
 use crate::print::Printer;
-use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Region, Texture};
+use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Reference, Region, Texture};
 use crate::state::shared;
 use crate::texture::{SURFACES, TEXTURES};
 
@@ -173,6 +173,8 @@ pub(crate) struct Program {
     loaded: Option<Loaded>,
     /// Name, address and size of the variables.
     globals: Vec<(String, u64, u64)>,
+    /// Names of those that are references.
+    references: Vec<(String, Reference)>,
 }
 
 impl Program {
@@ -216,7 +218,10 @@ impl Program {
             }
         };
         let globals = std::mem::take(&mut globals.0);
+        let references = linked.module.globals().into_iter();
+        let references = references.filter_map(|global| Some((global.name, global.reference?)));
         Ok(Self {
+            references: references.collect(),
             entries: linked.entries.clone(),
             loaded,
             globals,
@@ -227,6 +232,13 @@ impl Program {
     pub(crate) fn global(&self, name: &str) -> Option<(u64, u64)> {
         let found = self.globals.iter().find(|(other, _, _)| other == name);
         found.map(|(_, base, size)| (*base, *size))
+    }
+
+    /// Address of the variable that is a reference of this kind.
+    pub(crate) fn reference(&self, name: &str, kind: Reference) -> Option<u64> {
+        let mut references = self.references.iter();
+        references.find(|(other, of)| other == name && *of == kind)?;
+        Some(self.global(name)?.0)
     }
 
     /// Runs a kernel to its end. The error comes with the address, if one was the cause.

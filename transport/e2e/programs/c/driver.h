@@ -262,4 +262,6 @@ FUNCTION(cuEventSynchronize, CUevent event)
 FUNCTION(cuEventQuery, CUevent event)
 FUNCTION(cuEventElapsedTime, float *milliseconds, CUevent start, CUevent end)
 
+#include "arrays.h"
+
 #endif

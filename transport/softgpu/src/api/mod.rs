@@ -23,6 +23,7 @@ pub mod module;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
+pub mod reference;
 pub mod stream;
 pub mod texture;
 pub mod virtual_memory;
@@ -49,6 +50,7 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     occupancy::TABLE,
     pointer::TABLE,
     pool::TABLE,
+    reference::TABLE,
     stream::TABLE,
     texture::TABLE,
     virtual_memory::TABLE,

@@ -61,6 +61,17 @@ pub struct Global {
     pub visible: bool,
     /// The host uses it too (`.attribute(.managed)`).
     pub managed: bool,
+    /// What `cuModuleGetTexRef` and `cuModuleGetSurfRef` find.
+    pub reference: Option<Reference>,
+}
+
+/// What a variable refers to: it holds the handle of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// `.texref`
+    Texture,
+    /// `.surfref`
+    Surface,
 }
 
 impl Module {
@@ -143,6 +154,7 @@ impl Module {
                 constant: variable.space == Space::Const,
                 visible: variable.linkage != Linkage::Module,
                 managed: variable.managed,
+                reference: variable.reference,
             })
             .collect()
     }

@@ -118,6 +118,7 @@ impl Parser<'_, '_> {
                         align: size,
                         size,
                         init: Vec::new(),
+                        reference: None,
                         linkage: Linkage::Module,
                         managed: false,
                         line,

@@ -3,6 +3,7 @@
 use super::ast::{Init, Linkage, Value, Variable};
 use super::error::PtxError;
 use super::lexer::Kind;
+use super::module::Reference;
 use super::parser::Parser;
 use super::types::{Space, Type};
 
@@ -130,6 +131,11 @@ impl Parser<'_, '_> {
             align,
             size,
             init,
+            reference: match ty {
+                Type::TexRef => Some(Reference::Texture),
+                Type::SurfRef => Some(Reference::Surface),
+                _ => None,
+            },
             linkage,
             managed: false,
             line,
