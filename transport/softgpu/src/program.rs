@@ -218,7 +218,11 @@ impl Program {
             }
         };
         let globals = std::mem::take(&mut globals.0);
-        let references = linked.module.globals().into_iter();
+        let references = match &linked.source {
+            Source::Text(module) => module.globals(),
+            Source::Code(_) => Vec::new(),
+        };
+        let references = references.into_iter();
         let references = references.filter_map(|global| Some((global.name, global.reference?)));
         Ok(Self {
             references: references.collect(),
