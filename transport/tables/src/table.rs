@@ -109,7 +109,7 @@ impl Tables {
         Self {
             runtime: sized(&[(2, primary::<D> as Word), (12, nothing as Word)]),
             callback_hooks: sized(&[(2, hooks_large::<D> as Word), (6, hooks_small::<D> as Word)]),
-            tools_tls: sized(&[(2, nothing as Word)]),
+            tools_tls: sized(&[(2, no_tool as Word)]),
             // The only one without its length.
             storage: [
                 put::<D> as Word,
@@ -293,6 +293,12 @@ unsafe extern "C" fn no_check(
         write(number, 0)?;
         write(what, ptr::null_mut())
     })
+}
+
+/// What a tool keeps for the thread: there is none. cublasLt goes on with what stands there.
+unsafe extern "C" fn no_tool(kept: *mut *mut c_void) -> CUresult {
+    // SAFETY: the caller's pointer.
+    guard(|| unsafe { write(kept, ptr::null_mut()) })
 }
 
 /// No, as an int.

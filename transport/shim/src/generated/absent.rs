@@ -28,6 +28,11 @@ use gtrace_cuda::types::driver::*;
 use crate::entry;
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiate() -> CUresult {
+    entry::absent("cuGraphInstantiate")
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuArray3DCreate_v2(
     pHandle: *mut CUarray,
     pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR,
