@@ -28,6 +28,8 @@ pub(crate) struct Scope {
     pub(crate) no_vm: bool,
     /// Whether to repeat a hundred times what is else repeated a few times.
     pub(crate) long: bool,
+    /// Whether what is large is fetched for tests that need it.
+    pub(crate) frameworks: bool,
     /// Only tests whose names contain this.
     pub(crate) filter: Option<String>,
 }
@@ -43,7 +45,7 @@ pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
         Privilege::find()
     };
     setup::mounts(privilege);
-    e2e::prepare(context);
+    e2e::prepare(context, scope.frameworks);
     let mut report = Report::default();
     if scope.filter.is_none() {
         lint::checks(context, &mut report);

@@ -18,6 +18,7 @@ use crate::remote::raw::Limits;
 use crate::remote::{BULK, LAUNCHES};
 use crate::report::{Figure, Report};
 use crate::stats::{Samples, number};
+use crate::sys;
 
 /// A blocking call over TCP, as a multiple of the raw exchange.
 const TCP_EXCHANGE: f64 = 1.3;
@@ -177,7 +178,8 @@ impl Measured {
             .map(|(via, found)| format!("{} on CPU {}", via.name(), cpus(found)))
             .collect();
         report.note(format!(
-            "nothing is pinned to a CPU; the clients ended {}, of {} CPUs",
+            "all run with {}, nothing is pinned to a CPU; the clients ended {}, of {} CPUs",
+            sys::scheduling(),
             where_.join(", "),
             std::thread::available_parallelism().map_or(1, usize::from)
         ));

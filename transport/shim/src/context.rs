@@ -68,6 +68,18 @@ pub(crate) fn top() -> Current {
     TOP.get()
 }
 
+/// Does `action` with another context at the top.
+pub(crate) fn within<T>(current: Current, action: impl FnOnce() -> T) -> T {
+    struct Before(Current);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            TOP.set(self.0);
+        }
+    }
+    let _before = Before(TOP.replace(current));
+    action()
+}
+
 fn push(current: Current) {
     let before = TOP.replace(current);
     // With the thread at its end there is no stack any more.
@@ -132,6 +144,7 @@ pub(crate) unsafe fn put_wanted<T>(to: *mut T, value: T) {
 /// A context is gone, and what it had with it.
 fn forget(session: &Session, handle: u64) {
     write(&session.state.allocations).forget_context(handle);
+    crate::managed::forget_context(handle);
     lock(&session.state.functions).forget_context(handle);
     session.state.events.forget();
     tables::context_ended(handle);

@@ -18,7 +18,7 @@ use crate::copy::{self, push};
 use crate::entry::{Call, check, done, written};
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{clock, flusher, log, status};
+use crate::{clock, flusher, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -76,6 +76,9 @@ impl HostFunctions {
 fn run(session: &'static Session) {
     while let Ok(reached) = next(session) {
         let pending = lock(&session.state.host_functions.pending).remove(&reached.ticket);
+        // What the stream has done by now is there for the function, and what the function does for the
+        // stream.
+        managed::after_wait(0, false);
         if let Some(pending) = pending {
             let user = std::ptr::with_exposed_provenance_mut(pending.user);
             let stream = std::ptr::without_provenance_mut(pending.stream);
@@ -89,6 +92,9 @@ fn run(session: &'static Session) {
             }
             let functions = &session.state.host_functions;
             functions.outstanding.fetch_sub(1, Ordering::AcqRel);
+        }
+        if managed::in_use() && managed::before_any(session) == Err(status::LOST) {
+            return;
         }
         let told = with_lane(session, |lane| {
             let told = written(

@@ -85,6 +85,8 @@ pub(crate) const WARP: u32 = 32;
 pub(crate) const CONSTANT: u32 = 64 << 10;
 /// Step of rows in bytes that `cuMemAllocPitch` keeps.
 pub(crate) const PITCH_STEP: u64 = 512;
+/// Where textures of plain memory begin, bytes.
+pub(crate) const TEXTURE_ALIGN: u64 = 512;
 /// Clock told for the multiprocessors and for memory, kHz.
 pub(crate) const CLOCK_KHZ: u32 = 1_000_000;
 
@@ -104,7 +106,17 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         11 => i32::MAX as u32, // longest pitch
         12 => REGISTERS,
         13 | 36 => CLOCK_KHZ,
-        14 | 29 => 512, // alignment of textures and surfaces
+        14 | 30 => TEXTURE_ALIGN as u32, // of textures and surfaces
+        // Largest textures and surfaces, as NVIDIA documents them for compute capability 9.0.
+        21 | 22 | 56 | 70 => 131_072,
+        23 | 57 => 65_536,
+        24..=26 | 58..=60 => 16_384,
+        27 | 28 | 42 | 45 | 46 | 55 | 61 | 63 | 64 | 73 | 74 | 77 => 32_768,
+        29 | 43 | 62 | 65 => 2048,
+        44 => 1, // texture gather
+        69 => 1 << 28,
+        71 => 65_000,
+        72 => 2_097_120,
         15 | 19 | 31 | 41 | 78 | 79 | 80 | 90 | 95 => 1,
         16 => multiprocessors(),
         32 => 1, // ECC
@@ -129,6 +141,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         92..=94 | 122 | 123 => 1,
         97 => SHARED_OPTIN,
         99 => 1,
+        102 => 1, // addresses and pages managed apart
         106 => BLOCKS_PER_SM,
         111 => SHARED_RESERVED,
         113 => 1,

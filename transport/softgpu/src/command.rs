@@ -190,7 +190,7 @@ impl Command {
             Self::Free(base) => {
                 if let Some(state) = shared() {
                     // Freed by another way meanwhile: there is nobody left to tell.
-                    let _ = memory::free(&state.devices, base, |found| found.kind.on_device());
+                    let _ = memory::free(&state.devices, base, |found| found.kind.is_allocated());
                 }
             }
             Self::Callback(function, stream, data) => {

@@ -158,6 +158,7 @@ pub(crate) fn launch(request: &Request) -> Answer {
     }
     let shape = request.shape;
     shape.check(&function)?;
+    context.printed.flush();
     if request.cooperative {
         let fit = occupancy::blocks_on_device(&function, shape.threads(), shape.shared);
         if shape.blocks() > fit {

@@ -2,8 +2,10 @@
 #![recursion_limit = "1024"]
 
 pub mod abi;
+mod advice;
 pub mod api;
 mod arena;
+mod array;
 mod attributes;
 mod cluster;
 mod command;
@@ -29,9 +31,12 @@ mod print;
 mod program;
 mod progress;
 pub mod ptx;
+mod reference;
 mod registry;
 mod state;
 
 mod stream;
 mod tables;
+mod texture;
 pub mod types;
+mod virtual_memory;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::abi::Answer;
+use crate::advice;
 use crate::device::Device;
 use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
 use crate::pages;
@@ -16,10 +17,14 @@ use crate::pool::Pool;
 pub(crate) enum Kind {
     /// `cuMemAlloc` and a module's variables.
     Device,
+    /// `cuArrayCreate`, whose address no program has.
+    Array,
     /// `cuMemAllocAsync`, with the handle of its pool.
     Pool(u64),
     /// `cuMemAllocManaged`.
     Managed,
+    /// `cuMemMap`, as far as `cuMemSetAccess` lets kernels use it.
+    Mapped { writable: bool },
     /// `cuMemHostAlloc`, with its flags.
     Host(u32),
     /// `cuMemHostRegister`, with its flags.
@@ -29,6 +34,11 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether the memory is counted as the device's.
     pub(crate) fn on_device(self) -> bool {
+        self.is_allocated() || matches!(self, Self::Array | Self::Mapped { .. })
+    }
+
+    /// Whether `cuMemFree` frees it.
+    pub(crate) fn is_allocated(self) -> bool {
         matches!(self, Self::Device | Self::Pool(_) | Self::Managed)
     }
 }
@@ -49,6 +59,18 @@ pub(crate) struct Allocation {
 
 static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
 static IDS: AtomicU64 = AtomicU64::new(1);
+
+/// Notes memory that was mapped otherwise.
+pub(crate) fn note(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
+    insert(base, size, kind, device, context);
+}
+
+/// Forgets memory that [`note`] has noted, if it has.
+pub(crate) fn forget(base: u64) {
+    MAP.write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&base);
+}
 
 fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
     let id = IDS.fetch_add(1, Ordering::Relaxed);
@@ -72,9 +94,21 @@ pub(crate) fn find(address: u64) -> Option<Allocation> {
     (address - found.base < found.size).then_some(*found)
 }
 
-/// The allocation that contains `length` bytes from `address`.
+/// The allocation that contains `length` bytes from `address`; the first of them where memory that is
+/// mapped side by side does.
 pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
-    find(address).filter(|found| length <= found.size - (address - found.base))
+    let first = find(address)?;
+    let end = address.checked_add(length)?;
+    let mut last = first;
+    while end > last.base + last.size {
+        let next = find(last.base + last.size)?;
+        let mapped = |kind| matches!(kind, Kind::Mapped { .. });
+        if !mapped(last.kind) || !mapped(next.kind) {
+            return None;
+        }
+        last = next;
+    }
+    Some(first)
 }
 
 /// Takes memory of `device`.
@@ -82,7 +116,12 @@ pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> 
     if size == 0 {
         return Err(INVALID_VALUE);
     }
-    let base = device.take(size).ok_or(OUT_OF_MEMORY)?;
+    // Pages of managed memory go to and fro one by one, also between two hosts.
+    let base = match kind {
+        Kind::Managed => device.take_pages(size),
+        _ => device.take(size),
+    };
+    let base = base.ok_or(OUT_OF_MEMORY)?;
     insert(base, size, kind, device.index, context);
     Ok(base)
 }
@@ -108,9 +147,11 @@ pub(crate) fn free(
 pub(crate) fn free_context(devices: &[Device], context: u64) {
     let gone: Vec<Allocation> = {
         let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
-        map.extract_if(.., |_, found| found.context == context)
-            .map(|(_, found)| found)
-            .collect()
+        map.extract_if(.., |_, found| {
+            found.context == context && !matches!(found.kind, Kind::Mapped { .. })
+        })
+        .map(|(_, found)| found)
+        .collect()
     };
     for found in &gone {
         release(devices, found);
@@ -120,9 +161,15 @@ pub(crate) fn free_context(devices: &[Device], context: u64) {
 #[allow(unsafe_code)]
 fn release(devices: &[Device], found: &Allocation) {
     match found.kind {
-        Kind::Device | Kind::Pool(_) | Kind::Managed => {
+        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed => {
             if let Some(device) = devices.get(found.device) {
-                device.give(found.base, found.size);
+                match found.kind {
+                    Kind::Managed => {
+                        advice::forget(found.base, found.size);
+                        device.give_pages(found.base, found.size);
+                    }
+                    _ => device.give(found.base, found.size),
+                }
             }
             if let Kind::Pool(pool) = found.kind {
                 Pool::freed(pool, found.size);
@@ -131,7 +178,7 @@ fn release(devices: &[Device], found: &Allocation) {
         // SAFETY: the mapping of `allocate_host`, out of the map and so found by nobody; that the
         // program uses it no more is the contract of cuMemFreeHost.
         Kind::Host(_) => unsafe { pages::unmap_host(found.base, found.size) },
-        Kind::Registered(_) => {}
+        Kind::Registered(_) | Kind::Mapped { .. } => {}
     }
 }
 

@@ -13,6 +13,8 @@ use crate::attributes::{ARCH, MAX_THREADS, SHARED_OPTIN, SHARED_PER_BLOCK};
 use crate::context::Context;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_FOUND};
 use crate::program::{Entry, Linked, Program};
+use crate::ptx::Reference;
+use crate::reference::{self, SurfaceReference, TextureReference};
 use crate::registry::{Registry, mint};
 use crate::state::State;
 
@@ -33,6 +35,8 @@ pub(crate) struct Module {
     pub(crate) program: Arc<Program>,
     /// Handles of its functions, by position of the entry; made with the module.
     pub(crate) functions: Vec<u64>,
+    /// Handles of its references by their names; made when they are asked for.
+    references: Mutex<HashMap<String, u64>>,
 }
 
 /// One kernel in a context.
@@ -66,6 +70,7 @@ impl Module {
     /// Loads a linked image into a context.
     pub(crate) fn load(context: &Context, linked: &Linked) -> Answer<Arc<Self>> {
         let program = Arc::new(Program::place(context, linked)?);
+        context.printed.flush();
         let handle = mint(MODULE);
         let functions = (0..program.entries.len()).map(|entry| {
             let function = mint(FUNCTION);
@@ -85,6 +90,7 @@ impl Module {
             context: context.handle,
             program,
             functions,
+            references: Mutex::default(),
         });
         MODULES.insert(handle, Arc::clone(&module));
         Ok(module)
@@ -111,9 +117,38 @@ impl Module {
         self.program.global(name).ok_or(NOT_FOUND)
     }
 
+    /// Handle of the texture reference of this name.
+    pub(crate) fn texture_reference(&self, name: &str) -> Answer<u64> {
+        self.reference(name, Reference::Texture, TextureReference::create)
+    }
+
+    /// Handle of the surface reference of this name.
+    pub(crate) fn surface_reference(&self, name: &str) -> Answer<u64> {
+        self.reference(name, Reference::Surface, SurfaceReference::create)
+    }
+
+    fn reference(
+        &self,
+        name: &str,
+        kind: Reference,
+        create: impl FnOnce(u64, u64, u64) -> u64,
+    ) -> Answer<u64> {
+        let variable = self.program.reference(name, kind).ok_or(NOT_FOUND)?;
+        let mut references = self
+            .references
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let handle = references.entry(name.to_owned());
+        Ok(*handle.or_insert_with(|| create(self.context, self.handle, variable)))
+    }
+
     /// Ends the module; its variables are freed once no launch uses them.
     pub(crate) fn unload(&self) {
         MODULES.remove(self.handle);
+        reference::unload_module(self.handle);
+        if let Ok(context) = Context::of(self.context) {
+            context.printed.flush();
+        }
         for function in &self.functions {
             FUNCTIONS.remove(*function);
         }
@@ -314,6 +349,9 @@ impl Kernel {
 
 /// A context is destroyed: its modules end, and libraries forget it.
 pub(crate) fn unload_context(_state: &State, context: u64) {
+    crate::array::unload_context(context);
+    crate::texture::unload_context(context);
+    reference::unload_context(context);
     MODULES.remove_where(|module| module.context == context);
     FUNCTIONS.remove_where(|function| function.context == context);
     for library in LIBRARIES.all() {

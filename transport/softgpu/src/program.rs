@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
+use std::sync::Arc;
 
 use crate::abi::Answer;
 use crate::attributes::ARCH;
@@ -20,12 +21,15 @@ use crate::image::Part;
 use crate::jit::Logs;
 use crate::launch::Launch;
 use crate::memory::{self, Kind};
-use crate::print::Stdout;
-use crate::ptx::{self, Fault, Loaded, Memory, Param, PtxError, Region};
+use crate::print::Printer;
+use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Reference, Region, Texture};
 use crate::state::shared;
+use crate::texture::{SURFACES, TEXTURES};
 
 /// `CU_LIMIT_STACK_SIZE`.
 const STACK_LIMIT: u32 = 0;
+/// `CU_LIMIT_PRINTF_FIFO_SIZE`.
+const PRINTF_LIMIT: u32 = 1;
 
 /// A kernel as the image describes it; sizes in bytes.
 #[derive(Debug, Clone)]
@@ -169,15 +173,21 @@ pub(crate) struct Program {
     loaded: Option<Loaded>,
     /// Name, address and size of the variables.
     globals: Vec<(String, u64, u64)>,
+    /// Names of those that are references.
+    references: Vec<(String, Reference)>,
 }
 
 impl Program {
     /// Allocates the variables and decodes the kernels for their addresses.
     pub(crate) fn place(context: &Context, linked: &Linked) -> Answer<Self> {
         let mut globals = Globals(Vec::new());
-        let mut add = |name: &str, size: u64| -> Answer<u64> {
+        let mut add = |name: &str, size: u64, managed: bool| -> Answer<u64> {
             let size = size.max(1);
-            let base = memory::allocate(context.device, size, Kind::Device, context.handle)?;
+            let kind = match managed {
+                true => Kind::Managed,
+                false => Kind::Device,
+            };
+            let base = memory::allocate(context.device, size, kind, context.handle)?;
             globals.0.push((name.to_owned(), base, size));
             Ok(base)
         };
@@ -187,7 +197,8 @@ impl Program {
         let loaded = match &linked.source {
             Source::Text(module) => {
                 let addresses = module.globals().into_iter();
-                let addresses = addresses.map(|global| add(&global.name, global.size as u64));
+                let addresses =
+                    addresses.map(|global| add(&global.name, global.size as u64, global.managed));
                 let addresses = addresses.collect::<Answer<Vec<_>>>()?;
                 let loaded = Loaded::new(module, &addresses)
                     .map_err(|error| complain(&error, &Logs::default()))?;
@@ -198,7 +209,7 @@ impl Program {
             }
             Source::Code(variables) => {
                 for variable in variables {
-                    let base = add(&variable.name, variable.size)?;
+                    let base = add(&variable.name, variable.size, false)?;
                     let mut bytes = variable.initial.clone();
                     bytes.resize(variable.size as usize, 0);
                     fill(base, &bytes);
@@ -207,7 +218,10 @@ impl Program {
             }
         };
         let globals = std::mem::take(&mut globals.0);
+        let references = linked.module.globals().into_iter();
+        let references = references.filter_map(|global| Some((global.name, global.reference?)));
         Ok(Self {
+            references: references.collect(),
             entries: linked.entries.clone(),
             loaded,
             globals,
@@ -218,6 +232,13 @@ impl Program {
     pub(crate) fn global(&self, name: &str) -> Option<(u64, u64)> {
         let found = self.globals.iter().find(|(other, _, _)| other == name);
         found.map(|(_, base, size)| (*base, *size))
+    }
+
+    /// Address of the variable that is a reference of this kind.
+    pub(crate) fn reference(&self, name: &str, kind: Reference) -> Option<u64> {
+        let mut references = self.references.iter();
+        references.find(|(other, of)| other == name && *of == kind)?;
+        Some(self.global(name)?.0)
     }
 
     /// Runs a kernel to its end. The error comes with the address, if one was the cause.
@@ -232,6 +253,10 @@ impl Program {
         };
         let entry = &self.entries[launch.function.entry];
         let shape = launch.shape;
+        let printer = Printer {
+            fifo: &launch.context.printed,
+            limit: launch.context.limit(PRINTF_LIMIT).unwrap_or(0),
+        };
         let how = ptx::Launch {
             grid: shape.grid,
             block: shape.block,
@@ -243,7 +268,7 @@ impl Program {
                 .limit(STACK_LIMIT)
                 .map_or(0, |bytes| bytes as u32),
             cooperative: launch.cooperative,
-            sink: Some(&Stdout),
+            sink: Some(&printer),
         };
         match ptx::launch(loaded, &entry.text, &how, &Mapped, &health.cancel) {
             Ok(_) => Ok(()),
@@ -266,13 +291,26 @@ impl Drop for Globals {
         let Some(state) = shared() else { return };
         for (_, base, _) in &self.0 {
             // Those of a destroyed context are gone already.
-            let _ = memory::free(&state.devices, *base, |found| found.kind == Kind::Device);
+            let _ = memory::free(&state.devices, *base, |found| {
+                matches!(found.kind, Kind::Device | Kind::Managed)
+            });
         }
     }
 }
 
 fn translate(fault: &Fault) -> (CuError, Option<u64>) {
-    if verbose() || matches!(fault, Fault::Assert { .. }) {
+    if let Fault::Assert {
+        place,
+        expression,
+        site,
+    } = fault
+    {
+        // Word for word as the driver has it.
+        let ([x, y, z], [a, b, c]) = (site.block, site.thread);
+        eprintln!(
+            "{place}: block: [{x},{y},{z}], thread: [{a},{b},{c}] Assertion `{expression}` failed."
+        );
+    } else if verbose() {
         warn(&fault.to_string());
     }
     match fault {
@@ -302,7 +340,15 @@ unsafe impl Memory for Mapped {
             start: found.base,
             len: found.size,
             host,
-            writable: true,
+            writable: found.kind != (Kind::Mapped { writable: false }),
         })
+    }
+
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        Some(Arc::clone(&TEXTURES.get(handle)?.texture))
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Image>> {
+        Some(Arc::clone(&SURFACES.get(handle)?.image))
     }
 }

@@ -64,8 +64,9 @@ const fn uuid(bytes: u128) -> Uuid {
     bytes.to_be_bytes()
 }
 
-/// Bytes that tools would fill, had there been any.
-const HOOKS_LARGE: usize = 1024;
+/// Bytes that tools would fill, had there been any: a runtime looks at a u32 for each of its functions,
+/// of which 13.5 has some 480, without asking how many there are. Where one is not 0 it calls tools.
+const HOOKS_LARGE: usize = 4096;
 const HOOKS_SMALL: usize = 14;
 
 type Word = *const c_void;
@@ -109,7 +110,7 @@ impl Tables {
         Self {
             runtime: sized(&[(2, primary::<D> as Word), (12, nothing as Word)]),
             callback_hooks: sized(&[(2, hooks_large::<D> as Word), (6, hooks_small::<D> as Word)]),
-            tools_tls: sized(&[(2, no_tool as Word)]),
+            tools_tls: sized(&[(2, nothing as Word)]),
             // The only one without its length.
             storage: [
                 put::<D> as Word,
@@ -293,12 +294,6 @@ unsafe extern "C" fn no_check(
         write(number, 0)?;
         write(what, ptr::null_mut())
     })
-}
-
-/// What a tool keeps for the thread: there is none. cublasLt goes on with what stands there.
-unsafe extern "C" fn no_tool(kept: *mut *mut c_void) -> CUresult {
-    // SAFETY: the caller's pointer.
-    guard(|| unsafe { write(kept, ptr::null_mut()) })
 }
 
 /// No, as an int.

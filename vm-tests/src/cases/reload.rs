@@ -154,10 +154,7 @@ fn leaks_nothing(guest: &mut Guest) -> Result<()> {
         descriptors_now == descriptors,
         "{descriptors} descriptors before, {descriptors_now} after"
     );
-    ensure!(
-        rss_now <= rss + MORE,
-        "{rss} bytes before, {rss_now} after"
-    );
+    ensure!(rss_now <= rss + MORE, "{rss} bytes before, {rss_now} after");
     ensure!(
         memory_now + SLACK >= memory,
         "{memory} bytes of memory before, {memory_now} after"

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_cuda::payload::{
     Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions, Launch,
-    LinkAdd, LinkCreate, Load, Loaded, Logs, Payload, Permitted, Pitched, Side, Snapshot,
-    SnapshotRequest, Upload, visible,
+    LinkAdd, LinkCreate, Load, Loaded, Logs, Payload, Permitted, Pitched, Resource, Side, Snapshot,
+    SnapshotRequest, TextureCreate, Upload, visible,
 };
 use gtrace_cuda::wire::{self, Scalar, Versioned};
 use gtrace_protocol::{DecodeError, Reader, Writer};
@@ -197,7 +197,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 20 {
+    match choice % 22 {
         0 => there_and_back::<SnapshotRequest>(bytes),
         1 => there_and_back::<Snapshot>(bytes),
         2 => there_and_again::<Load>(bytes),
@@ -228,6 +228,8 @@ fuzz_target!(|data: &[u8]| {
         16 => there_and_again::<JitOptions>(bytes),
         17 => there_and_back::<Side>(bytes),
         18 => devices(bytes),
+        19 => there_and_back::<Resource>(bytes),
+        20 => there_and_back::<TextureCreate>(bytes),
         _ => arguments(bytes),
     }
 });

@@ -88,6 +88,9 @@ api! { TABLE:
         crate::state::state()?;
         let event = Event::of(event)?;
         event.done.wait(event.issued());
+        if let Ok(context) = Context::of(event.context) {
+            context.printed.flush();
+        }
         health(&event)
     }
 

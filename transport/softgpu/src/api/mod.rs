@@ -5,6 +5,7 @@
     reason = "the signatures are those of the driver API"
 )]
 
+pub mod array;
 pub mod context;
 pub mod copy;
 pub mod device;
@@ -16,17 +17,22 @@ pub mod launch;
 pub mod library;
 pub mod link;
 pub mod lookup;
+pub mod managed;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
+pub mod reference;
 pub mod stream;
+pub mod texture;
+pub mod virtual_memory;
 
 use crate::abi::Symbol;
 
 /// Every exported function of the driver API.
 pub(crate) static TABLES: &[&[Symbol]] = &[
+    array::TABLE,
     context::TABLE,
     copy::TABLE,
     device::TABLE,
@@ -38,10 +44,14 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     library::TABLE,
     link::TABLE,
     lookup::TABLE,
+    managed::TABLE,
     memory::TABLE,
     module::TABLE,
     occupancy::TABLE,
     pointer::TABLE,
     pool::TABLE,
+    reference::TABLE,
     stream::TABLE,
+    texture::TABLE,
+    virtual_memory::TABLE,
 ];
