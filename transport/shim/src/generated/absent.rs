@@ -28,6 +28,11 @@ use gtrace_cuda::types::driver::*;
 use crate::entry;
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiate() -> CUresult {
+    entry::absent("cuGraphInstantiate")
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuArrayGetSparseProperties(
     sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
     array: CUarray,
