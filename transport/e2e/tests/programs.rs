@@ -22,7 +22,7 @@ programs! {
     sticky launch_errors memory
     managed mapped virtual_memory ipc pools
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    per_thread arrays
+    per_thread arrays images
 }
 
 #[test]

@@ -177,6 +177,10 @@ pub struct Driver {
     >,
     /// `cuCtxDestroy_v2`
     pub cuCtxDestroy_v2: Option<unsafe extern "C" fn(CUcontext) -> CUresult>,
+    /// `cuCtxAttach`
+    pub cuCtxAttach: Option<unsafe extern "C" fn(*mut CUcontext, c_uint) -> CUresult>,
+    /// `cuCtxDetach`
+    pub cuCtxDetach: Option<unsafe extern "C" fn(CUcontext) -> CUresult>,
     /// `cuCtxGetCurrent`
     pub cuCtxGetCurrent: Option<unsafe extern "C" fn(*mut CUcontext) -> CUresult>,
     /// `cuCtxSetCurrent`
@@ -743,6 +747,9 @@ pub struct Driver {
     pub cuLibraryGetManaged: Option<
         unsafe extern "C" fn(*mut CUdeviceptr, *mut usize, CUlibrary, *const c_char) -> CUresult,
     >,
+    /// `cuLibraryGetUnifiedFunction`
+    pub cuLibraryGetUnifiedFunction:
+        Option<unsafe extern "C" fn(*mut *mut c_void, CUlibrary, *const c_char) -> CUresult>,
     /// `cuLibraryGetKernelCount`
     pub cuLibraryGetKernelCount: Option<unsafe extern "C" fn(*mut c_uint, CUlibrary) -> CUresult>,
     /// `cuLibraryEnumerateKernels`
@@ -1301,6 +1308,12 @@ impl Driver {
                 .ok()
                 .map(|symbol| *symbol),
             cuCtxDestroy_v2: unsafe { library.get(c"cuCtxDestroy_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuCtxAttach: unsafe { library.get(c"cuCtxAttach".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuCtxDetach: unsafe { library.get(c"cuCtxDetach".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
             cuCtxGetCurrent: unsafe { library.get(c"cuCtxGetCurrent".to_bytes_with_nul()) }
@@ -1949,6 +1962,11 @@ impl Driver {
             cuLibraryGetManaged: unsafe { library.get(c"cuLibraryGetManaged".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuLibraryGetUnifiedFunction: unsafe {
+                library.get(c"cuLibraryGetUnifiedFunction".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuLibraryGetKernelCount: unsafe {
                 library.get(c"cuLibraryGetKernelCount".to_bytes_with_nul())
             }

@@ -109,16 +109,6 @@ pub unsafe extern "C" fn cuCoredumpSetAttributeGlobal(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
-    entry::absent("cuCtxAttach")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
-    entry::absent("cuCtxDetach")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxFromGreenCtx(pContext: *mut CUcontext, hCtx: CUgreenCtx) -> CUresult {
     entry::absent("cuCtxFromGreenCtx")
 }
@@ -1195,15 +1185,6 @@ pub unsafe extern "C" fn cuLaunchGridAsync(
     hStream: CUstream,
 ) -> CUresult {
     entry::absent("cuLaunchGridAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
-    fptr: *mut *mut c_void,
-    library: CUlibrary,
-    symbol: *const c_char,
-) -> CUresult {
-    entry::absent("cuLibraryGetUnifiedFunction")
 }
 
 #[unsafe(no_mangle)]

@@ -370,6 +370,16 @@ pub unsafe extern "C" fn cuCtxDestroy(ctx: CUcontext) -> CUresult {
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxAttach(pctx, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxDetach(ctx) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCurrent(pctx: *mut CUcontext) -> CUresult {
     entry::guard(|| unsafe { local::cuCtxGetCurrent(pctx) })
 }
@@ -2570,6 +2580,15 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
+    fptr: *mut *mut c_void,
+    library: CUlibrary,
+    symbol: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuLibraryGetUnifiedFunction(fptr, library, symbol) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLibraryGetKernelCount(count: *mut c_uint, lib: CUlibrary) -> CUresult {
     unsafe { remote::cuLibraryGetKernelCount(count, lib) }
 }
@@ -3796,12 +3815,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuArrayGetMemoryRequirements as *const c_void,
     ),
     Symbol("cuArrayGetPlane", cuArrayGetPlane as *const c_void),
+    Symbol("cuCtxAttach", cuCtxAttach as *const c_void),
     Symbol("cuCtxCreate", cuCtxCreate as *const c_void),
     Symbol("cuCtxCreate_v2", cuCtxCreate_v2 as *const c_void),
     Symbol("cuCtxCreate_v3", cuCtxCreate_v3 as *const c_void),
     Symbol("cuCtxCreate_v4", cuCtxCreate_v4 as *const c_void),
     Symbol("cuCtxDestroy", cuCtxDestroy as *const c_void),
     Symbol("cuCtxDestroy_v2", cuCtxDestroy_v2 as *const c_void),
+    Symbol("cuCtxDetach", cuCtxDetach as *const c_void),
     Symbol(
         "cuCtxDisablePeerAccess",
         cuCtxDisablePeerAccess as *const c_void,
@@ -4082,6 +4103,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     ),
     Symbol("cuLibraryGetManaged", cuLibraryGetManaged as *const c_void),
     Symbol("cuLibraryGetModule", cuLibraryGetModule as *const c_void),
+    Symbol(
+        "cuLibraryGetUnifiedFunction",
+        cuLibraryGetUnifiedFunction as *const c_void,
+    ),
     Symbol("cuLibraryLoadData", cuLibraryLoadData as *const c_void),
     Symbol(
         "cuLibraryLoadFromFile",
