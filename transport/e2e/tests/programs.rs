@@ -20,7 +20,7 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed mapped virtual_memory
+    managed mapped virtual_memory ipc
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
     per_thread arrays
 }

@@ -4,7 +4,7 @@
 
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -46,26 +46,36 @@ impl Mark {
     }
 }
 
-/// Events that were recorded, by their handle.
+/// Events that were recorded.
 #[derive(Default)]
-pub(crate) struct Events(Mutex<HashMap<u64, Mark>>);
+pub(crate) struct Events {
+    /// By their handle.
+    marks: Mutex<HashMap<u64, Mark>>,
+    /// Those that other processes record too.
+    shared: Mutex<HashSet<u64>>,
+}
 
 impl Events {
     fn get(&self, event: u64) -> Option<Mark> {
-        lock(&self.0).get(&event).cloned()
+        lock(&self.marks).get(&event).cloned()
     }
 
     fn set(&self, event: u64, mark: Mark) {
-        lock(&self.0).insert(event, mark);
+        lock(&self.marks).insert(event, mark);
     }
 
     fn remove(&self, event: u64) {
-        lock(&self.0).remove(&event);
+        lock(&self.marks).remove(&event);
+    }
+
+    /// Whether other processes record the event too, so that only the server knows of it.
+    fn is_shared(&self, event: u64) -> bool {
+        lock(&self.shared).contains(&event)
     }
 
     /// The answer to a question was that the record at `mark` is complete.
     fn complete(&self, event: u64, mark: &Mark) {
-        if let Some(now) = lock(&self.0).get_mut(&event)
+        if let Some(now) = lock(&self.marks).get_mut(&event)
             && now.is(mark)
         {
             now.complete = true;
@@ -74,12 +84,29 @@ impl Events {
 
     /// A context is gone, and its events with it: the server knows which.
     pub(crate) fn forget(&self) {
-        lock(&self.0).clear();
+        lock(&self.marks).clear();
     }
 }
 
 fn number(event: CUevent) -> u64 {
     event.addr() as u64
+}
+
+/// Other processes record this event too.
+pub(crate) fn share(session: &Session, event: CUevent) {
+    lock(&session.state.events.shared).insert(number(event));
+}
+
+pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uint) -> CUresult {
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuEventCreate(phEvent, Flags) })?;
+        if Flags & cuda::CU_EVENT_INTERPROCESS != 0 {
+            // SAFETY: the call that succeeded has written there.
+            share(session::cuda()?, unsafe { phEvent.read() });
+        }
+        Ok(())
+    })
 }
 
 /// An event is recorded by `send`, which leaves one frame.
@@ -91,7 +118,8 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
         let known = code == cuda::CUDA_SUCCESS
             && !session.settings.strict
             && !session::thread_is_ending()
-            && session.state.captures.load(Ordering::Relaxed) == 0;
+            && session.state.captures.load(Ordering::Relaxed) == 0
+            && !session.state.events.is_shared(number(event));
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -171,7 +199,9 @@ pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
 
 pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
     done(|| {
-        session::cuda()?.state.events.remove(number(hEvent));
+        let events = &session::cuda()?.state.events;
+        events.remove(number(hEvent));
+        lock(&events.shared).remove(&number(hEvent));
         // SAFETY: a handle.
         check(unsafe { remote::cuEventDestroy_v2(hEvent) })
     })

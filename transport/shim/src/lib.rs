@@ -24,6 +24,7 @@ mod generated;
 mod host_functions;
 mod host_memory;
 mod image;
+mod ipc;
 mod jit;
 mod lane;
 mod launch;
@@ -61,6 +62,7 @@ mod local {
     pub(crate) use crate::functions::*;
     pub(crate) use crate::host_functions::*;
     pub(crate) use crate::host_memory::*;
+    pub(crate) use crate::ipc::*;
     pub(crate) use crate::launch::*;
     pub(crate) use crate::linker::*;
     pub(crate) use crate::lookup::*;

@@ -24,7 +24,7 @@ use crate::state::{read, write};
 use crate::stats::local;
 
 /// Notes memory that was allocated in the current context.
-fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
+pub(crate) fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
     let current = context::top();
     reserve(base, size);
     write(&session.state.allocations).add(Allocation {
@@ -112,7 +112,7 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
             local!("cuMemFree_v2");
             return Ok(());
         }
-        let reserved = |found: Allocation| found.place == Place::Reserved;
+        let reserved = |found: Allocation| matches!(found.place, Place::Reserved | Place::Opened);
         if read(&session.state.allocations)
             .at(dptr)
             .is_some_and(reserved)
@@ -143,7 +143,7 @@ pub(crate) unsafe fn cuMemAllocAsync(
     // SAFETY: a pointer of the program, passed on.
     unsafe {
         let code = remote::cuMemAllocAsync(dptr, bytesize, hStream);
-        allocated(code, dptr, bytesize, Place::Device, 0)
+        allocated(code, dptr, bytesize, Place::Pool, 0)
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync(
     // SAFETY: a pointer of the program, passed on.
     unsafe {
         let code = remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream);
-        allocated(code, dptr, bytesize, Place::Device, pool.addr() as u64)
+        allocated(code, dptr, bytesize, Place::Pool, pool.addr() as u64)
     }
 }
 

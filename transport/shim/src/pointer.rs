@@ -75,8 +75,9 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID => long(found.id),
         cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED => int((found.place == Place::Managed).into()),
         cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => int(found.device.cast_unsigned()),
-        // Memory of the session's process on the server cannot be shared with processes here.
-        cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => int(0),
+        cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
+            int((found.place == Place::Device).into());
+        }
         cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => long(found.base),
         cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE => long(found.size),
         cuda::CU_POINTER_ATTRIBUTE_MAPPED => flag(found.place != Place::Reserved),

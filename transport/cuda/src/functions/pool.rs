@@ -23,6 +23,17 @@ crate::describe! {
 }
 
 crate::describe! {
+    /// Memory and events of other processes. A handle is 64 bytes of the driver's: each client has a
+    /// process of its own on the server, so what the driver makes for one is good for the others there.
+    pub const IPC: SIGNATURES;
+    waiting cuIpcGetMemHandle(pHandle: out, dptr: address);
+    waiting(client) cuIpcOpenMemHandle_v2(pdptr: out, handle: value, Flags: value);
+    waiting(sync, client) cuIpcCloseMemHandle(dptr: address);
+    waiting cuIpcGetEventHandle(pHandle: out, event: handle(Event));
+    waiting(client) cuIpcOpenEventHandle(phEvent: mint(Event), handle: value);
+}
+
+crate::describe! {
     /// Memory whose addresses and pages are managed apart.
     pub const VIRTUAL: SIGNATURES;
     // The client reserves the same range, so that no memory of its own gets there.

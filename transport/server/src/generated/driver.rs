@@ -394,6 +394,20 @@ pub struct Driver {
         Option<unsafe extern "C" fn(CUmemoryPool, *const CUmemAccessDesc, usize) -> CUresult>,
     /// `cuMemPoolTrimTo`
     pub cuMemPoolTrimTo: Option<unsafe extern "C" fn(CUmemoryPool, usize) -> CUresult>,
+    /// `cuIpcGetMemHandle`
+    pub cuIpcGetMemHandle:
+        Option<unsafe extern "C" fn(*mut CUipcMemHandle, CUdeviceptr) -> CUresult>,
+    /// `cuIpcOpenMemHandle_v2`
+    pub cuIpcOpenMemHandle_v2:
+        Option<unsafe extern "C" fn(*mut CUdeviceptr, CUipcMemHandle, c_uint) -> CUresult>,
+    /// `cuIpcCloseMemHandle`
+    pub cuIpcCloseMemHandle: Option<unsafe extern "C" fn(CUdeviceptr) -> CUresult>,
+    /// `cuIpcGetEventHandle`
+    pub cuIpcGetEventHandle:
+        Option<unsafe extern "C" fn(*mut CUipcEventHandle, CUevent) -> CUresult>,
+    /// `cuIpcOpenEventHandle`
+    pub cuIpcOpenEventHandle:
+        Option<unsafe extern "C" fn(*mut CUevent, CUipcEventHandle) -> CUresult>,
     /// `cuMemAddressReserve`
     pub cuMemAddressReserve: Option<
         unsafe extern "C" fn(*mut CUdeviceptr, usize, usize, CUdeviceptr, c_ulonglong) -> CUresult,
@@ -1549,6 +1563,25 @@ impl Driver {
             cuMemPoolTrimTo: unsafe { library.get(c"cuMemPoolTrimTo".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuIpcGetMemHandle: unsafe { library.get(c"cuIpcGetMemHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcOpenMemHandle_v2: unsafe {
+                library.get(c"cuIpcOpenMemHandle_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuIpcCloseMemHandle: unsafe { library.get(c"cuIpcCloseMemHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcGetEventHandle: unsafe { library.get(c"cuIpcGetEventHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcOpenEventHandle: unsafe {
+                library.get(c"cuIpcOpenEventHandle".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuMemAddressReserve: unsafe { library.get(c"cuMemAddressReserve".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -2367,6 +2400,11 @@ const OP_cuMemPoolSetAttribute: u32 = op_id("cuMemPoolSetAttribute");
 const OP_cuMemPoolGetAccess: u32 = op_id("cuMemPoolGetAccess");
 const OP_cuMemPoolSetAccess: u32 = op_id("cuMemPoolSetAccess");
 const OP_cuMemPoolTrimTo: u32 = op_id("cuMemPoolTrimTo");
+const OP_cuIpcGetMemHandle: u32 = op_id("cuIpcGetMemHandle");
+const OP_cuIpcOpenMemHandle_v2: u32 = op_id("cuIpcOpenMemHandle_v2");
+const OP_cuIpcCloseMemHandle: u32 = op_id("cuIpcCloseMemHandle");
+const OP_cuIpcGetEventHandle: u32 = op_id("cuIpcGetEventHandle");
+const OP_cuIpcOpenEventHandle: u32 = op_id("cuIpcOpenEventHandle");
 const OP_cuMemAddressReserve: u32 = op_id("cuMemAddressReserve");
 const OP_cuMemAddressFree: u32 = op_id("cuMemAddressFree");
 const OP_cuMemCreate: u32 = op_id("cuMemCreate");
@@ -2631,6 +2669,11 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuMemPoolGetAccess => cuMemPoolGetAccess(exec, r, w),
         OP_cuMemPoolSetAccess => cuMemPoolSetAccess(exec, r, w),
         OP_cuMemPoolTrimTo => cuMemPoolTrimTo(exec, r, w),
+        OP_cuIpcGetMemHandle => cuIpcGetMemHandle(exec, r, w),
+        OP_cuIpcOpenMemHandle_v2 => cuIpcOpenMemHandle_v2(exec, r, w),
+        OP_cuIpcCloseMemHandle => cuIpcCloseMemHandle(exec, r, w),
+        OP_cuIpcGetEventHandle => cuIpcGetEventHandle(exec, r, w),
+        OP_cuIpcOpenEventHandle => cuIpcOpenEventHandle(exec, r, w),
         OP_cuMemAddressReserve => cuMemAddressReserve(exec, r, w),
         OP_cuMemAddressFree => cuMemAddressFree(exec, r, w),
         OP_cuMemCreate => cuMemCreate(exec, r, w),
@@ -4324,6 +4367,89 @@ fn cuMemPoolTrimTo(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Resul
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
     let status = unsafe { call(real_pool, minBytesToKeep) };
+    Ok(status.cast_signed())
+}
+
+fn cuIpcGetMemHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let dptr = r.u64()?;
+    r.end()?;
+    let mut pHandle: CUipcMemHandle = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcGetMemHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pHandle, dptr) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcOpenMemHandle_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut handle: CUipcMemHandle = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut handle, 1) }?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let mut pdptr: CUdeviceptr = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcOpenMemHandle_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pdptr, handle, Flags) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pdptr, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcCloseMemHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let dptr = r.u64()?;
+    r.end()?;
+    let Some(call) = exec.driver.cuIpcCloseMemHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(dptr) };
+    Ok(status.cast_signed())
+}
+
+fn cuIpcGetEventHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let event = r.u64()?;
+    r.end()?;
+    let real_event = match exec.handles.real(Kind::Event, event) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pHandle: CUipcEventHandle = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcGetEventHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pHandle, real_event) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcOpenEventHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let phEvent = r.u64()?;
+    let mut handle: CUipcEventHandle = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut handle, 1) }?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::Event, phEvent) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_phEvent: CUevent = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuIpcOpenEventHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut made_phEvent, handle) };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::Event, phEvent, made_phEvent.cast());
+    }
     Ok(status.cast_signed())
 }
 

@@ -1165,44 +1165,6 @@ pub unsafe extern "C" fn cuImportExternalSemaphore(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
-    entry::absent("cuIpcCloseMemHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcGetEventHandle(
-    pHandle: *mut CUipcEventHandle,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuIpcGetEventHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcGetMemHandle(
-    pHandle: *mut CUipcMemHandle,
-    dptr: CUdeviceptr,
-) -> CUresult {
-    entry::absent("cuIpcGetMemHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcOpenEventHandle(
-    phEvent: *mut CUevent,
-    handle: CUipcEventHandle,
-) -> CUresult {
-    entry::absent("cuIpcOpenEventHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
-    pdptr: *mut CUdeviceptr,
-    handle: CUipcMemHandle,
-    Flags: c_uint,
-) -> CUresult {
-    entry::absent("cuIpcOpenMemHandle_v2")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunch(f: CUfunction) -> CUresult {
     entry::absent("cuLaunch")
 }

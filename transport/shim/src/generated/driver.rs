@@ -1367,6 +1367,44 @@ pub unsafe extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usi
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    unsafe { remote::cuIpcGetMemHandle(pHandle, dptr) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcOpenMemHandle_v2(pdptr, handle, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcCloseMemHandle(dptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetEventHandle(
+    pHandle: *mut CUipcEventHandle,
+    event: CUevent,
+) -> CUresult {
+    unsafe { remote::cuIpcGetEventHandle(pHandle, event) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcOpenEventHandle(phEvent, handle) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemAddressReserve(
     ptr: *mut CUdeviceptr,
     size: usize,
@@ -2172,7 +2210,7 @@ pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) -> CUresult {
-    unsafe { remote::cuEventCreate(phEvent, Flags) }
+    entry::guard(|| unsafe { special::cuEventCreate(phEvent, Flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -3917,6 +3955,17 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuGraphUpload", cuGraphUpload as *const c_void),
     Symbol("cuGraphUpload_ptsz", cuGraphUpload_ptsz as *const c_void),
     Symbol("cuInit", cuInit as *const c_void),
+    Symbol("cuIpcCloseMemHandle", cuIpcCloseMemHandle as *const c_void),
+    Symbol("cuIpcGetEventHandle", cuIpcGetEventHandle as *const c_void),
+    Symbol("cuIpcGetMemHandle", cuIpcGetMemHandle as *const c_void),
+    Symbol(
+        "cuIpcOpenEventHandle",
+        cuIpcOpenEventHandle as *const c_void,
+    ),
+    Symbol(
+        "cuIpcOpenMemHandle_v2",
+        cuIpcOpenMemHandle_v2 as *const c_void,
+    ),
     Symbol(
         "cuKernelGetAttribute",
         cuKernelGetAttribute as *const c_void,

@@ -13,6 +13,7 @@ pub mod event;
 pub mod fill;
 pub mod graph;
 pub mod init;
+pub mod ipc;
 pub mod launch;
 pub mod library;
 pub mod link;
@@ -40,6 +41,7 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     fill::TABLE,
     graph::TABLE,
     init::TABLE,
+    ipc::TABLE,
     launch::TABLE,
     library::TABLE,
     link::TABLE,
