@@ -20,7 +20,7 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed mapped virtual_memory ipc
+    managed mapped virtual_memory ipc pools
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
     per_thread arrays
 }
@@ -66,6 +66,13 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
             outcome.stdout
         );
     }
+}
+
+#[test]
+fn peers() {
+    Case::c("peers")
+        .server("GTRACE_SOFTGPU_DEVICES", "2")
+        .same_everywhere();
 }
 
 #[test]

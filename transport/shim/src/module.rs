@@ -23,7 +23,7 @@ use crate::lane::Lane;
 use crate::session::{self, with_lane};
 use crate::state::lock;
 use crate::stats::local;
-use crate::{clock, image};
+use crate::{clock, image, managed};
 
 /// Images of so many bytes go with the request: asking first would cost more than they.
 const INLINE: usize = 32 << 10;
@@ -127,6 +127,12 @@ fn ask(
 fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Result<(), CUresult> {
     let chunk = chunk(lane);
     let mut offset = 0;
+    // Whoever waits for a page of managed memory must not have half a frame in the lane.
+    let own = match managed::contains(image.as_ptr().addr() as u64) {
+        true => image.to_vec(),
+        false => Vec::new(),
+    };
+    let image = if own.is_empty() { image } else { &own };
     for bytes in image.chunks(chunk) {
         let piece = ImagePiece {
             hash: load.hash,

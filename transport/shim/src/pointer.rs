@@ -12,7 +12,8 @@ use gtrace_cuda::types::driver::{
 };
 
 use crate::allocations::{Allocation, Place};
-use crate::entry::done;
+use crate::entry::{check, done};
+use crate::generated::driver::remote;
 use crate::session;
 use crate::state::read;
 use crate::stats::local;
@@ -85,6 +86,14 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => flag(false),
         cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
             int(cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE)
+        }
+        cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+            if found.place == Place::Pool && found.pool == 0 =>
+        {
+            let mut pool = null_mut();
+            // SAFETY: the pointer is writable.
+            check(unsafe { remote::cuDeviceGetDefaultMemPool(&raw mut pool, found.device) })?;
+            pointer(pool.cast());
         }
         cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
             pointer(without_provenance_mut(found.pool as usize));

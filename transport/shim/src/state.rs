@@ -1,6 +1,6 @@
 //! What the client keeps of the driver's objects.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::AtomicU32;
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
@@ -37,6 +37,8 @@ pub(crate) struct State {
     pub(crate) host_functions: HostFunctions,
     /// Texture and surface objects.
     pub(crate) objects: Mutex<Objects>,
+    /// The pool from which `cuMemAllocAsync` allocates, by device, where the program has set one.
+    pub(crate) pools: Mutex<BTreeMap<i32, u64>>,
     /// Linkers by their handle.
     pub(crate) linkers: Mutex<HashMap<u64, Linker>>,
 }

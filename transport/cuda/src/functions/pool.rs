@@ -11,9 +11,12 @@ crate::describe! {
     pub const POOL: SIGNATURES;
     waiting cuDeviceGetDefaultMemPool(pool_out: known(MemPool), dev: value);
     waiting cuDeviceGetMemPool(pool: known(MemPool), dev: value);
-    waiting cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
+    waiting(client) cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
+    waiting cuMemGetDefaultMemPool(pool_out: known(MemPool), location: in, type_: value);
+    waiting cuMemGetMemPool(pool: known(MemPool), location: in, type_: value);
+    waiting(client) cuMemSetMemPool(location: in, type_: value, pool: handle(MemPool));
     waiting cuMemPoolCreate(pool: mint(MemPool), poolProps: in);
-    one_way cuMemPoolDestroy(pool: destroy(MemPool));
+    one_way(client) cuMemPoolDestroy(pool: destroy(MemPool));
     // An attribute is an int or a cuuint64_t; the client copies as many bytes as it has.
     waiting(client) cuMemPoolGetAttribute(pool: handle(MemPool), attr: value, value: out[8]);
     waiting(client) cuMemPoolSetAttribute(pool: handle(MemPool), attr: value, value: in[8]);

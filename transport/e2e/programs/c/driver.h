@@ -46,6 +46,33 @@ typedef uint64_t CUmemGenericAllocationHandle;
 typedef struct {
     int kind, number;
 } CUmemLocation;
+// CUDA_MEMCPY3D_PEER.
+typedef struct {
+    size_t source_x, source_y, source_z, source_level;
+    unsigned source_kind;
+    const void *source_host;
+    CUdeviceptr source_device;
+    void *source_array;
+    CUcontext source_context;
+    size_t source_pitch, source_height;
+    size_t target_x, target_y, target_z, target_level;
+    unsigned target_kind;
+    void *target_host;
+    CUdeviceptr target_device;
+    void *target_array;
+    CUcontext target_context;
+    size_t target_pitch, target_height;
+    size_t width, height, depth;
+} CUDA_MEMCPY3D_PEER;
+// Kinds of allocations: 1 pinned.
+typedef struct {
+    int kind, handle_types;
+    CUmemLocation location;
+    void *windows;
+    size_t most;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
 // Accesses: 0 none, 1 read, 3 read and write.
 typedef struct {
     CUmemLocation location;
@@ -89,7 +116,7 @@ enum { CU_JIT_INPUT_PTX = 1 };
 enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
        CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
-       CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12 };
+       CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17 };
 #define CU_LAUNCH_PARAM_END ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
@@ -219,6 +246,32 @@ FUNCTION(cuIpcOpenMemHandle, CUdeviceptr *address, CUipcMemHandle handle, unsign
 FUNCTION(cuIpcCloseMemHandle, CUdeviceptr address)
 FUNCTION(cuIpcGetEventHandle, CUipcEventHandle *handle, CUevent event)
 FUNCTION(cuIpcOpenEventHandle, CUevent *event, CUipcEventHandle handle)
+FUNCTION(cuMemPoolCreate, CUmemoryPool *pool, const CUmemPoolProps *props)
+FUNCTION(cuMemPoolDestroy, CUmemoryPool pool)
+FUNCTION(cuMemPoolGetAttribute, CUmemoryPool pool, int attribute, void *value)
+FUNCTION(cuMemPoolSetAttribute, CUmemoryPool pool, int attribute, void *value)
+FUNCTION(cuMemPoolGetAccess, int *flags, CUmemoryPool pool, CUmemLocation *location)
+FUNCTION(cuMemPoolSetAccess, CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
+FUNCTION(cuMemPoolTrimTo, CUmemoryPool pool, size_t bytes)
+FUNCTION(cuDeviceGetDefaultMemPool, CUmemoryPool *pool, CUdevice device)
+FUNCTION(cuDeviceGetMemPool, CUmemoryPool *pool, CUdevice device)
+FUNCTION(cuDeviceSetMemPool, CUdevice device, CUmemoryPool pool)
+FUNCTION(cuMemAllocFromPoolAsync, CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream)
+FUNCTION(cuCtxEnablePeerAccess, CUcontext peer, unsigned flags)
+FUNCTION(cuCtxDisablePeerAccess, CUcontext peer)
+FUNCTION(cuDeviceGetP2PAttribute, int *value, int attribute, CUdevice source, CUdevice target)
+FUNCTION(cuMemcpyPeerAsync, CUdeviceptr target, CUcontext target_context, CUdeviceptr source, CUcontext source_context,
+         size_t bytes, CUstream stream)
+FUNCTION(cuMemcpy3DPeer, const CUDA_MEMCPY3D_PEER *copy)
+FUNCTION(cuMemcpy3DPeerAsync, const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
+#ifndef STUB
+#pragma weak cuMemGetDefaultMemPool // since CUDA 13.0
+#pragma weak cuMemGetMemPool
+#pragma weak cuMemSetMemPool
+#endif
+FUNCTION(cuMemGetDefaultMemPool, CUmemoryPool *pool, CUmemLocation *location, int kind)
+FUNCTION(cuMemGetMemPool, CUmemoryPool *pool, CUmemLocation *location, int kind)
+FUNCTION(cuMemSetMemPool, CUmemLocation *location, int kind, CUmemoryPool pool)
 FUNCTION(cuMemAllocManaged, CUdeviceptr *address, size_t bytes, unsigned flags)
 FUNCTION(cuMemPrefetchAsync, CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 FUNCTION(cuMemAdvise, CUdeviceptr address, size_t bytes, int advice, CUdevice device)

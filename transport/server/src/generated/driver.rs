@@ -331,6 +331,11 @@ pub struct Driver {
     /// `cuMemcpy3DAsync_v2`
     pub cuMemcpy3DAsync_v2:
         Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D, CUstream) -> CUresult>,
+    /// `cuMemcpy3DPeer`
+    pub cuMemcpy3DPeer: Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D_PEER) -> CUresult>,
+    /// `cuMemcpy3DPeerAsync`
+    pub cuMemcpy3DPeerAsync:
+        Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D_PEER, CUstream) -> CUresult>,
     /// `cuMemsetD8_v2`
     pub cuMemsetD8_v2: Option<unsafe extern "C" fn(CUdeviceptr, c_uchar, usize) -> CUresult>,
     /// `cuMemsetD16_v2`
@@ -374,6 +379,26 @@ pub struct Driver {
     pub cuDeviceGetMemPool: Option<unsafe extern "C" fn(*mut CUmemoryPool, CUdevice) -> CUresult>,
     /// `cuDeviceSetMemPool`
     pub cuDeviceSetMemPool: Option<unsafe extern "C" fn(CUdevice, CUmemoryPool) -> CUresult>,
+    /// `cuMemGetDefaultMemPool`
+    pub cuMemGetDefaultMemPool: Option<
+        unsafe extern "C" fn(
+            *mut CUmemoryPool,
+            *mut CUmemLocation,
+            CUmemAllocationType,
+        ) -> CUresult,
+    >,
+    /// `cuMemGetMemPool`
+    pub cuMemGetMemPool: Option<
+        unsafe extern "C" fn(
+            *mut CUmemoryPool,
+            *mut CUmemLocation,
+            CUmemAllocationType,
+        ) -> CUresult,
+    >,
+    /// `cuMemSetMemPool`
+    pub cuMemSetMemPool: Option<
+        unsafe extern "C" fn(*mut CUmemLocation, CUmemAllocationType, CUmemoryPool) -> CUresult,
+    >,
     /// `cuMemPoolCreate`
     pub cuMemPoolCreate:
         Option<unsafe extern "C" fn(*mut CUmemoryPool, *const CUmemPoolProps) -> CUresult>,
@@ -1491,6 +1516,12 @@ impl Driver {
             cuMemcpy3DAsync_v2: unsafe { library.get(c"cuMemcpy3DAsync_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuMemcpy3DPeer: unsafe { library.get(c"cuMemcpy3DPeer".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpy3DPeerAsync: unsafe { library.get(c"cuMemcpy3DPeerAsync".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuMemsetD8_v2: unsafe { library.get(c"cuMemsetD8_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1536,6 +1567,17 @@ impl Driver {
                 .ok()
                 .map(|symbol| *symbol),
             cuDeviceSetMemPool: unsafe { library.get(c"cuDeviceSetMemPool".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemGetDefaultMemPool: unsafe {
+                library.get(c"cuMemGetDefaultMemPool".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemGetMemPool: unsafe { library.get(c"cuMemGetMemPool".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemSetMemPool: unsafe { library.get(c"cuMemSetMemPool".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
             cuMemPoolCreate: unsafe { library.get(c"cuMemPoolCreate".to_bytes_with_nul()) }
@@ -2393,6 +2435,9 @@ const OP_cuMemsetD2D32Async: u32 = op_id("cuMemsetD2D32Async");
 const OP_cuDeviceGetDefaultMemPool: u32 = op_id("cuDeviceGetDefaultMemPool");
 const OP_cuDeviceGetMemPool: u32 = op_id("cuDeviceGetMemPool");
 const OP_cuDeviceSetMemPool: u32 = op_id("cuDeviceSetMemPool");
+const OP_cuMemGetDefaultMemPool: u32 = op_id("cuMemGetDefaultMemPool");
+const OP_cuMemGetMemPool: u32 = op_id("cuMemGetMemPool");
+const OP_cuMemSetMemPool: u32 = op_id("cuMemSetMemPool");
 const OP_cuMemPoolCreate: u32 = op_id("cuMemPoolCreate");
 const OP_cuMemPoolDestroy: u32 = op_id("cuMemPoolDestroy");
 const OP_cuMemPoolGetAttribute: u32 = op_id("cuMemPoolGetAttribute");
@@ -2662,6 +2707,9 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuDeviceGetDefaultMemPool => cuDeviceGetDefaultMemPool(exec, r, w),
         OP_cuDeviceGetMemPool => cuDeviceGetMemPool(exec, r, w),
         OP_cuDeviceSetMemPool => cuDeviceSetMemPool(exec, r, w),
+        OP_cuMemGetDefaultMemPool => cuMemGetDefaultMemPool(exec, r, w),
+        OP_cuMemGetMemPool => cuMemGetMemPool(exec, r, w),
+        OP_cuMemSetMemPool => cuMemSetMemPool(exec, r, w),
         OP_cuMemPoolCreate => cuMemPoolCreate(exec, r, w),
         OP_cuMemPoolDestroy => cuMemPoolDestroy(exec, r, w),
         OP_cuMemPoolGetAttribute => cuMemPoolGetAttribute(exec, r, w),
@@ -4230,6 +4278,62 @@ fn cuDeviceSetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Re
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
     let status = unsafe { call(dev, real_pool) };
+    Ok(status.cast_signed())
+}
+
+fn cuMemGetDefaultMemPool(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    r.end()?;
+    let mut pool_out: CUmemoryPool = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMemGetDefaultMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pool_out, &raw mut location, type_) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::MemPool, pool_out.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMemGetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    r.end()?;
+    let mut pool: CUmemoryPool = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMemGetMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pool, &raw mut location, type_) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::MemPool, pool.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMemSetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    let pool = r.u64()?;
+    r.end()?;
+    let real_pool = match exec.handles.real(Kind::MemPool, pool) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMemSetMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut location, type_, real_pool) };
     Ok(status.cast_signed())
 }
 

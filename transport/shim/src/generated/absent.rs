@@ -1388,15 +1388,6 @@ pub unsafe extern "C" fn cuMemExportToShareableHandle(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetDefaultMemPool(
-    pool_out: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    entry::absent("cuMemGetDefaultMemPool")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetHandleForAddressRange(
     handle: *mut c_void,
     dptr: CUdeviceptr,
@@ -1416,15 +1407,6 @@ pub unsafe extern "C" fn cuMemGetLocationInfo(
     location_out: *mut CUmemLocation,
 ) -> CUresult {
     entry::absent("cuMemGetLocationInfo")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetMemPool(
-    pool: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    entry::absent("cuMemGetMemPool")
 }
 
 #[unsafe(no_mangle)]
@@ -1497,15 +1479,6 @@ pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemSetMemPool(
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-    pool: CUmemoryPool,
-) -> CUresult {
-    entry::absent("cuMemSetMemPool")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
     numOps: usize,
     opList: *mut CUDA_MEMCPY3D_BATCH_OP,
@@ -1524,19 +1497,6 @@ pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
     hStream: CUstream,
 ) -> CUresult {
     entry::absent("cuMemcpy3DBatchAsync_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
-    entry::absent("cuMemcpy3DPeer")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
-    pCopy: *const CUDA_MEMCPY3D_PEER,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpy3DPeerAsync")
 }
 
 #[unsafe(no_mangle)]

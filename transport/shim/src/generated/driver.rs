@@ -1018,6 +1018,35 @@ pub unsafe extern "C" fn cuMemcpy3DAsync_v2_ptsz(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpy3DPeer(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer_ptds(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpy3DPeerAsync(pCopy, entry::per_thread(core::ptr::null_mut()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpy3DPeerAsync(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync_ptsz(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuMemcpy3DPeerAsync(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemsetD8_v2(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) -> CUresult {
     unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
 }
@@ -1309,7 +1338,34 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevi
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
-    unsafe { remote::cuDeviceSetMemPool(dev, pool) }
+    entry::guard(|| unsafe { special::cuDeviceSetMemPool(dev, pool) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    unsafe { remote::cuMemGetDefaultMemPool(pool_out, location, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    unsafe { remote::cuMemGetMemPool(pool, location, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemSetMemPool(location, type_, pool) })
 }
 
 #[unsafe(no_mangle)]
@@ -1322,7 +1378,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
-    unsafe { remote::cuMemPoolDestroy(pool) }
+    entry::guard(|| unsafe { special::cuMemPoolDestroy(pool) })
 }
 
 #[unsafe(no_mangle)]
@@ -4087,7 +4143,12 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemGetAllocationPropertiesFromHandle",
         cuMemGetAllocationPropertiesFromHandle as *const c_void,
     ),
+    Symbol(
+        "cuMemGetDefaultMemPool",
+        cuMemGetDefaultMemPool as *const c_void,
+    ),
     Symbol("cuMemGetInfo_v2", cuMemGetInfo_v2 as *const c_void),
+    Symbol("cuMemGetMemPool", cuMemGetMemPool as *const c_void),
     Symbol("cuMemHostAlloc", cuMemHostAlloc as *const c_void),
     Symbol(
         "cuMemHostGetDevicePointer_v2",
@@ -4141,6 +4202,7 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuMemRetainAllocationHandle as *const c_void,
     ),
     Symbol("cuMemSetAccess", cuMemSetAccess as *const c_void),
+    Symbol("cuMemSetMemPool", cuMemSetMemPool as *const c_void),
     Symbol("cuMemUnmap", cuMemUnmap as *const c_void),
     Symbol("cuMemcpy", cuMemcpy as *const c_void),
     Symbol("cuMemcpy2DAsync_v2", cuMemcpy2DAsync_v2 as *const c_void),
@@ -4163,6 +4225,13 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemcpy3DAsync_v2_ptsz",
         cuMemcpy3DAsync_v2_ptsz as *const c_void,
     ),
+    Symbol("cuMemcpy3DPeer", cuMemcpy3DPeer as *const c_void),
+    Symbol("cuMemcpy3DPeerAsync", cuMemcpy3DPeerAsync as *const c_void),
+    Symbol(
+        "cuMemcpy3DPeerAsync_ptsz",
+        cuMemcpy3DPeerAsync_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpy3DPeer_ptds", cuMemcpy3DPeer_ptds as *const c_void),
     Symbol("cuMemcpy3D_v2", cuMemcpy3D_v2 as *const c_void),
     Symbol("cuMemcpy3D_v2_ptds", cuMemcpy3D_v2_ptds as *const c_void),
     Symbol("cuMemcpyAsync", cuMemcpyAsync as *const c_void),

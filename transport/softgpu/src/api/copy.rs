@@ -95,6 +95,8 @@ struct ArraySide {
 /// `CU_MEMORYTYPE_DEVICE` and `CU_MEMORYTYPE_ARRAY`.
 const DEVICE: u32 = 2;
 const ARRAY: u32 = 3;
+/// `CU_MEMORYTYPE_HOST`.
+const HOST: u32 = 1;
 
 /// The array, if the copy of `extent` from `at` (bytes, rows, slices) stays within it.
 fn array_side(array: Handle, at: [usize; 3], extent: [usize; 3]) -> Answer<ArraySide> {
@@ -296,6 +298,20 @@ fn peer(
     )
 }
 
+fn peer_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+    bound()?;
+    let sides = [
+        (request.src_type, request.src_reserved),
+        (request.dst_type, request.dst_reserved),
+    ];
+    for (kind, context) in sides {
+        if kind != HOST {
+            Context::of(context)?;
+        }
+    }
+    copy_deep(request, stream, is_async)
+}
+
 api! { TABLE:
     /// Copies to the device.
     fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds [let stream] (
@@ -393,6 +409,18 @@ api! { TABLE:
         request: In<Memcpy3D>, stream: Handle,
     ) {
         copy_deep(&request.get()?, stream, true)
+    }
+
+    /// Copies a box between contexts, which stand where the others' structure is reserved.
+    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds [let stream] (request: In<Memcpy3D>) {
+        peer_deep(&request.get()?, stream, false)
+    }
+
+    /// Copies a box between contexts in a stream.
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz [stream] (
+        request: In<Memcpy3D>, stream: Handle,
+    ) {
+        peer_deep(&request.get()?, stream, true)
     }
 
     /// Copies to an array.

@@ -1377,6 +1377,81 @@ pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CU
     )
 }
 
+pub(crate) unsafe fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    if pool_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemGetDefaultMemPool") },
+        72,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pool_out.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    if pool.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemGetMemPool") },
+        72,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pool.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemSetMemPool") },
+        80,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            w.u64(pool.addr() as u64);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
 pub(crate) unsafe fn cuMemPoolCreate(
     pool: *mut CUmemoryPool,
     poolProps: *const CUmemPoolProps,
