@@ -68,6 +68,20 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
     }
 }
 
+/// Where userfaultfd(2) is not permitted pages come by signals, and the program keeps its own.
+#[test]
+fn managed_memory_by_signals() {
+    for case in [
+        Case::c("managed"),
+        Case::c("mapped"),
+        Case::c("segments"),
+        Case::c("coherence").arguments(&["10000", "4"]),
+    ] {
+        case.client("GTRACE_MANAGED", "signals").same_everywhere();
+    }
+    Case::c("segments").same_everywhere();
+}
+
 #[test]
 fn peers() {
     Case::c("peers")
