@@ -106,11 +106,11 @@ int main(void) {
     CHECK(cuMemcpyDtoH(bytes, behind, 1000));
     print_digest("behind it", bytes, 1000);
     CUdeviceptr opened;
-    SHOW(cuIpcOpenMemHandle(&opened, handles.memory, 1));
-    SHOW(cuIpcOpenMemHandle(&opened, handles.memory, 0));
+    SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 1));
+    SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 0));
     memset(&handles, 0, sizeof handles);
-    SHOW(cuIpcOpenMemHandle(&opened, handles.memory, 1));
-    SHOW(cuIpcGetMemHandle(&handles.memory, before + OFFSET));
+    SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 1));
+    SHOW_STALE(cuIpcGetMemHandle(&handles.memory, before + OFFSET));
     CHECK(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
     SHOW(cuIpcGetEventHandle(&handles.event, plain));
     SHOW_SOON(cuEventCreate(&plain, CU_EVENT_INTERPROCESS));
