@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::abi::Answer;
 use crate::error::{INVALID_HANDLE, NOT_READY};
+use crate::graph::capture::{Mark, refuse_captured};
 use crate::progress::Progress;
 use crate::registry::Registry;
 
@@ -23,6 +24,8 @@ pub(crate) struct Event {
     pub(crate) done: Arc<Progress>,
     /// Number and time (nanoseconds of this process) of the latest completed record.
     last: Mutex<(u64, u64)>,
+    /// The latest record, if it is part of a stream capture.
+    pub(crate) captured: Mutex<Option<Mark>>,
 }
 
 /// Nanoseconds since the first call.
@@ -41,12 +44,18 @@ impl Event {
             issued: AtomicU64::new(0),
             done: Arc::new(Progress::default()),
             last: Mutex::new((0, 0)),
+            captured: Mutex::default(),
         }
     }
 
     /// The live event of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
         EVENTS.get(handle).ok_or(INVALID_HANDLE)
+    }
+
+    /// The latest record is no part of a capture.
+    pub(crate) fn uncapture(&self) {
+        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Number of a new record, to be completed by [`complete`](Self::complete).
@@ -79,6 +88,7 @@ impl Event {
         if self.flags & DISABLE_TIMING != 0 || self.issued() == 0 {
             return Err(INVALID_HANDLE);
         }
+        refuse_captured(self)?;
         if !self.is_complete() {
             return Err(NOT_READY);
         }

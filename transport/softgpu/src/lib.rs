@@ -12,6 +12,7 @@ mod device;
 pub mod error;
 mod event;
 mod faults;
+mod graph;
 mod health;
 mod image;
 mod jit;

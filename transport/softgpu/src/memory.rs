@@ -24,12 +24,17 @@ pub(crate) enum Kind {
     Host(u32),
     /// `cuMemHostRegister`, with its flags.
     Registered(u32),
+    /// Memory that a node of a graph allocates.
+    Graph,
 }
 
 impl Kind {
     /// Whether the memory is counted as the device's.
     pub(crate) fn on_device(self) -> bool {
-        matches!(self, Self::Device | Self::Pool(_) | Self::Managed)
+        matches!(
+            self,
+            Self::Device | Self::Pool(_) | Self::Managed | Self::Graph
+        )
     }
 }
 
@@ -77,6 +82,15 @@ pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
     find(address).filter(|found| length <= found.size - (address - found.base))
 }
 
+/// Bytes of a device that nodes of graphs have.
+pub(crate) fn of_graphs(device: usize) -> u64 {
+    let map = MAP.read().unwrap_or_else(PoisonError::into_inner);
+    let theirs = map
+        .values()
+        .filter(|found| found.kind == Kind::Graph && found.device == device);
+    theirs.map(|found| found.size).sum()
+}
+
 /// Takes memory of `device`.
 pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> Answer<u64> {
     if size == 0 {
@@ -120,7 +134,7 @@ pub(crate) fn free_context(devices: &[Device], context: u64) {
 #[allow(unsafe_code)]
 fn release(devices: &[Device], found: &Allocation) {
     match found.kind {
-        Kind::Device | Kind::Pool(_) | Kind::Managed => {
+        Kind::Device | Kind::Pool(_) | Kind::Managed | Kind::Graph => {
             if let Some(device) = devices.get(found.device) {
                 device.give(found.base, found.size);
             }

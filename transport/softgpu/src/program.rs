@@ -168,19 +168,20 @@ impl Program {
         launch: &Launch,
         health: &Health,
     ) -> Result<(), (CuError, Option<u64>)> {
-        let entry = &self.entries[launch.function.entry];
-        let shape = launch.shape;
+        let kernel = &launch.kernel;
+        let entry = &self.entries[kernel.function.entry];
+        let shape = kernel.shape;
         let how = ptx::Launch {
             grid: shape.grid,
             block: shape.block,
             shared_bytes: shape.shared,
-            params: &launch.params,
+            params: &kernel.params,
             workers: launch.state.config.threads,
-            stack: launch
+            stack: kernel
                 .context
                 .limit(STACK_LIMIT)
                 .map_or(0, |bytes| bytes as u32),
-            cooperative: launch.cooperative,
+            cooperative: kernel.cooperative,
             sink: Some(&Stdout),
         };
         match ptx::launch(&self.loaded, &entry.text, &how, &Mapped, &health.cancel) {

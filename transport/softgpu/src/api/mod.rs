@@ -5,12 +5,14 @@
     reason = "the signatures are those of the driver API"
 )]
 
+pub mod capture;
 pub mod context;
 pub mod copy;
 pub mod device;
 pub mod event;
 pub mod fill;
 pub mod graph;
+pub mod graph_node;
 pub mod init;
 pub mod launch;
 pub mod library;
@@ -27,12 +29,14 @@ use crate::abi::Symbol;
 
 /// Every exported function of the driver API.
 pub(crate) static TABLES: &[&[Symbol]] = &[
+    capture::TABLE,
     context::TABLE,
     copy::TABLE,
     device::TABLE,
     event::TABLE,
     fill::TABLE,
     graph::TABLE,
+    graph_node::TABLE,
     init::TABLE,
     launch::TABLE,
     library::TABLE,
