@@ -68,6 +68,15 @@ pub(crate) fn top() -> Current {
     TOP.get()
 }
 
+/// Does something in a context, which need not live any more: the server says so then.
+pub(crate) fn within<T>(handle: u64, action: impl FnOnce() -> T) -> T {
+    let before = TOP.get();
+    TOP.set(Current { handle, ..before });
+    let outcome = action();
+    TOP.set(before);
+    outcome
+}
+
 fn push(current: Current) {
     let before = TOP.replace(current);
     // With the thread at its end there is no stack any more.

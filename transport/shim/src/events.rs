@@ -4,8 +4,7 @@
 
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use gtrace_cuda::types::driver::{self as cuda, CUevent, CUresult, CUstream};
@@ -47,24 +46,36 @@ impl Mark {
 
 /// Events that were recorded, by their handle.
 #[derive(Default)]
-pub(crate) struct Events(Mutex<HashMap<u64, Mark>>);
+pub(crate) struct Events {
+    marks: Mutex<HashMap<u64, Mark>>,
+    /// Those that graphs record, so that the frame of the last record does not tell.
+    of_graphs: Mutex<HashSet<u64>>,
+}
 
 impl Events {
     fn get(&self, event: u64) -> Option<Mark> {
-        lock(&self.0).get(&event).cloned()
+        lock(&self.marks).get(&event).cloned()
     }
 
     fn set(&self, event: u64, mark: Mark) {
-        lock(&self.0).insert(event, mark);
+        if !lock(&self.of_graphs).contains(&event) {
+            lock(&self.marks).insert(event, mark);
+        }
+    }
+
+    /// A graph records this event from now on.
+    pub(crate) fn in_graph(&self, event: u64) {
+        lock(&self.of_graphs).insert(event);
+        self.remove(event);
     }
 
     fn remove(&self, event: u64) {
-        lock(&self.0).remove(&event);
+        lock(&self.marks).remove(&event);
     }
 
     /// The answer to a question was that the record at `mark` is complete.
     fn complete(&self, event: u64, mark: &Mark) {
-        if let Some(now) = lock(&self.0).get_mut(&event)
+        if let Some(now) = lock(&self.marks).get_mut(&event)
             && now.is(mark)
         {
             now.complete = true;
@@ -73,7 +84,7 @@ impl Events {
 
     /// A context is gone, and its events with it: the server knows which.
     pub(crate) fn forget(&self) {
-        lock(&self.0).clear();
+        lock(&self.marks).clear();
     }
 }
 
@@ -90,7 +101,7 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
         let known = code == cuda::CUDA_SUCCESS
             && !session.settings.strict
             && !session::thread_is_ending()
-            && session.state.captures.load(Ordering::Relaxed) == 0;
+            && !session.state.captures.any();
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -112,10 +123,17 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
     hStream: CUstream,
     flags: std::ffi::c_uint,
 ) -> CUresult {
-    // SAFETY: handles.
-    record(hEvent, || unsafe {
-        remote::cuEventRecordWithFlags(hEvent, hStream, flags)
-    })
+    let code = record(hEvent, || {
+        // SAFETY: handles.
+        unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+    });
+    if flags == cuda::CU_EVENT_RECORD_EXTERNAL
+        && let Some(session) = session::current()
+        && session.state.captures.any()
+    {
+        session.state.events.in_graph(number(hEvent));
+    }
+    code
 }
 
 /// Whether the event is known to have happened, and there is nothing else to tell the program.
@@ -126,7 +144,7 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
 fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Result<bool, CUresult> {
     // A question about an event while a stream is captured may end the capture, which is for the
     // driver to say.
-    let capturing = session.state.captures.load(Ordering::Relaxed) > 0;
+    let capturing = session.state.captures.any();
     if capturing || !mark.is_some_and(Mark::is_complete) {
         return Ok(false);
     }
@@ -165,7 +183,9 @@ pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
 
 pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
     done(|| {
-        session::cuda()?.state.events.remove(number(hEvent));
+        let events = &session::cuda()?.state.events;
+        events.remove(number(hEvent));
+        lock(&events.of_graphs).remove(&number(hEvent));
         // SAFETY: a handle.
         check(unsafe { remote::cuEventDestroy_v2(hEvent) })
     })

@@ -20,6 +20,7 @@ mod events;
 mod flusher;
 mod fork;
 mod functions;
+mod graph;
 mod generated;
 mod host_functions;
 mod host_memory;
@@ -56,6 +57,7 @@ mod local {
     pub(crate) use crate::device::*;
     pub(crate) use crate::events::*;
     pub(crate) use crate::functions::*;
+    pub(crate) use crate::graph::*;
     pub(crate) use crate::host_functions::*;
     pub(crate) use crate::host_memory::*;
     pub(crate) use crate::launch::*;

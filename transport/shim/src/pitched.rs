@@ -13,6 +13,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::clock;
 use crate::copy::{chunk, is_host, pull, push, stream};
+use crate::graph::captured_copy;
 use crate::entry::{Call, check, done, written};
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
@@ -148,7 +149,12 @@ fn flat(session: &Session, copy: &CUDA_MEMCPY2D) -> Result<Pitched, CUresult> {
     })
 }
 
-fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
+/// A copy of the program in three dimensions, as it travels.
+///
+/// # Errors
+///
+/// INVALID_VALUE for a kind of memory that there is not.
+pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
     let from = Given {
         host: copy.srcHost.addr() as u64,
         device: copy.srcDevice,
@@ -190,7 +196,21 @@ fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
     })
 }
 
-fn copy(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+/// Whether memory of the program can be a side of a copy.
+///
+/// # Errors
+///
+/// INVALID_VALUE.
+pub(crate) fn check_client(side: &Side, extent: &Extent) -> Result<(), CUresult> {
+    Host::new(side, extent).map(drop)
+}
+
+/// Makes a copy now, or in the order of its stream.
+///
+/// # Errors
+///
+/// Those of the copy.
+pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
     let bytes = copy.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
     if bytes == 0 {
@@ -342,13 +362,28 @@ fn download(
     })
 }
 
+/// Makes a copy, or captures it.
+fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+    let client = |side: &Side| side.kind == SideKind::Client;
+    let may_be_captured = session.state.captures.any()
+        && copy.stream != SYNCHRONOUS
+        && (client(&copy.from) || client(&copy.to));
+    if may_be_captured {
+        let stream = ptr::without_provenance_mut(copy.stream as usize);
+        if captured_copy(session, op, copy, stream)? {
+            return Ok(());
+        }
+    }
+    issue(session, op, copy)
+}
+
 unsafe fn copy_2d(op: OpId, given: *const CUDA_MEMCPY2D, stream: u64) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         let whole = flat(session, given)?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 
@@ -358,7 +393,7 @@ unsafe fn copy_3d(op: OpId, given: *const CUDA_MEMCPY3D, stream: u64) -> CUresul
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         let whole = deep(session, given)?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 
