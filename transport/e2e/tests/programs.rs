@@ -21,6 +21,7 @@ programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
+    capture graphs
 }
 
 #[test]

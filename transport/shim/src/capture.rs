@@ -300,7 +300,10 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
         TOLD.with_borrow_mut(|told| {
             *told = (nodes.collect(), info.edges);
             let some = !told.0.is_empty();
-            put_wanted(dependencies_out, if some { told.0.as_ptr() } else { null() });
+            put_wanted(
+                dependencies_out,
+                if some { told.0.as_ptr() } else { null() },
+            );
             put_wanted(edgeData_out, if some { told.1.as_ptr() } else { null() });
         });
         Ok(())

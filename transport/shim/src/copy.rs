@@ -269,7 +269,10 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
     const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
     done(|| {
         let session = session::cuda()?;
-        let (from, to) = ((SideKind::Client, srcHost.addr() as u64), (SideKind::Device, dstDevice));
+        let (from, to) = (
+            (SideKind::Client, srcHost.addr() as u64),
+            (SideKind::Device, dstDevice),
+        );
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }
@@ -306,7 +309,10 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
     const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
     done(|| {
         let session = session::cuda()?;
-        let (from, to) = ((SideKind::Device, srcDevice), (SideKind::Client, dstHost.addr() as u64));
+        let (from, to) = (
+            (SideKind::Device, srcDevice),
+            (SideKind::Client, dstHost.addr() as u64),
+        );
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }

@@ -190,9 +190,10 @@ pub(crate) fn kept(
 ) -> Option<(unsafe extern "C" fn(*mut c_void), *mut c_void)> {
     let pending = *lock(&session.state.host_functions.pending).get(&ticket)?;
     match pending.function {
-        Function::Host(function) => {
-            Some((function, std::ptr::with_exposed_provenance_mut(pending.user)))
-        }
+        Function::Host(function) => Some((
+            function,
+            std::ptr::with_exposed_provenance_mut(pending.user),
+        )),
         Function::Callback(_) => None,
     }
 }

@@ -40,7 +40,11 @@ pub(crate) struct Arguments {
 
 /// What the client knows of a launch's limits.
 #[inline]
-pub(crate) fn check_limits(session: &Session, record: &Record, launch: &Launch<'_>) -> Result<(), CUresult> {
+pub(crate) fn check_limits(
+    session: &Session,
+    record: &Record,
+    launch: &Launch<'_>,
+) -> Result<(), CUresult> {
     let limits = launch_limits(session, context::current()?.device)?;
     let within = |values: [u32; 3], most: [u32; 3]| {
         let mut values = values.into_iter().zip(most);
@@ -143,7 +147,11 @@ unsafe fn extra<'a>(extra: *const *mut c_void) -> Result<Option<&'a [u8]>, CUres
 /// # Safety
 ///
 /// As for [`len`], which has counted.
-pub(crate) unsafe fn gather(w: &mut Writer, record: &Record, arguments: Arguments) -> Result<(), CUresult> {
+pub(crate) unsafe fn gather(
+    w: &mut Writer,
+    record: &Record,
+    arguments: Arguments,
+) -> Result<(), CUresult> {
     if arguments.each.is_null() {
         // SAFETY: the caller's promise.
         if let Some(bytes) = unsafe { extra(arguments.extra) }? {

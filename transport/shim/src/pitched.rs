@@ -13,8 +13,8 @@ use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::clock;
 use crate::copy::{chunk, is_host, pull, push, stream};
-use crate::graph::captured_copy;
 use crate::entry::{Call, check, done, written};
+use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 

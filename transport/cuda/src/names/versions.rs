@@ -131,10 +131,7 @@ const VERSIONED: &[(&str, &[(u32, &str)])] = &[
     ),
     (
         "cuGraphGetEdges",
-        &[
-            (10_000, "cuGraphGetEdges"),
-            (12_030, "cuGraphGetEdges_v2"),
-        ],
+        &[(10_000, "cuGraphGetEdges"), (12_030, "cuGraphGetEdges_v2")],
     ),
     (
         "cuGraphNodeGetDependencies",
@@ -180,10 +177,7 @@ const VERSIONED: &[(&str, &[(u32, &str)])] = &[
     ),
     (
         "cuGraphAddNode",
-        &[
-            (12_020, "cuGraphAddNode"),
-            (12_030, "cuGraphAddNode_v2"),
-        ],
+        &[(12_020, "cuGraphAddNode"), (12_030, "cuGraphAddNode_v2")],
     ),
     (
         "cuGraphExecKernelNodeSetParams",

@@ -29,7 +29,8 @@ const FAILED: u32 = 1;
 
 /// A node of a graph as the client calls it; 0 for none.
 fn known_node(exec: &Exec, node: CUgraphNode, graph: u64) -> u64 {
-    exec.handles.known_child(Kind::GraphNode, node.cast(), graph)
+    exec.handles
+        .known_child(Kind::GraphNode, node.cast(), graph)
 }
 
 /// What came of an instantiation.
@@ -96,7 +97,8 @@ pub(crate) fn graph_instantiate(
     };
     let (made, outcome) = instantiate(exec, real.cast(), flags, stream);
     if outcome.is_ok() {
-        exec.handles.insert(Kind::GraphExec, minted, made.exec.cast());
+        exec.handles
+            .insert(Kind::GraphExec, minted, made.exec.cast());
     }
     w.u64(known_node(exec, made.wrong, graph));
     w.u32(made.result);
@@ -110,7 +112,10 @@ fn update(
 ) -> (CUgraphExecUpdateResultInfo, Result<(), Code>) {
     // SAFETY: zeros are a value.
     let mut info: CUgraphExecUpdateResultInfo = unsafe { mem::zeroed() };
-    let status = match (exec.driver.cuGraphExecUpdate_v2, exec.driver.cuGraphExecUpdate) {
+    let status = match (
+        exec.driver.cuGraphExecUpdate_v2,
+        exec.driver.cuGraphExecUpdate,
+    ) {
         // SAFETY: objects of the driver, and a structure to write to.
         (Some(call), _) => unsafe { call(target, graph, &raw mut info) },
         // SAFETY: objects of the driver, a handle and a number to write to.
@@ -130,10 +135,13 @@ pub(crate) fn graph_update(
 ) -> Result<Code, Bad> {
     let (target, graph) = (r.u64()?, r.u64()?);
     r.end()?;
-    let found = exec.handles.real(Kind::GraphExec, target).and_then(|target| {
-        let real = exec.handles.real(Kind::Graph, graph)?;
-        Ok((target, real))
-    });
+    let found = exec
+        .handles
+        .real(Kind::GraphExec, target)
+        .and_then(|target| {
+            let real = exec.handles.real(Kind::Graph, graph)?;
+            Ok((target, real))
+        });
     let (info, outcome) = match found {
         Ok((target, real)) => update(exec, target.cast(), real.cast()),
         // SAFETY: zeros are a value.

@@ -22,8 +22,8 @@ pub(crate) use copies::{
 };
 pub(crate) use functions::{cuLibraryGetKernel, cuModuleGetFunction};
 pub(crate) use graphs::{
-    capture_info, graph_copy, graph_host, graph_instantiate, graph_kernel, graph_memory, graph_node,
-    graph_update,
+    capture_info, graph_copy, graph_host, graph_instantiate, graph_kernel, graph_memory,
+    graph_node, graph_update,
 };
 pub(crate) use hosts::{cuLaunchHostFunc, cuStreamAddCallback, host_done, host_next};
 pub(crate) use images::{cuLibraryLoadData, cuModuleLoadData, image};

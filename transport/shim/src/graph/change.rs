@@ -16,7 +16,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::Flags;
 
 use super::nodes::{self, given, newer, tell};
-use super::{Held, copies, kernel, number, params};
+use super::{Held, copies, kernel, number, params, plan};
 use crate::entry::{done, exchange};
 use crate::session::{self, Session};
 use crate::state::lock;
@@ -96,7 +96,9 @@ pub(super) fn ticket_of(session: &'static Session, node: u64) -> Result<u64, CUr
 /// moved for it any more.
 pub(super) fn forget_copy(session: &'static Session, node: u64) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
-    let any = lock(&graphs.graphs).values().any(|own| !own.copies.is_empty());
+    let any = lock(&graphs.graphs)
+        .values()
+        .any(|own| !own.copies.is_empty());
     if !any {
         return Ok(());
     }
@@ -116,10 +118,11 @@ pub(super) fn forget_copy(session: &'static Session, node: u64) -> Result<(), CU
 /// The copy of `node` out of what is held.
 fn take(held: &mut Held, node: u64, copy: &Pitched) -> Option<copies::HostCopy> {
     let own = held.copies.iter();
-    let at = own
-        .clone()
-        .position(|own| own.node == node)
-        .or_else(|| held.copies.iter().position(|own| own.node == 0 && own.is(copy)))?;
+    let at = own.clone().position(|own| own.node == node).or_else(|| {
+        held.copies
+            .iter()
+            .position(|own| own.node == 0 && own.is(copy))
+    })?;
     Some(held.copies.remove(at))
 }
 
@@ -141,7 +144,10 @@ pub(super) unsafe fn set_memcpy(
     let old = copy_of(session, node)?;
     let mut held = match exec {
         0 => graphs.held(graph),
-        exec => graphs.exec(exec).map(|own| Held::clone(&own)).unwrap_or_default(),
+        exec => graphs
+            .exec(exec)
+            .map(|own| Held::clone(&own))
+            .unwrap_or_default(),
     };
     let gone = take(&mut held, node, &old);
     let copy = copies::stage(session, &held, &given, node)?;
@@ -150,6 +156,9 @@ pub(super) unsafe fn set_memcpy(
         context: number(ctx),
     };
     set(target, work)?;
+    if let Some(gone) = &gone {
+        plan::replace(session, &held.functions, gone, &copy);
+    }
     if copy.reads() || copy.writes() {
         held.copies.push(copy);
         lock(&graphs.owners).insert(node, graph);
@@ -157,7 +166,9 @@ pub(super) unsafe fn set_memcpy(
     if exec == 0 {
         graphs.change(graph, |own| std::mem::swap(own, &mut held));
     } else {
-        graphs.used.store(true, std::sync::atomic::Ordering::Release);
+        graphs
+            .used
+            .store(true, std::sync::atomic::Ordering::Release);
         let before = lock(&graphs.execs).insert(exec, Arc::new(held));
         drop(before);
     }
@@ -169,8 +180,9 @@ pub(super) unsafe fn set_memcpy(
 fn containing(node: CUgraphNode) -> Result<u64, CUresult> {
     let mut graph: CUgraph = std::ptr::null_mut();
     // SAFETY: a handle, and a local variable.
-    let code =
-        unsafe { crate::generated::driver::remote::cuGraphNodeGetContainingGraph(node, &raw mut graph) };
+    let code = unsafe {
+        crate::generated::driver::remote::cuGraphNodeGetContainingGraph(node, &raw mut graph)
+    };
     // Drivers before CUDA 13 do not tell. The copy is then held by a name of its own.
     match code {
         cuda::CUDA_SUCCESS => Ok(number(graph)),
@@ -213,9 +225,14 @@ pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> 
     set(target, NodeWork::Child { graph })?;
     if !child.is_empty() {
         let exec = number(target.exec);
-        let mut held = graphs.exec(exec).map(|own| Held::clone(&own)).unwrap_or_default();
+        let mut held = graphs
+            .exec(exec)
+            .map(|own| Held::clone(&own))
+            .unwrap_or_default();
         held.extend(&child);
-        graphs.used.store(true, std::sync::atomic::Ordering::Release);
+        graphs
+            .used
+            .store(true, std::sync::atomic::Ordering::Release);
         let before = lock(&graphs.execs).insert(exec, Arc::new(held));
         drop(before);
     }
@@ -272,7 +289,11 @@ pub(crate) unsafe fn cuGraphMemsetNodeSetParams(
     nodeParams: *const CUDA_MEMSET_NODE_PARAMS,
 ) -> CUresult {
     // SAFETY: parameters of the program.
-    done(|| set(in_graph(hNode), unsafe { nodes::memset(nodeParams, std::ptr::null_mut()) }?))
+    done(|| {
+        set(in_graph(hNode), unsafe {
+            nodes::memset(nodeParams, std::ptr::null_mut())
+        }?)
+    })
 }
 
 pub(crate) unsafe fn cuGraphHostNodeSetParams(
@@ -283,7 +304,10 @@ pub(crate) unsafe fn cuGraphHostNodeSetParams(
     done(|| set_host(in_graph(hNode), unsafe { given(nodeParams) }?))
 }
 
-pub(crate) unsafe fn cuGraphEventRecordNodeSetEvent(hNode: CUgraphNode, event: CUevent) -> CUresult {
+pub(crate) unsafe fn cuGraphEventRecordNodeSetEvent(
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
     done(|| set(in_graph(hNode), nodes::record(event)?))
 }
 
@@ -338,7 +362,11 @@ pub(crate) unsafe fn cuGraphExecMemsetNodeSetParams(
     ctx: CUcontext,
 ) -> CUresult {
     // SAFETY: parameters of the program.
-    done(|| set(target!(hGraphExec, hNode), unsafe { nodes::memset(memsetParams, ctx) }?))
+    done(|| {
+        set(target!(hGraphExec, hNode), unsafe {
+            nodes::memset(memsetParams, ctx)
+        }?)
+    })
 }
 
 pub(crate) unsafe fn cuGraphExecHostNodeSetParams(

@@ -95,13 +95,18 @@ impl HostCopy {
             && staged.extent == copy.extent
     }
 
+    /// Whether the two are of the same places.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.is(&other.staged())
+    }
+
     /// Whether the graph reads memory of the client by it.
-    pub(super) const fn reads(&self) -> bool {
+    pub(super) fn reads(&self) -> bool {
         self.from.is_some()
     }
 
     /// Whether the graph writes memory of the client by it.
-    pub(super) const fn writes(&self) -> bool {
+    pub(super) fn writes(&self) -> bool {
         self.to.is_some()
     }
 }
@@ -154,7 +159,9 @@ fn place(
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut address = 0;
     // SAFETY: a local variable.
-    relaxed(session, || check(unsafe { memory::cuMemAlloc_v2(&raw mut address, bytes) }))?;
+    relaxed(session, || {
+        check(unsafe { memory::cuMemAlloc_v2(&raw mut address, bytes) })
+    })?;
     Ok(Some(Arc::new(Staging {
         address,
         shape,
@@ -234,7 +241,9 @@ pub(crate) fn captured_copy(
     if is_linear_copy(&staged) {
         let (to, from) = (staged.to.place, staged.from.place);
         // SAFETY: no pointers of the client.
-        check(unsafe { remote::cuMemcpyDtoDAsync_v2(to, from, staged.extent.width as usize, stream) })?;
+        check(unsafe {
+            remote::cuMemcpyDtoDAsync_v2(to, from, staged.extent.width as usize, stream)
+        })?;
     } else {
         pitched::issue(session, op, &staged)?;
     }
@@ -243,7 +252,8 @@ pub(crate) fn captured_copy(
 }
 
 fn is_linear_copy(copy: &Pitched) -> bool {
-    let plain = |side: &Side| side.kind == SideKind::Device && (side.x, side.y, side.z) == (0, 0, 0);
+    let plain =
+        |side: &Side| side.kind == SideKind::Device && (side.x, side.y, side.z) == (0, 0, 0);
     copy.extent.height == 1 && copy.extent.depth == 1 && plain(&copy.from) && plain(&copy.to)
 }
 
@@ -279,15 +289,25 @@ pub(super) fn send<'a>(
     each(copies.filter_map(|copy| copy.from.as_ref()), |staging| {
         let shape = &staging.shape;
         if is_linear(shape) {
-            return copy::to_device(session, staging.address, shape.place, staging.bytes(), stream);
+            return copy::to_device(
+                session,
+                staging.address,
+                shape.place,
+                staging.bytes(),
+                stream,
+            );
         }
-        pitched::issue(session, op_id("cuMemcpy3DAsync_v2"), &Pitched {
-            from: shape.place,
-            to: staging.side(),
-            extent: shape.extent,
-            chunk: 0,
-            stream,
-        })
+        pitched::issue(
+            session,
+            op_id("cuMemcpy3DAsync_v2"),
+            &Pitched {
+                from: shape.place,
+                to: staging.side(),
+                extent: shape.extent,
+                chunk: 0,
+                stream,
+            },
+        )
     })
 }
 
@@ -304,15 +324,25 @@ pub(super) fn receive<'a>(
     each(copies.filter_map(|copy| copy.to.as_ref()), |staging| {
         let shape = &staging.shape;
         if is_linear(shape) {
-            return copy::to_host(session, shape.place, staging.address, staging.bytes(), stream);
+            return copy::to_host(
+                session,
+                shape.place,
+                staging.address,
+                staging.bytes(),
+                stream,
+            );
         }
-        pitched::issue(session, op_id("cuMemcpy3DAsync_v2"), &Pitched {
-            from: staging.side(),
-            to: shape.place,
-            extent: shape.extent,
-            chunk: 0,
-            stream,
-        })
+        pitched::issue(
+            session,
+            op_id("cuMemcpy3DAsync_v2"),
+            &Pitched {
+                from: staging.side(),
+                to: shape.place,
+                extent: shape.extent,
+                chunk: 0,
+                stream,
+            },
+        )
     })
 }
 

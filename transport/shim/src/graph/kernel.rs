@@ -110,7 +110,11 @@ pub(super) fn params(
     let handle = launch.function as usize;
     let is_kernel = gtrace_cuda::Kind::Kernel.matches(launch.function);
     let params = CUDA_KERNEL_NODE_PARAMS {
-        func: if is_kernel { null_mut() } else { without_provenance_mut(handle) },
+        func: if is_kernel {
+            null_mut()
+        } else {
+            without_provenance_mut(handle)
+        },
         gridDimX: launch.grid[0],
         gridDimY: launch.grid[1],
         gridDimZ: launch.grid[2],
@@ -120,7 +124,11 @@ pub(super) fn params(
         sharedMemBytes: launch.shared_bytes,
         kernelParams: pointers.as_ptr().cast_mut().cast::<*mut c_void>(),
         extra: null_mut(),
-        kern: if is_kernel { without_provenance_mut(handle) } else { null_mut() },
+        kern: if is_kernel {
+            without_provenance_mut(handle)
+        } else {
+            null_mut()
+        },
         ctx: without_provenance_mut(context as usize),
     };
     let kept = Kept {

@@ -40,9 +40,7 @@ const AFTER_MAX: usize = 1 << 16;
 
 impl Wanted {
     fn place(&self) -> Result<(u64, NodePlace), CUresult> {
-        if self.node.is_null()
-            || self.count > AFTER_MAX
-            || (self.after.is_null() && self.count > 0)
+        if self.node.is_null() || self.count > AFTER_MAX || (self.after.is_null() && self.count > 0)
         {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }

@@ -45,10 +45,17 @@ impl UserObject {
     fn release(&self, count: u64) -> Result<(), CUresult> {
         let left = {
             let mut own = lock(&self.count);
-            *own = own.checked_sub(count).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+            *own = own
+                .checked_sub(count)
+                .ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
             *own
         };
-        if left == 0 && lock(&OBJECTS).as_mut().and_then(|all| all.remove(&self.handle)).is_some() {
+        if left == 0
+            && lock(&OBJECTS)
+                .as_mut()
+                .and_then(|all| all.remove(&self.handle))
+                .is_some()
+        {
             let user = std::ptr::with_exposed_provenance_mut(self.user);
             // SAFETY: the program gave function and argument to be called so, once.
             unsafe { (self.destroy)(user) };
@@ -73,7 +80,11 @@ impl References {
     }
 
     fn add(&mut self, object: &Arc<UserObject>, count: u64) {
-        match self.0.iter_mut().find(|own| Arc::ptr_eq(&own.object, object)) {
+        match self
+            .0
+            .iter_mut()
+            .find(|own| Arc::ptr_eq(&own.object, object))
+        {
             Some(own) => own.count += count,
             None => self.0.push(Reference {
                 object: Arc::clone(object),
@@ -83,9 +94,15 @@ impl References {
     }
 
     fn remove(&mut self, object: &Arc<UserObject>, count: u64) -> Result<(), CUresult> {
-        let own = self.0.iter_mut().find(|own| Arc::ptr_eq(&own.object, object));
+        let own = self
+            .0
+            .iter_mut()
+            .find(|own| Arc::ptr_eq(&own.object, object));
         let own = own.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        own.count = own.count.checked_sub(count).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        own.count = own
+            .count
+            .checked_sub(count)
+            .ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         self.0.retain(|own| own.count > 0);
         Ok(())
     }

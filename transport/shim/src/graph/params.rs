@@ -127,7 +127,9 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
     // SAFETY: the caller's promise.
     let params = unsafe { params.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     match params.type_ {
-        cuda::CU_GRAPH_NODE_TYPE_KERNEL => change::set_kernel(target, &older(member!(params, kernel))),
+        cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
+            change::set_kernel(target, &older(member!(params, kernel)))
+        }
         cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
             let copy = member!(params, memcpy);
             // SAFETY: a structure of the program.
@@ -136,7 +138,9 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
         cuda::CU_GRAPH_NODE_TYPE_MEMSET => {
             let memset = member!(params, memset);
             // SAFETY: a structure of the program.
-            change::set(target, unsafe { nodes::memset(&raw const *&fill(memset), memset.ctx) }?)
+            change::set(target, unsafe {
+                nodes::memset(&raw const *&fill(memset), memset.ctx)
+            }?)
         }
         cuda::CU_GRAPH_NODE_TYPE_HOST => {
             let host = member!(params, host);
@@ -229,7 +233,11 @@ fn memory_params(
         |r| {
             let pool: [u8; POOL_PROPERTIES] = r.array()?;
             // SAFETY: as many bytes as the structure has, all of it plain data.
-            params.poolProps = unsafe { pool.as_ptr().cast::<cuda::CUmemPoolProps>().read_unaligned() };
+            params.poolProps = unsafe {
+                pool.as_ptr()
+                    .cast::<cuda::CUmemPoolProps>()
+                    .read_unaligned()
+            };
             params.bytesize = r.len(usize::MAX)?;
             params.dptr = r.u64()?;
             Ok(())
@@ -254,7 +262,11 @@ pub(crate) unsafe fn cuGraphKernelNodeGetParams(
     done(|| {
         let own = kernel::params(session::cuda()?, number(hNode))?;
         let first = CUDA_KERNEL_NODE_PARAMS_v1 {
-            func: if own.func.is_null() { own.kern.cast() } else { own.func },
+            func: if own.func.is_null() {
+                own.kern.cast()
+            } else {
+                own.func
+            },
             gridDimX: own.gridDimX,
             gridDimY: own.gridDimY,
             gridDimZ: own.gridDimZ,

@@ -11,11 +11,11 @@ use std::sync::{Arc, OnceLock};
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult, CUstream};
 
 use super::{Held, HostCopy, change, copies, number};
+use crate::context;
 use crate::entry::check;
 use crate::generated::driver::remote;
 use crate::session::Session;
 use crate::state::lock;
-use crate::context;
 
 /// See the module.
 #[derive(Default)]
@@ -74,6 +74,34 @@ impl Plan {
     }
 }
 
+/// A node copies something else where its graph was instantiated, and so do the plans of the functions
+/// beside it: also those of what else was instantiated from the graph.
+pub(super) fn replace(session: &Session, functions: &[u64], old: &HostCopy, new: &HostCopy) {
+    let mut gone = Vec::new();
+    {
+        let mut plans = lock(&session.state.graphs.plans);
+        for ticket in functions {
+            let Some(own) = plans.get_mut(ticket) else {
+                continue;
+            };
+            let change = |copies: &[HostCopy], takes: fn(&HostCopy) -> bool| -> Vec<HostCopy> {
+                let had = copies.iter().any(|copy| copy.is_same(old));
+                let rest = copies.iter().filter(|copy| !copy.is_same(old));
+                let added = Some(new).filter(|new| had && takes(new));
+                rest.chain(added).cloned().collect()
+            };
+            let plan = Plan {
+                before: change(&own.before, HostCopy::writes),
+                after: change(&own.after, HostCopy::reads),
+                context: own.context,
+            };
+            // Out of the lock: its memory is freed by calls.
+            gone.push(std::mem::replace(own, Arc::new(plan)));
+        }
+    }
+    drop(gone);
+}
+
 /// A node as far as it matters here.
 #[derive(Default)]
 struct Part {
@@ -116,8 +144,20 @@ fn visit(
         if functions.is_empty() {
             continue;
         }
-        let before = reach(*node, |at| edges.iter().filter(move |e| e.1 == at).map(|e| e.0).collect());
-        let after = reach(*node, |at| edges.iter().filter(move |e| e.0 == at).map(|e| e.1).collect());
+        let before = reach(*node, |at| {
+            edges
+                .iter()
+                .filter(move |e| e.1 == at)
+                .map(|e| e.0)
+                .collect()
+        });
+        let after = reach(*node, |at| {
+            edges
+                .iter()
+                .filter(move |e| e.0 == at)
+                .map(|e| e.1)
+                .collect()
+        });
         for ticket in functions {
             let plan = plans.entry(ticket).or_default();
             for other in &before {

@@ -52,7 +52,10 @@ fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
         // SAFETY: a node of the driver and a structure to write to.
         checked(unsafe { call(node, &raw mut params) })?;
     } else {
-        let call = exec.driver.cuGraphKernelNodeGetParams.ok_or(NOT_SUPPORTED)?;
+        let call = exec
+            .driver
+            .cuGraphKernelNodeGetParams
+            .ok_or(NOT_SUPPORTED)?;
         // The older structure is the beginning of the newer one.
         const { assert!(size_of::<CUDA_KERNEL_NODE_PARAMS_v1>() < size_of::<CUDA_KERNEL_NODE_PARAMS>()) };
         // SAFETY: a node of the driver and a structure to write to.
@@ -118,16 +121,15 @@ fn packed(
 }
 
 /// What a node copies.
-pub(crate) fn graph_copy(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, Bad> {
+pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
         let mut params: CUDA_MEMCPY3D = unsafe { mem::zeroed() };
-        let call = exec.driver.cuGraphMemcpyNodeGetParams.ok_or(NOT_SUPPORTED)?;
+        let call = exec
+            .driver
+            .cuGraphMemcpyNodeGetParams
+            .ok_or(NOT_SUPPORTED)?;
         // SAFETY: a node of the driver and a structure to write to.
         checked(unsafe { call(node, &raw mut params) })?;
         told(exec, &params).write(w);
@@ -142,18 +144,8 @@ fn told(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
         CU_MEMORYTYPE_ARRAY => (SideKind::Array, exec.handles.known(Kind::Array, array)),
         _ => (SideKind::Device, device),
     };
-    let from = side(
-        copy.srcMemoryType,
-        0,
-        copy.srcDevice,
-        copy.srcArray.cast(),
-    );
-    let to = side(
-        copy.dstMemoryType,
-        0,
-        copy.dstDevice,
-        copy.dstArray.cast(),
-    );
+    let from = side(copy.srcMemoryType, 0, copy.srcDevice, copy.srcArray.cast());
+    let to = side(copy.dstMemoryType, 0, copy.dstDevice, copy.dstArray.cast());
     Pitched {
         from: Side {
             kind: from.0,
@@ -186,11 +178,7 @@ fn told(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
 }
 
 /// Which function of the client a node calls.
-pub(crate) fn graph_host(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, Bad> {
+pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.

@@ -21,9 +21,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{Reader, Writer};
 
-use super::super::{
-    INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, hosts, launch, pitched,
-};
+use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, hosts, launch, pitched};
 use crate::exec::{Bad, Code, Exec};
 
 /// Where a node is, with the driver's names.
@@ -62,10 +60,10 @@ fn place(exec: &Exec, place: &NodePlace) -> Result<Place, Code> {
             }
         }
         NodePlace::Set { node: own } => Place::Set(node(*own)?),
-        NodePlace::SetExec { exec: of, node: own } => Place::SetExec(
-            exec.handles.real(Kind::GraphExec, *of)?.cast(),
-            node(*own)?,
-        ),
+        NodePlace::SetExec {
+            exec: of,
+            node: own,
+        } => Place::SetExec(exec.handles.real(Kind::GraphExec, *of)?.cast(), node(*own)?),
     })
 }
 
@@ -111,7 +109,11 @@ fn is_plain(edge: &CUgraphEdgeData) -> bool {
 }
 
 /// Adds a node by the function that takes edges and all kinds of nodes.
-fn add_general(exec: &Exec, target: &mut Target<'_>, params: &mut CUgraphNodeParams) -> Result<(), Code> {
+fn add_general(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    params: &mut CUgraphNodeParams,
+) -> Result<(), Code> {
     let Place::Add {
         graph,
         after,
@@ -287,7 +289,14 @@ fn memcpy(
         ),
         Place::Set(node) => by!(exec, cuGraphMemcpyNodeSetParams, *node, params),
         Place::SetExec(to, node) => {
-            by!(exec, cuGraphExecMemcpyNodeSetParams, *to, *node, params, of.cast())
+            by!(
+                exec,
+                cuGraphExecMemcpyNodeSetParams,
+                *to,
+                *node,
+                params,
+                of.cast()
+            )
         }
     }
 }
@@ -301,15 +310,16 @@ fn memset(
     match target.place {
         Place::Add { .. } if needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMSET);
-            general.__bindgen_anon_1.memset = gtrace_cuda::types::driver::CUDA_MEMSET_NODE_PARAMS_v2 {
-                dst: params.dst,
-                pitch: params.pitch,
-                value: params.value,
-                elementSize: params.elementSize,
-                width: params.width,
-                height: params.height,
-                ctx: of.cast(),
-            };
+            general.__bindgen_anon_1.memset =
+                gtrace_cuda::types::driver::CUDA_MEMSET_NODE_PARAMS_v2 {
+                    dst: params.dst,
+                    pitch: params.pitch,
+                    value: params.value,
+                    elementSize: params.elementSize,
+                    width: params.width,
+                    height: params.height,
+                    ctx: of.cast(),
+                };
             add_general(exec, target, &mut general)
         }
         Place::Add { graph, after, .. } => by!(
@@ -324,7 +334,14 @@ fn memset(
         ),
         Place::Set(node) => by!(exec, cuGraphMemsetNodeSetParams, *node, params),
         Place::SetExec(to, node) => {
-            by!(exec, cuGraphExecMemsetNodeSetParams, *to, *node, params, of.cast())
+            by!(
+                exec,
+                cuGraphExecMemsetNodeSetParams,
+                *to,
+                *node,
+                params,
+                of.cast()
+            )
         }
     }
 }
@@ -355,7 +372,13 @@ fn host(exec: &Exec, target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
         ),
         Place::Set(node) => by!(exec, cuGraphHostNodeSetParams, *node, &raw const params),
         Place::SetExec(to, node) => {
-            by!(exec, cuGraphExecHostNodeSetParams, *to, *node, &raw const params)
+            by!(
+                exec,
+                cuGraphExecHostNodeSetParams,
+                *to,
+                *node,
+                &raw const params
+            )
         }
     }
 }
@@ -461,7 +484,11 @@ fn allocate(
     // SAFETY: zeros are a value.
     let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
     // SAFETY: as many bytes as the structure has, all of it plain data.
-    params.poolProps = unsafe { pool.as_ptr().cast::<gtrace_cuda::types::driver::CUmemPoolProps>().read_unaligned() };
+    params.poolProps = unsafe {
+        pool.as_ptr()
+            .cast::<gtrace_cuda::types::driver::CUmemPoolProps>()
+            .read_unaligned()
+    };
     // A pointer for Windows.
     params.poolProps.win32SecurityAttributes = null_mut();
     let descriptions: Vec<CUmemAccessDesc> = accesses
@@ -533,13 +560,14 @@ fn conditional(
     };
     let mut general = empty_params(CU_GRAPH_NODE_TYPE_CONDITIONAL);
     let ctx = own_context(exec, *of)?;
-    general.__bindgen_anon_1.conditional = gtrace_cuda::types::driver::CUDA_CONDITIONAL_NODE_PARAMS {
-        handle: *handle,
-        type_: *kind,
-        size: *bodies,
-        phGraph_out: null_mut(),
-        ctx: ctx.cast(),
-    };
+    general.__bindgen_anon_1.conditional =
+        gtrace_cuda::types::driver::CUDA_CONDITIONAL_NODE_PARAMS {
+            handle: *handle,
+            type_: *kind,
+            size: *bodies,
+            phGraph_out: null_mut(),
+            ctx: ctx.cast(),
+        };
     add_general(exec, target, &mut general)?;
     // SAFETY: the member that was written, and by the driver then: as many handles as bodies.
     let given = unsafe { general.__bindgen_anon_1.conditional.phGraph_out };
@@ -551,11 +579,7 @@ fn conditional(
 }
 
 /// Adds or changes a node.
-pub(crate) fn graph_node(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, Bad> {
+pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     let call = NodeCall::read(r)?;
     r.end()?;
     let made = place(exec, &call.place).and_then(|place| {
