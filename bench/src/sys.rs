@@ -119,3 +119,16 @@ pub(crate) fn signals_to(pipe: io::PipeWriter) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// How the kernel schedules this process and, if they do not choose otherwise, its children.
+pub(crate) fn scheduling() -> &'static str {
+    // SAFETY: takes a number; 0 is this process.
+    match unsafe { libc::sched_getscheduler(0) } {
+        libc::SCHED_OTHER => "SCHED_OTHER",
+        libc::SCHED_BATCH => "SCHED_BATCH",
+        libc::SCHED_IDLE => "SCHED_IDLE",
+        libc::SCHED_FIFO => "SCHED_FIFO (real time)",
+        libc::SCHED_RR => "SCHED_RR (real time)",
+        _ => "another policy",
+    }
+}

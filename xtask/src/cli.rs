@@ -30,6 +30,9 @@ pub(crate) enum Cli {
         /// Write nothing, and fail if something is not as it would be written
         #[arg(long)]
         check: bool,
+        /// Which programs call a function: as the last run of `cargo xtask test` had it
+        #[arg(long, conflicts_with = "check")]
+        calls: bool,
     },
     /// Build, and start the daemon in the foreground (`gtrace run`), as root
     Run {
@@ -54,6 +57,9 @@ pub(crate) enum Cli {
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
+        /// Fetch what is large from PyPI, and run the tests that need it: programs in CUDA C++
+        #[arg(long)]
+        frameworks: bool,
         /// Run only the tests whose names contain this; checks and demonstration are left out
         filter: Option<String>,
     },
@@ -97,7 +103,7 @@ pub(crate) enum Cli {
     GpuCheck {
         /// Write an archive (.tar.gz or .tar.zst) for a machine that has a GPU and perhaps no compiler
         /// and no network, and run nothing
-        #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml"])]
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml", "python"])]
         pack: Option<PathBuf>,
         /// Rehearse with the CPU stand-in for a GPU; wants --out
         #[arg(long, requires = "out", conflicts_with_all = ["libcuda", "libnvml"])]
@@ -111,6 +117,9 @@ pub(crate) enum Cli {
         /// Its libnvidia-ml.so.1, likewise
         #[arg(long, value_name = "PATH")]
         libnvml: Option<PathBuf>,
+        /// The Python interpreter that has PyTorch; python3 if not given
+        #[arg(long, value_name = "FILE")]
+        python: Option<PathBuf>,
         /// Measure and work at random for a shorter time
         #[arg(long)]
         short: bool,
@@ -138,7 +147,7 @@ impl Cli {
                     ebpf::build(&context)?;
                 }
             }
-            Self::Codegen { check } => codegen::command(&context, check)?,
+            Self::Codegen { check, calls } => codegen::command(&context, check, calls)?,
             Self::Run { args } => run::exec(&context, &args)?,
             Self::Demo { dev } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
@@ -148,12 +157,14 @@ impl Cli {
                 no_root,
                 no_vm,
                 long,
+                frameworks,
                 filter,
             } => {
                 let scope = test::Scope {
                     no_root,
                     no_vm,
                     long,
+                    frameworks,
                     filter,
                 };
                 return test::command(&context, &scope);
@@ -197,6 +208,7 @@ impl Cli {
                 out,
                 libcuda,
                 libnvml,
+                python,
                 short,
             } => {
                 if let Some(archive) = pack {
@@ -208,6 +220,7 @@ impl Cli {
                     out,
                     libcuda,
                     libnvml,
+                    python,
                     short,
                 };
                 return gpu_check::run(&context, &options);

@@ -14,6 +14,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, bail};
 use gtrace_cuda::Api;
 
+use crate::calls;
 use crate::context::Context;
 
 /// A file that is generated.
@@ -24,8 +25,12 @@ struct Generated {
     text: String,
 }
 
-/// Writes the generated files, or with `check` tells whether they are up to date.
-pub(crate) fn command(context: &Context, check: bool) -> Result<()> {
+/// Writes the generated files, or with `check` tells whether they are up to date. `calls`: with what the tests
+/// called when they ran last.
+pub(crate) fn command(context: &Context, check: bool, calls: bool) -> Result<()> {
+    if calls {
+        calls::write(context)?;
+    }
     let mut stale = Vec::new();
     for file in everything(context)? {
         let path = context.root.join(&file.path);
@@ -84,7 +89,7 @@ fn everything(context: &Context) -> Result<Vec<Generated>> {
     }
     files.push(Generated {
         path: "docs/cuda-coverage.md".to_owned(),
-        text: coverage::page()?,
+        text: coverage::page(&calls::written(context)?)?,
     });
     Ok(files)
 }

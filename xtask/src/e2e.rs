@@ -1,7 +1,9 @@
 //! What the end-to-end tests of GPU-over-IP need beside cargo's own, in the target directory: an
-//! environment with public tools in Python, versions of NVIDIA's runtime, and its `nvidia-smi`.
+//! environment with public tools in Python, versions of NVIDIA's runtime, its `nvidia-smi`, and where it
+//! is asked for its compiler.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -22,12 +24,18 @@ const RUNTIMES: &str = "transport/e2e/programs/runtimes.txt";
 /// Where each of them is unpacked, by its version; the tests look there.
 const RUNTIME_FOLDER: &str = "e2e-runtimes";
 
+const NVCC: &str = "transport/e2e/programs/nvcc.txt";
+/// Where the compiler is unpacked; the tests look there.
+const NVCC_FOLDER: &str = "e2e-nvcc";
+
 /// Where Debian's package of this name is unpacked; the tests look there.
 const NVIDIA_SMI: &str = "e2e-nvidia-smi";
 
 /// Makes the environment unless it is there as it should be. Without it tests leave themselves out and
 /// say so: that PyPI or a Python is out of reach is no failure of gtrace's.
-pub(crate) fn prepare(context: &Context) {
+///
+/// With `frameworks` also what is large.
+pub(crate) fn prepare(context: &Context, frameworks: bool) {
     if let Err(error) = environment(context) {
         step(format!(
             "tests with programs in Python will be skipped: {error:#}"
@@ -43,6 +51,11 @@ pub(crate) fn prepare(context: &Context) {
             "the test with nvidia-smi will be skipped: {error:#}"
         ));
     }
+    if frameworks && let Err(error) = nvcc(context) {
+        step(format!(
+            "tests with programs in CUDA C++ will be skipped: {error:#}"
+        ));
+    }
 }
 
 /// Unpacks each version of NVIDIA's runtime that is not there yet; nothing is installed.
@@ -50,37 +63,59 @@ fn runtimes(context: &Context) -> Result<()> {
     let list = fs::read_to_string(context.root.join(RUNTIMES)).context(RUNTIMES)?;
     let folder = context.target.join(RUNTIME_FOLDER);
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let python = context.target.join(ENVIRONMENT).join("bin/python3");
     for package in list.lines().filter(|line| !line.starts_with('#')) {
         let (_, version) = package.split_once("==").context(RUNTIMES)?;
-        let unpacked = folder.join(version);
-        if unpacked.is_dir() {
-            continue;
-        }
-        step(format!("fetching {package} from PyPI"));
-        let part = tempfile::Builder::new()
-            .prefix(RUNTIME_FOLDER)
-            .tempdir_in(&context.target)?;
-        let mut pip = shell::clean(&python);
-        pip.args(["-m", "pip", "download", "--quiet", "--no-deps"])
-            .args(["--disable-pip-version-check", "--only-binary=:all:"])
-            .args(["--timeout=20", "--retries=2", "--dest"])
-            .arg(part.path())
-            .arg(package);
-        shell::run(&mut pip).context("PyPI cannot be reached, or has not what is asked for")?;
-        let wheel = fs::read_dir(part.path())?
-            .flatten()
-            .map(|entry| entry.path())
-            .find(|path| path.extension().is_some_and(|end| end == "whl"))
-            .context("pip brought no package")?;
-        let mut unpack = shell::clean(&python);
-        unpack.args(["-m", "zipfile", "-e"]).arg(&wheel);
-        shell::run(unpack.arg(part.path()))?;
-        fs::remove_file(wheel)?;
-        // Under its name only once it is whole.
-        fs::rename(part.keep(), &unpacked).context("the unpacked package")?;
+        unpack(context, &[package], &folder.join(version))?;
     }
     Ok(())
+}
+
+/// Unpacks NVIDIA's compiler, some 350 MB, and makes what it consists of executable.
+fn nvcc(context: &Context) -> Result<()> {
+    let list = fs::read_to_string(context.root.join(NVCC)).context(NVCC)?;
+    let packages: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    let folder = context.target.join(NVCC_FOLDER);
+    unpack(context, &packages, &folder)?;
+    for programs in ["nvidia/cu13/bin", "nvidia/cu13/nvvm/bin"] {
+        let programs = folder.join(programs);
+        let entries = fs::read_dir(&programs).with_context(|| programs.display().to_string())?;
+        for program in entries.flatten().filter(|entry| entry.path().is_file()) {
+            fs::set_permissions(program.path(), fs::Permissions::from_mode(0o755))?;
+        }
+    }
+    Ok(())
+}
+
+/// Fetches packages of PyPI and unpacks them into one folder, unless it is there; nothing is installed.
+fn unpack(context: &Context, packages: &[&str], folder: &Path) -> Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    step(format!("fetching {} from PyPI", packages.join(", ")));
+    let python = context.target.join(ENVIRONMENT).join("bin/python3");
+    let part = tempfile::Builder::new()
+        .prefix("e2e-part")
+        .tempdir_in(&context.target)?;
+    let mut pip = shell::clean(&python);
+    pip.args(["-m", "pip", "download", "--quiet", "--no-deps"])
+        .args(["--disable-pip-version-check", "--only-binary=:all:"])
+        .args(["--timeout=20", "--retries=2", "--dest"])
+        .arg(part.path())
+        .args(packages);
+    shell::run(&mut pip).context("PyPI cannot be reached, or has not what is asked for")?;
+    let wheels: Vec<_> = fs::read_dir(part.path())?
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "whl"))
+        .collect();
+    for wheel in wheels {
+        let mut unzip = shell::clean(&python);
+        unzip.args(["-m", "zipfile", "-e"]).arg(&wheel);
+        shell::run(unzip.arg(part.path()))?;
+        fs::remove_file(wheel)?;
+    }
+    // Under its name only once it is whole.
+    fs::rename(part.keep(), folder).context("the unpacked packages")
 }
 
 /// Unpacks `nvidia-smi` of Debian's component non-free; nothing is installed.

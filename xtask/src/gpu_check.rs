@@ -42,6 +42,8 @@ pub(crate) struct Options {
     pub(crate) libcuda: Option<PathBuf>,
     /// The driver's NVML, likewise.
     pub(crate) libnvml: Option<PathBuf>,
+    /// The interpreter that has PyTorch, if it is not `python3`.
+    pub(crate) python: Option<PathBuf>,
     /// Shorter.
     pub(crate) short: bool,
 }
@@ -80,6 +82,7 @@ pub(crate) fn run(context: &Context, options: &Options) -> Result<ExitCode> {
     for (name, value) in [
         ("--libcuda", &options.libcuda),
         ("--libnvml", &options.libnvml),
+        ("--python", &options.python),
     ] {
         if let Some(path) = value {
             check.arg(name).arg(std::path::absolute(path)?);

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod calls;
 mod cli;
 mod codegen;
 mod context;

@@ -14,7 +14,7 @@ use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Ran};
-use crate::{demo, e2e, ebpf, lint, setup, vm};
+use crate::{calls, demo, e2e, ebpf, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -28,6 +28,8 @@ pub(crate) struct Scope {
     pub(crate) no_vm: bool,
     /// Whether to repeat a hundred times what is else repeated a few times.
     pub(crate) long: bool,
+    /// Whether what is large is fetched for tests that need it.
+    pub(crate) frameworks: bool,
     /// Only tests whose names contain this.
     pub(crate) filter: Option<String>,
 }
@@ -43,7 +45,7 @@ pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
         Privilege::find()
     };
     setup::mounts(privilege);
-    e2e::prepare(context);
+    e2e::prepare(context, scope.frameworks);
     let mut report = Report::default();
     if scope.filter.is_none() {
         lint::checks(context, &mut report);
@@ -134,7 +136,13 @@ struct Suites<'a> {
 impl Suites<'_> {
     fn run(&self, report: &mut Report) -> Result<()> {
         step("running the tests that need no root");
-        let ran = self.suite(report, "tests", Only::Others, &mut |_| {})?;
+        let (variable, folder) = calls::prepare(self.context)?;
+        let ran = self.suite(report, "tests", Only::Others, &mut |command| {
+            command.env(variable, &folder);
+        })?;
+        if self.scope.filter.is_none() {
+            report.check("functions that programs call", calls::check(self.context));
+        }
         if self.privilege == Privilege::None {
             self.left_out(report, ran, ran.left_out, self.why_no_root());
         } else {

@@ -18,6 +18,7 @@ use crate::remote::raw::Limits;
 use crate::remote::{BULK, LAUNCHES};
 use crate::report::{Figure, Report};
 use crate::stats::{Samples, number};
+use crate::sys;
 
 /// A blocking call over TCP, as a multiple of the raw exchange.
 const TCP_EXCHANGE: f64 = 1.3;
@@ -177,7 +178,8 @@ impl Measured {
             .map(|(via, found)| format!("{} on CPU {}", via.name(), cpus(found)))
             .collect();
         report.note(format!(
-            "nothing is pinned to a CPU; the clients ended {}, of {} CPUs",
+            "all run with {}, nothing is pinned to a CPU; the clients ended {}, of {} CPUs",
+            sys::scheduling(),
             where_.join(", "),
             std::thread::available_parallelism().map_or(1, usize::from)
         ));
@@ -205,10 +207,19 @@ impl Measured {
             self.launch(*via, found, report);
         }
         for (via, found) in Via::ALL.iter().zip(&self.links) {
-            self.bulk(*via, "to the device", found, |f| f.to_device, report);
+            let copied = self.limit(|l| l.tcp_stream_copied_out);
+            self.bulk(
+                *via,
+                "to the device",
+                found,
+                |f| f.to_device,
+                copied,
+                report,
+            );
         }
         for (via, found) in Via::ALL.iter().zip(&self.links) {
-            self.bulk(*via, "to the host", found, |f| f.to_host, report);
+            let copied = self.limit(|l| l.tcp_stream_copied_in);
+            self.bulk(*via, "to the host", found, |f| f.to_host, copied, report);
         }
     }
 
@@ -264,6 +275,7 @@ impl Measured {
         direction: &str,
         found: &[Found],
         of: impl Fn(&Found) -> f64,
+        stream_and_copy: f64,
         report: &mut Report,
     ) {
         let samples: Samples = found.iter().map(|f| of(f) / 1e3).collect();
@@ -277,9 +289,19 @@ impl Measured {
         let figure = match via {
             Via::Tcp => figure
                 .beside("a raw TCP stream", stream)
+                .beside(
+                    "a raw TCP stream and the stand-in's copy",
+                    stream_and_copy / 1e3,
+                )
                 .budget(stream / TCP_STREAM),
             Via::Unix => figure.beside("a raw TCP stream", stream),
-            Via::Shm => figure.beside("memcpy", copy).budget(copy / SHM_COPY),
+            Via::Shm => figure
+                .beside("memcpy", copy)
+                .beside(
+                    "two CPUs that each copy once",
+                    self.limit(|l| l.copy_twice) / 1e3,
+                )
+                .budget(copy / SHM_COPY),
         };
         report.push(self.direct(figure, |f| of(f) / 1e3));
     }

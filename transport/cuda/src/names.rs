@@ -48,29 +48,37 @@ impl Suffix {
     }
 }
 
-/// Functions without stream argument that have a `_ptds` symbol.
-const PTDS: &[&str] = &[
-    "cuMemcpy",
-    "cuMemcpy2DUnaligned_v2",
-    "cuMemcpy2D_v2",
-    "cuMemcpy3DPeer",
-    "cuMemcpy3D_v2",
-    "cuMemcpyAtoA_v2",
-    "cuMemcpyAtoD_v2",
-    "cuMemcpyAtoH_v2",
-    "cuMemcpyDtoA_v2",
-    "cuMemcpyDtoD_v2",
-    "cuMemcpyDtoH_v2",
-    "cuMemcpyHtoA_v2",
-    "cuMemcpyHtoD_v2",
-    "cuMemcpyPeer",
-    "cuMemsetD16_v2",
-    "cuMemsetD2D16_v2",
-    "cuMemsetD2D32_v2",
-    "cuMemsetD2D8_v2",
-    "cuMemsetD32_v2",
-    "cuMemsetD8_v2",
+/// Functions without stream argument that have a `_ptds` symbol, and the function that does the same in a stream,
+/// if there is one.
+const PTDS: &[(&str, Option<&str>)] = &[
+    ("cuMemcpy", Some("cuMemcpyAsync")),
+    ("cuMemcpy2DUnaligned_v2", Some("cuMemcpy2DAsync_v2")),
+    ("cuMemcpy2D_v2", Some("cuMemcpy2DAsync_v2")),
+    ("cuMemcpy3DPeer", Some("cuMemcpy3DPeerAsync")),
+    ("cuMemcpy3D_v2", Some("cuMemcpy3DAsync_v2")),
+    ("cuMemcpyAtoA_v2", None),
+    ("cuMemcpyAtoD_v2", None),
+    ("cuMemcpyAtoH_v2", Some("cuMemcpyAtoHAsync_v2")),
+    ("cuMemcpyDtoA_v2", None),
+    ("cuMemcpyDtoD_v2", Some("cuMemcpyDtoDAsync_v2")),
+    ("cuMemcpyDtoH_v2", Some("cuMemcpyDtoHAsync_v2")),
+    ("cuMemcpyHtoA_v2", Some("cuMemcpyHtoAAsync_v2")),
+    ("cuMemcpyHtoD_v2", Some("cuMemcpyHtoDAsync_v2")),
+    ("cuMemcpyPeer", Some("cuMemcpyPeerAsync")),
+    ("cuMemsetD16_v2", Some("cuMemsetD16Async")),
+    ("cuMemsetD2D16_v2", Some("cuMemsetD2D16Async")),
+    ("cuMemsetD2D32_v2", Some("cuMemsetD2D32Async")),
+    ("cuMemsetD2D8_v2", Some("cuMemsetD2D8Async")),
+    ("cuMemsetD32_v2", Some("cuMemsetD32Async")),
+    ("cuMemsetD8_v2", Some("cuMemsetD8Async")),
 ];
+
+/// The function with a stream argument behind its others that does what `name` does, if `name` has a `_ptds`
+/// symbol.
+pub fn in_stream(name: &str) -> Option<&'static str> {
+    let (_, twin) = PTDS.iter().find(|(function, _)| *function == name)?;
+    *twin
+}
 
 /// Functions with a stream that have no `_ptsz` symbol: a null stream is none of theirs.
 const NO_PTSZ: &[&str] = &["cuStreamDestroy_v2", "cuStreamGetGreenCtx"];
@@ -79,7 +87,7 @@ const NO_PTSZ: &[&str] = &["cuStreamDestroy_v2", "cuStreamGetGreenCtx"];
 ///
 /// `_ptds` is a list; `_ptsz` goes with a stream argument, in a launch configuration too.
 pub fn per_thread(name: &str) -> Option<Suffix> {
-    if PTDS.contains(&name) {
+    if PTDS.iter().any(|(function, _)| *function == name) {
         return Some(Suffix::Ptds);
     }
     let signature = crate::find(signatures::DRIVER, name)?;
@@ -150,6 +158,24 @@ mod tests {
     }
 
     #[test]
+    fn what_does_the_same_in_a_stream_takes_the_same_and_a_stream() {
+        for (name, twin) in PTDS {
+            let Some(twin) = twin else { continue };
+            let parameters = |name: &str| {
+                let signature = crate::find(signatures::DRIVER, name).unwrap();
+                signature
+                    .parameters
+                    .iter()
+                    .map(|p| p.ty)
+                    .collect::<Vec<_>>()
+            };
+            let mut wanted = parameters(name);
+            wanted.push("CUstream");
+            assert_eq!(parameters(twin), wanted, "{name} and {twin}");
+        }
+    }
+
+    #[test]
     fn a_base_name_means_the_newest_symbol_of_the_version_asked_for() {
         assert_eq!(found("cuMemAlloc", 3020, 0), "cuMemAlloc_v2");
         assert_eq!(found("cuMemAlloc", 13_000, 0), "cuMemAlloc_v2");
@@ -169,7 +195,7 @@ mod tests {
         assert_eq!(found("cuMemcpyHtoD", 7000, 2), "cuMemcpyHtoD_v2_ptds");
         assert_eq!(found("cuLaunchKernel", 7000, 2), "cuLaunchKernel_ptsz");
         assert_eq!(
-            found("cuLaunchKernelEx", 12_000, 2),
+            found("cuLaunchKernelEx", 11_060, 2),
             "cuLaunchKernelEx_ptsz"
         );
         assert_eq!(found("cuMemAlloc", 7000, 2), "cuMemAlloc_v2");

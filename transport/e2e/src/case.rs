@@ -1,8 +1,9 @@
 //! Running one program in every way, and comparing what it prints.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -25,6 +26,15 @@ pub struct Ground {
     pub real: bool,
     /// How long a program may take.
     pub limit: Duration,
+}
+
+/// Names a folder where each program that runs through a server leaves its client's statistics.
+pub const CALLS: &str = "GTRACE_E2E_CALLS";
+
+/// The program whose statistics a file in the folder of [`CALLS`] has.
+pub fn called_by(file: &Path) -> Option<&str> {
+    let name = file.file_name()?.to_str()?.strip_suffix(".json")?;
+    Some(name.rsplit_once('@')?.0)
 }
 
 /// Ways through a server: a link, and options for `gtrace exec`.
@@ -165,12 +175,26 @@ impl Case {
         options: &[&str],
     ) -> Result<Outcome> {
         let mut command = server.exec(via);
+        if let Some(file) = self.statistics() {
+            command.arg("--stats-file").arg(file);
+        }
         command
             .args(options)
             .arg("--")
             .arg(&self.program)
             .args(&self.arguments);
         self.run(ground, &mut command)
+    }
+
+    /// A new file for the statistics of this program, which a script is called by if it is one.
+    fn statistics(&self) -> Option<PathBuf> {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let folder = PathBuf::from(std::env::var_os(CALLS)?);
+        let script = self.arguments.first().map(Path::new);
+        let script = script.filter(|file| file.extension().is_some_and(|end| end == "py"));
+        let name = script.unwrap_or(&self.program).file_stem()?.to_str()?;
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        Some(folder.join(format!("{name}@{}-{run}.json", std::process::id())))
     }
 
     fn run(&self, ground: &Ground, command: &mut Command) -> Result<Outcome> {
@@ -271,5 +295,12 @@ mod tests {
             "line 2, directly: b\nline 2, remotely: x\nline 3, directly: c\nline 3, remotely: (nothing)\n"
         );
         assert_eq!(difference("same\n", "same\n"), "");
+    }
+
+    #[test]
+    fn statistics_tell_their_program() {
+        let file = Path::new("/folder/vector_add@17-3.json");
+        assert_eq!(called_by(file), Some("vector_add"));
+        assert_eq!(called_by(Path::new("/folder/other.txt")), None);
     }
 }

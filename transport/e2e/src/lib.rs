@@ -13,6 +13,7 @@ pub mod gpu_check;
 pub mod mask;
 pub mod measure;
 pub mod mutate;
+pub mod nvcc;
 pub mod nvml;
 pub mod process;
 pub mod programs;

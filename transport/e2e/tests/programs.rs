@@ -21,7 +21,7 @@ programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    capture graphs
+    capture graphs per_thread
 }
 
 #[test]
@@ -29,6 +29,28 @@ fn vector_add() {
     let output = Case::c("vector_add").same_everywhere();
     assert!(output.starts_with("sum: 4000 bytes"), "{output}");
     Case::c("vector_add").arguments(&["50"]).same_everywhere();
+}
+
+#[test]
+fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
+    let case = Case::c("unsupported");
+    let server = case.serve(&[]);
+    for (via, options) in gtrace_e2e::case::WAYS {
+        let outcome = case.remote(&server, via, options);
+        for name in ["cuImportExternalMemory", "cuGreenCtxCreate"] {
+            let answer =
+                format!("{name}: 801 CUDA_ERROR_NOT_SUPPORTED\ncuGetProcAddress: not found");
+            assert!(outcome.stdout.contains(&answer), "{}", outcome.stdout);
+            let told = format!("{name} is not supported");
+            let times = outcome.stderr.matches(&told).count();
+            assert_eq!(times, 1, "{}", outcome.stderr);
+        }
+        assert!(
+            outcome.stdout.ends_with("still works: 5\n"),
+            "{}",
+            outcome.stdout
+        );
+    }
 }
 
 #[test]

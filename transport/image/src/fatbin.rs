@@ -57,6 +57,22 @@ pub(crate) fn read(image: &[u8], layouts: &mut Layouts) {
     }
 }
 
+/// Most bytes that are looked through by [`any`].
+pub(crate) const LOOKED_AT_MAX: usize = 4 << 20;
+
+/// Whether an entry is as `found` says, among the first that have [`LOOKED_AT_MAX`] bytes together.
+pub(crate) fn any(image: &[u8], mut found: impl FnMut(&[u8]) -> bool) -> bool {
+    let mut looked = 0_usize;
+    let mut entries = Entries {
+        image,
+        at: header(image),
+    };
+    entries.any(|entry| {
+        looked = looked.saturating_add(entry.unpacked_size());
+        looked <= LOOKED_AT_MAX && entry.unpack().is_some_and(|body| found(&body))
+    })
+}
+
 /// Bytes of the header of a fat binary, and where its entries begin.
 fn header(image: &[u8]) -> usize {
     u16_at(image, 6).map_or(image.len(), usize::from)
@@ -180,6 +196,14 @@ mod tests {
         assert_eq!(layouts.get("k").unwrap().len(), 2);
         assert_eq!(layouts.get("other"), layouts.get("k"));
         assert_eq!(layouts.len(), 2);
+    }
+
+    #[test]
+    fn printing_is_found_in_packed_entries() {
+        let prints = TEXT.replace("ret;", "call vprintf; ret;");
+        assert!(crate::prints(&fatbin(&[packed(TEXT), packed(&prints)])));
+        assert!(!crate::prints(&fatbin(&[packed(TEXT)])));
+        assert!(crate::prints(prints.as_bytes()));
     }
 
     #[test]

@@ -90,6 +90,19 @@ impl Layouts {
     }
 }
 
+/// The function that a kernel's `printf` calls (CUDA C++ Programming Guide, "Formatted output").
+const PRINTS: &[u8] = b"vprintf";
+
+/// Whether kernels of an image print. An image of many megabytes is not looked at, and does not count as one
+/// that does.
+pub fn prints(image: &[u8]) -> bool {
+    let found = |bytes: &[u8]| memchr::memmem::find(bytes, PRINTS).is_some();
+    match fatbin::is(image) {
+        true => fatbin::any(image, found),
+        false => image.len() <= fatbin::LOOKED_AT_MAX && found(image),
+    }
+}
+
 /// Whether parameters follow each other without overlap.
 fn in_order(parameters: &[Parameter]) -> bool {
     let mut end = 0;

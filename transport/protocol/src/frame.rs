@@ -34,6 +34,9 @@ pub mod control {
     pub const SWITCH: u32 = 8;
     /// Either: no more frames follow; an empty payload or the reason.
     pub const GOODBYE: u32 = 9;
+    /// Server to client: what kernels printed, a [`crate::Output`]. It comes before the answer to the call
+    /// that had it printed. Clients of earlier versions drop it.
+    pub const OUTPUT: u32 = 10;
 }
 
 /// Bits of [`Header::flags`].

@@ -10,6 +10,7 @@ mod codec;
 mod frame;
 mod handshake;
 mod id;
+mod output;
 
 pub use codec::{DecodeError, Reader, Writer};
 pub use frame::{
@@ -20,3 +21,4 @@ pub use handshake::{
     Proof, Prover, Refused, SessionId, VERSION_MAX, VERSION_MIN, Welcome, proof_input,
 };
 pub use id::{FIRST_OPERATION, OpId, op_id};
+pub use output::{OUTPUT_MAX, Output, Stream};

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use gtrace_cuda::Kind;
 use gtrace_link::{Link, LinkError, LinkKind};
-use gtrace_protocol::{DecodeError, Flags, HEADER_LEN, Header};
+use gtrace_protocol::{
+    DecodeError, Flags, HEADER_LEN, Header, OUTPUT_MAX, Output, Stream, Writer, control,
+};
 
 use crate::generated::driver::Driver;
 use crate::generated::nvml::Nvml;
@@ -227,6 +229,54 @@ impl Exec {
         Ok(())
     }
 
+    /// Sends what kernels have printed, before the answer to a call that has synchronised.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn tell_output(&mut self) -> Result<(), LinkError> {
+        let Some(output) = self.session.output.get().cloned() else {
+            return Ok(());
+        };
+        for (stream, dropped, text) in output.take() {
+            // Without text it still tells what was dropped.
+            self.put_output(stream, dropped, text.get(..OUTPUT_MAX).unwrap_or(&text))?;
+            for text in text.chunks(OUTPUT_MAX).skip(1) {
+                self.put_output(stream, 0, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the client, once, that kernels may print from now on.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn announce_output(&mut self) -> Result<(), LinkError> {
+        match self.session.output.get() {
+            Some(output) if output.announce() => self.put_output(Stream::Output, 0, &[]),
+            _ => Ok(()),
+        }
+    }
+
+    fn put_output(&mut self, stream: Stream, dropped: u64, text: &[u8]) -> Result<(), LinkError> {
+        let header = Header {
+            op: control::OUTPUT,
+            seq: self.request.seq,
+            sent_ns: time::now_ns(),
+            ..Header::default()
+        };
+        let mut payload = Writer::default();
+        let output = Output {
+            stream,
+            dropped,
+            text,
+        };
+        output.write(&mut payload);
+        self.put_frame(header, payload.as_slice())
+    }
+
     fn count_out(&self, bytes: usize) {
         self.session
             .counts
@@ -332,6 +382,9 @@ impl Exec {
             };
             let sent = if outcome.is_ok() { piece } else { 0 };
             let ends = self.fill_header(&mut header, outcome, last, (small.len(), sent));
+            if ends {
+                self.tell_output_aside(in_place.then_some((head, sent)))?;
+            }
             if in_place {
                 // The room that was filled above, once more.
                 let room = self.link.tx.reserve(head + sent)?;
@@ -352,6 +405,24 @@ impl Exec {
             // The other side takes this piece while the next one is copied.
             self.link.tx.flush()?;
         }
+    }
+
+    /// As [`Exec::tell_output`], with what was written to the link's own room and is still to be sent: where its
+    /// bulk part begins, and its bytes.
+    fn tell_output_aside(&mut self, room: Option<(usize, usize)>) -> Result<(), LinkError> {
+        let printed = self.session.output.get().is_some_and(|it| it.is_there());
+        if !printed {
+            return Ok(());
+        }
+        let kept = match room {
+            Some((head, len)) => self.link.tx.reserve(head + len)?[head..][..len].to_vec(),
+            None => Vec::new(),
+        };
+        self.tell_output()?;
+        if let Some((head, len)) = room {
+            self.link.tx.reserve(head + len)?[head..][..len].copy_from_slice(&kept);
+        }
+        Ok(())
     }
 
     /// Bytes of a piece of an answer, if the client wants at most `chunk`.

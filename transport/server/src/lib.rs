@@ -25,3 +25,4 @@ pub use supervisor::{
     Supervisor, WorkerCommand,
 };
 pub use worker::main as worker_main;
+pub use worker::output::Log as WorkerLog;

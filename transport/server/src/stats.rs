@@ -263,6 +263,9 @@ pub struct SessionStats {
     pub malformed: u64,
     /// Lanes closed because their client did not keep to the protocol.
     pub lanes_broken: u64,
+    /// Bytes that kernels printed and that there was no room for.
+    #[serde(default)]
+    pub output_dropped: u64,
     /// Open lanes.
     pub lanes: u32,
     /// Kinds of their links.

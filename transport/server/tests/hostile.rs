@@ -360,6 +360,20 @@ fn a_client_that_dies_in_an_endless_call_takes_its_worker_with_it() {
 }
 
 #[test]
+fn frames_behind_one_that_waits_for_host_functions_are_read() {
+    // A dead client's end lies behind what it sent last, and comes only if that is read.
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.tcp(), "tcp");
+    let next = client.header(payload::HOST_NEXT, Flags::default());
+    client.send(next, &[], &[]).unwrap();
+    let query = client.header(op_id("cuMemGetInfo_v2"), Flags::default());
+    client.send(query, &[], &[]).unwrap();
+    let answer = client.receive().unwrap();
+    assert_eq!((answer.header.seq, answer.header.status), (next.seq, 600));
+    assert_eq!(client.answer().header.status, 0);
+}
+
+#[test]
 fn workers_end_with_the_supervisor() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");

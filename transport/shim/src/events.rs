@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use gtrace_cuda::types::driver::{self as cuda, CUevent, CUresult, CUstream};
@@ -178,6 +179,10 @@ pub(crate) unsafe fn cuEventQuery(hEvent: CUevent) -> CUresult {
 pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
     // SAFETY: a handle.
     let ask = || unsafe { remote::cuEventSynchronize(hEvent) };
+    // What kernels printed is due here.
+    if session::current().is_some_and(|session| session.prints.load(Ordering::Relaxed)) {
+        return ask();
+    }
     query(hEvent, ask, || local!("cuEventSynchronize"))
 }
 

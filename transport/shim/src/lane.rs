@@ -16,7 +16,7 @@ use gtrace_protocol::{
 
 use crate::events::Mark;
 use crate::session::Session;
-use crate::{clock, flusher, fork, log, stats, status};
+use crate::{clock, flusher, fork, log, output, stats, status};
 
 /// Frames that may lie unsent: a send over loopback costs some 4 us, whatever their number.
 const FRAMES: u32 = 128;
@@ -296,6 +296,9 @@ impl Lane {
     fn take_control(&mut self, header: &Header) -> Result<(), LinkError> {
         let len = HEADER_LEN + header.small as usize;
         let payload = &self.rx.peek(len, None)?[HEADER_LEN..len];
+        if header.op == control::OUTPUT {
+            output::show(self.session, payload);
+        }
         let reason = String::from_utf8_lossy(payload).into_owned();
         self.rx.consume(len);
         self.skip(header.bulk())?;

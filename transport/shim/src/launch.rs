@@ -20,9 +20,9 @@ use crate::device::launch_limits;
 use crate::entry::{check, done, exchange, leave, written};
 use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
-use crate::log;
 use crate::session::{self, Session, with_lane};
 use crate::{clock, copy};
+use crate::{log, occupancy};
 
 /// Marks in `extra` (cuda.h: CU_LAUNCH_PARAM_END, BUFFER_POINTER, BUFFER_SIZE).
 const END: usize = 0;
@@ -72,6 +72,20 @@ pub(crate) fn check_limits(
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
     Ok(())
+}
+
+/// Whether the blocks of a cooperative launch run at the same time, which CUDA tells at the launch.
+fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    check_limits(session, any_record(session, launch.function)?, launch)?;
+    // The limits keep both products small enough.
+    let threads = launch.block.iter().product::<u32>();
+    let blocks = launch.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+    let shared = launch.shared_bytes as usize;
+    match blocks > occupancy::blocks_together(f, threads.cast_signed(), shared)? {
+        true => Err(cuda::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE),
+        false => Ok(()),
+    }
 }
 
 /// Bytes of the parameter buffer.
@@ -302,8 +316,11 @@ pub(crate) unsafe fn cuLaunchCooperativeKernel(
         each: kernelParams,
         extra: std::ptr::null(),
     };
-    // SAFETY: the program's arguments.
-    done(|| unsafe { launch(OP, &what, &[], arguments) })
+    done(|| {
+        check_together(f, &what)?;
+        // SAFETY: the program's arguments.
+        unsafe { launch(OP, &what, &[], arguments) }
+    })
 }
 
 /// A configuration, and its attributes.
@@ -351,6 +368,12 @@ pub(crate) unsafe fn cuLaunchKernelEx(
     // SAFETY: the program's arguments.
     done(|| unsafe {
         let (what, attributes) = configuration(config, f)?;
+        let together = |it: &CUlaunchAttribute| {
+            it.id == cuda::CU_LAUNCH_ATTRIBUTE_COOPERATIVE && it.value.cooperative != 0
+        };
+        if attributes.iter().any(together) {
+            check_together(f, &what)?;
+        }
         launch(OP, &what, attributes, arguments)
     })
 }

@@ -35,6 +35,7 @@ mod memory;
 mod module;
 mod nvml;
 mod occupancy;
+mod output;
 mod pitched;
 mod pointer;
 mod report;

@@ -34,6 +34,23 @@ fn remembered(key: [u64; 5], ask: impl FnOnce(&mut u64) -> CUresult) -> Result<u
     Ok(answer)
 }
 
+/// Blocks of a kernel that the current device runs at the same time.
+///
+/// # Errors
+///
+/// Those of `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
+pub(crate) fn blocks_together(
+    func: CUfunction,
+    block: c_int,
+    dynamic: usize,
+) -> Result<u64, CUresult> {
+    let device = device(session::cuda()?, context::current()?.device)?;
+    let processors = attribute(device, cuda::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    let processors = processors.ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)?;
+    let each = blocks(func, block, dynamic, 0)?;
+    Ok(u64::from(each.unsigned_abs()) * u64::from(processors.unsigned_abs()))
+}
+
 fn blocks(
     func: CUfunction,
     block: c_int,

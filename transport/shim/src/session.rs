@@ -56,6 +56,8 @@ pub(crate) struct Session {
     pub(crate) flusher: Flusher,
     /// An error that CUDA keeps reporting; 0 for none.
     broken: AtomicU32,
+    /// Kernels may print: what they did is due at calls that would else not be sent.
+    pub(crate) prints: AtomicBool,
     lost: AtomicBool,
     /// Answer to the question for driver and devices, once asked.
     pub(crate) snapshot: OnceLock<Snapshot>,
@@ -201,6 +203,7 @@ fn connect() -> Result<&'static Session, CUresult> {
         idle: Mutex::new(Vec::new()),
         flusher: Flusher::default(),
         broken: AtomicU32::new(0),
+        prints: AtomicBool::new(false),
         lost: AtomicBool::new(false),
         snapshot: OnceLock::new(),
         initialising: Mutex::new(()),

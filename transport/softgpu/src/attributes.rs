@@ -1,12 +1,13 @@
 //! What the stand-in says of itself: `CU_DEVICE_ATTRIBUTE_*`.
 //!
 //! Compute capability 9.0 with the limits that NVIDIA documents for it, so that programs take the
-//! paths they take on such a GPU; what the stand-in does not have (textures, clusters, tensor
-//! maps, IPC) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
+//! paths they take on such a GPU; what the stand-in does not have (textures, tensor maps,
+//! IPC, clusters unless launches are skipped) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
 
 use std::sync::OnceLock;
 
 use crate::abi::Answer;
+use crate::cluster;
 use crate::config::warn;
 use crate::device::{Device, PCI_DOMAIN};
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
@@ -73,14 +74,19 @@ pub(crate) const REGISTERS: u32 = 65_536;
 pub(crate) const THREADS_PER_SM: u32 = 2048;
 /// Blocks of a multiprocessor.
 pub(crate) const BLOCKS_PER_SM: u32 = 32;
-/// Multiprocessors.
-pub(crate) const MULTIPROCESSORS: u32 = 4;
+/// Multiprocessors: few, so that grids that fill the device stay small. Where launches are skipped, as
+/// many as an H100 SXM has: cuBLAS does not start where a cluster of 16 blocks finds no place.
+pub(crate) fn multiprocessors() -> u32 {
+    if cluster::offered() { 132 } else { 4 }
+}
 /// Threads of a warp.
 pub(crate) const WARP: u32 = 32;
 /// Constant memory, bytes.
 pub(crate) const CONSTANT: u32 = 64 << 10;
 /// Step of rows in bytes that `cuMemAllocPitch` keeps.
 pub(crate) const PITCH_STEP: u64 = 512;
+/// Where textures of plain memory begin, bytes.
+pub(crate) const TEXTURE_ALIGN: u64 = 512;
 /// Clock told for the multiprocessors and for memory, kHz.
 pub(crate) const CLOCK_KHZ: u32 = 1_000_000;
 
@@ -100,9 +106,19 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         11 => i32::MAX as u32, // longest pitch
         12 => REGISTERS,
         13 | 36 => CLOCK_KHZ,
-        14 | 29 => 512, // alignment of textures and surfaces
+        14 | 30 => TEXTURE_ALIGN as u32, // of textures and surfaces
+        // Largest textures and surfaces, as NVIDIA documents them for compute capability 9.0.
+        21 | 22 | 56 | 70 => 131_072,
+        23 | 57 => 65_536,
+        24..=26 | 58..=60 => 16_384,
+        27 | 28 | 42 | 45 | 46 | 55 | 61 | 63 | 64 | 73 | 74 | 77 => 32_768,
+        29 | 43 | 62 | 65 => 2048,
+        44 => 1, // texture gather
+        69 => 1 << 28,
+        71 => 65_000,
+        72 => 2_097_120,
         15 | 19 | 31 | 41 | 78 | 79 | 80 | 90 | 95 => 1,
-        16 => MULTIPROCESSORS,
+        16 => multiprocessors(),
         32 => 1, // ECC
         33 => device.bus(),
         34 => 0, // PCI device
@@ -129,6 +145,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         111 => SHARED_RESERVED,
         113 => 1,
         115 => 1, // memory pools
+        120 => cluster::offered().into(),
         126 => 1,
         131 | 134 => return Ok(-1), // no NUMA node
         0 => return Err(INVALID_VALUE),

@@ -1,7 +1,7 @@
 //! Contexts: created ones and the primary one of each device, and what is current to a thread.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::abi::Answer;
@@ -13,6 +13,7 @@ use crate::error::{
 use crate::event::EVENTS;
 use crate::health::Health;
 use crate::lane::Lane;
+use crate::print::Fifo;
 use crate::registry::mint;
 use crate::state::{State, state};
 use crate::stream::{STREAMS, Stream};
@@ -35,6 +36,8 @@ pub(crate) struct Context {
     limits: Mutex<Vec<(u32, usize)>>,
     /// Handles of contexts whose memory this one may use.
     pub(crate) peers: Mutex<Vec<u64>>,
+    /// What its kernels printed.
+    pub(crate) printed: Fifo,
 }
 
 /// `CU_LIMIT_*` that can be asked for, and the values at start.
@@ -76,6 +79,7 @@ impl Context {
             lanes: Mutex::new(Vec::new()),
             limits: Mutex::new(LIMITS.to_vec()),
             peers: Mutex::new(Vec::new()),
+            printed: Fifo::default(),
         });
         state.contexts.insert(handle, Arc::clone(&context));
         Ok(context)
@@ -124,6 +128,7 @@ impl Context {
         for lane in self.busy_lanes(|_| true) {
             lane.drain();
         }
+        self.printed.flush();
     }
 
     /// Waits for all work and tells its error.
@@ -169,8 +174,39 @@ impl Context {
 }
 
 thread_local! {
-    static CURRENT: RefCell<Vec<Arc<Context>>> = const { RefCell::new(Vec::new()) };
+    static CURRENT: Stack = const { Stack(RefCell::new(Vec::new())) };
     static FORBIDDEN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The contexts of a thread.
+struct Stack(RefCell<Vec<Arc<Context>>>);
+
+/// Handle of what was current to the main thread when its own variables went: exit handlers of
+/// programs, such as those of NVIDIA's runtime, run after that and still call.
+static AT_EXIT: AtomicU64 = AtomicU64::new(0);
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        // SAFETY: both only tell numbers.
+        #[allow(unsafe_code)]
+        let is_main = unsafe { libc::gettid() == libc::getpid() };
+        if is_main {
+            let top = self.0.get_mut().last();
+            AT_EXIT.store(top.map_or(0, |top| top.handle), Ordering::Relaxed);
+        }
+    }
+}
+
+/// Does something with the stack of the calling thread.
+fn with_stack<T>(act: impl FnOnce(&mut Vec<Arc<Context>>) -> T) -> T {
+    if CURRENT.try_with(|_| ()).is_ok() {
+        return CURRENT.with(|stack| act(&mut stack.0.borrow_mut()));
+    }
+    let handle = AT_EXIT.load(Ordering::Relaxed);
+    let mut stack: Vec<_> = Context::of(handle).into_iter().collect();
+    let done = act(&mut stack);
+    AT_EXIT.store(stack.last().map_or(0, |top| top.handle), Ordering::Relaxed);
+    done
 }
 
 /// The calling thread works off a stream: functions of the program that it calls must not use
@@ -181,7 +217,7 @@ pub(crate) fn forbid() {
 
 /// The top of the calling thread's stack, alive or not.
 pub(crate) fn top() -> Option<Arc<Context>> {
-    CURRENT.with_borrow(|stack| stack.last().cloned())
+    with_stack(|stack| stack.last().cloned())
 }
 
 /// The current context, which must live; its error is not looked at.
@@ -203,7 +239,7 @@ pub(crate) fn bound() -> Answer<Arc<Context>> {
 /// one to programs, as with CUDA.
 fn made_again(state: &State, context: &Context) -> Option<Arc<Context>> {
     let again = state.contexts.get(context.handle)?;
-    CURRENT.with_borrow_mut(|stack| {
+    with_stack(|stack| {
         if let Some(top) = stack.last_mut() {
             *top = Arc::clone(&again);
         }
@@ -220,17 +256,17 @@ pub(crate) fn current() -> Answer<Arc<Context>> {
 
 /// Puts a context on top of the stack.
 pub(crate) fn push(context: Arc<Context>) {
-    CURRENT.with_borrow_mut(|stack| stack.push(context));
+    with_stack(|stack| stack.push(context));
 }
 
 /// Takes the top of the stack.
 pub(crate) fn pop() -> Option<Arc<Context>> {
-    CURRENT.with_borrow_mut(Vec::pop)
+    with_stack(Vec::pop)
 }
 
 /// Replaces the top of the stack; none takes it away.
 pub(crate) fn replace(context: Option<Arc<Context>>) {
-    CURRENT.with_borrow_mut(|stack| {
+    with_stack(|stack| {
         stack.pop();
         stack.extend(context);
     });

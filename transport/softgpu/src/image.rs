@@ -1,20 +1,28 @@
 //! Kernel images that programs load: PTX text, and fat binaries that contain PTX. Machine code of
-//! real GPUs (cubin) cannot run here.
+//! real GPUs (cubin) cannot run here: it is taken only where launches are skipped, and then preferred
+//! as by the driver.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char};
 use std::io::Read;
 
 use crate::abi::{Answer, read_bytes};
+use crate::attributes::ARCH;
+use crate::cubin::{self, Cubin};
 use crate::error::{INVALID_IMAGE, NO_BINARY_FOR_GPU, OUT_OF_MEMORY};
+use crate::state::shared;
 
 /// First word of the structure that compilers put around a fat binary (`__fatBinC_Wrapper_t`).
 const WRAPPER: u32 = 0x4662_43b1;
 /// First word of a fat binary.
 const FATBIN: u32 = 0xba55_ed50;
 const ELF: u32 = 0x464c_457f;
-/// Kind of an entry that is PTX.
+/// Kinds of entries: PTX, and machine code.
 const ENTRY_PTX: u16 = 1;
+const ENTRY_ELF: u16 = 2;
+/// Flags of an entry with machine code that uses what only this one architecture has (`sm_90a`), or
+/// what only its family has: it goes before what runs on later ones too.
+const SPECIFIC: u64 = 0x30_0000;
 /// Flags of an entry: packed with LZ4, or with Zstandard.
 const PACKED: u64 = 0x2000;
 const PACKED_ZSTD: u64 = 0x8000;
@@ -26,13 +34,27 @@ const MAX_IMAGE: usize = 1 << 30;
 const LINKED: &str = "// gtrace softgpu: linked modules\n";
 const NEXT: &str = "// gtrace softgpu: next module\n";
 
-/// Reads the PTX modules at `address`: an image whose length its own header or its closing NUL
+/// A module of an image.
+#[derive(Debug, Clone)]
+pub(crate) enum Part {
+    /// PTX.
+    Text(String),
+    /// Machine code.
+    Code(Cubin),
+}
+
+/// Whether machine code is of use: nothing of it is executed.
+fn takes_code() -> bool {
+    shared().is_some_and(|state| state.config.skip_launches)
+}
+
+/// Reads the modules at `address`: an image whose length its own header or its closing NUL
 /// tells.
 ///
 /// # Errors
-/// `CUDA_ERROR_NO_BINARY_FOR_GPU` if there is only machine code, `CUDA_ERROR_INVALID_IMAGE` if it
-/// is no image.
-pub(crate) fn load(address: u64) -> Answer<Vec<String>> {
+/// `CUDA_ERROR_NO_BINARY_FOR_GPU` if there is nothing for this device, `CUDA_ERROR_INVALID_IMAGE` if
+/// it is no image.
+pub(crate) fn load(address: u64) -> Answer<Vec<Part>> {
     let magic = read32(address);
     match magic {
         WRAPPER => {
@@ -43,7 +65,7 @@ pub(crate) fn load(address: u64) -> Answer<Vec<String>> {
             load_fatbin(data)
         }
         FATBIN => load_fatbin(address),
-        ELF => Err(NO_BINARY_FOR_GPU),
+        ELF => load_elf(address),
         _ => {
             // SAFETY: an image without a known header is PTX text, which ends with NUL by the
             // contract of the load functions.
@@ -54,7 +76,7 @@ pub(crate) fn load(address: u64) -> Answer<Vec<String>> {
 }
 
 /// As [`load`], for an image whose length the caller tells.
-pub(crate) fn load_sized(address: u64, length: usize) -> Answer<Vec<String>> {
+pub(crate) fn load_sized(address: u64, length: usize) -> Answer<Vec<Part>> {
     if length < 4 {
         return Err(INVALID_IMAGE);
     }
@@ -63,9 +85,14 @@ pub(crate) fn load_sized(address: u64, length: usize) -> Answer<Vec<String>> {
 }
 
 /// As [`load`], for an image in memory.
-pub(crate) fn parse(bytes: &[u8]) -> Answer<Vec<String>> {
+pub(crate) fn parse(bytes: &[u8]) -> Answer<Vec<Part>> {
+    parse_for(bytes, takes_code())
+}
+
+fn parse_for(bytes: &[u8], code: bool) -> Answer<Vec<Part>> {
     match bytes.first_chunk().map(|magic| u32::from_le_bytes(*magic)) {
-        Some(FATBIN) => parse_fatbin(bytes),
+        Some(FATBIN) => parse_fatbin(bytes, code),
+        Some(ELF) if code => Ok(vec![Part::Code(Cubin::read(bytes)?)]),
         Some(ELF) => Err(NO_BINARY_FOR_GPU),
         _ => {
             let end = bytes
@@ -89,14 +116,15 @@ pub(crate) fn join(modules: &[String]) -> String {
     text
 }
 
-fn split(text: &str) -> Answer<Vec<String>> {
+fn split(text: &str) -> Answer<Vec<Part>> {
     if let Some(modules) = text.strip_prefix(LINKED) {
-        return Ok(modules.split(NEXT).skip(1).map(str::to_owned).collect());
+        let modules = modules.split(NEXT).skip(1);
+        return Ok(modules.map(|text| Part::Text(text.to_owned())).collect());
     }
     if !text.contains(".version") {
         return Err(INVALID_IMAGE);
     }
-    Ok(vec![text.to_owned()])
+    Ok(vec![Part::Text(text.to_owned())])
 }
 
 fn read32(address: u64) -> u32 {
@@ -109,7 +137,28 @@ fn word(address: u64) -> u64 {
     unsafe { (address as *const u64).read_unaligned() }
 }
 
-fn load_fatbin(address: u64) -> Answer<Vec<String>> {
+fn load_elf(address: u64) -> Answer<Vec<Part>> {
+    if !takes_code() {
+        return Err(NO_BINARY_FOR_GPU);
+    }
+    // SAFETY: an ELF file has its header by the contract of the load functions, and the header says
+    // where the table of sections is, which says how long the file is.
+    let image = unsafe {
+        let header = read_bytes(address, cubin::HEADER);
+        let (at, bytes) = cubin::sections(&header)?;
+        if at > MAX_IMAGE {
+            return Err(INVALID_IMAGE);
+        }
+        let length = cubin::length(&header, &read_bytes(address + at as u64, bytes))?;
+        if length > MAX_IMAGE {
+            return Err(INVALID_IMAGE);
+        }
+        read_bytes(address, length)
+    };
+    Ok(vec![Part::Code(Cubin::read(&image)?)])
+}
+
+fn load_fatbin(address: u64) -> Answer<Vec<Part>> {
     // Header: magic, version (u16), size of the header (u16), size of the entries (u64).
     let header = usize::from((read32(address + 4) >> 16) as u16);
     let length = usize::try_from(word(address + 8)).map_err(|_| INVALID_IMAGE)?;
@@ -118,60 +167,89 @@ fn load_fatbin(address: u64) -> Answer<Vec<String>> {
     }
     // SAFETY: the length is that of the fat binary's own header, at an address that the caller
     // promises to be an image.
-    parse_fatbin(&unsafe { read_bytes(address, header + length) })
+    let bytes = unsafe { read_bytes(address, header + length) };
+    parse_fatbin(&bytes, takes_code())
 }
 
-/// The PTX of the highest version in a fat binary.
-fn parse_fatbin(bytes: &[u8]) -> Answer<Vec<String>> {
-    let u16_at = |at: usize| -> Answer<u16> {
-        let bytes = bytes
-            .get(at..)
-            .and_then(<[u8]>::first_chunk)
-            .ok_or(INVALID_IMAGE)?;
-        Ok(u16::from_le_bytes(*bytes))
-    };
-    let u32_at = |at: usize| -> Answer<u32> {
-        let bytes = bytes
-            .get(at..)
-            .and_then(<[u8]>::first_chunk)
-            .ok_or(INVALID_IMAGE)?;
-        Ok(u32::from_le_bytes(*bytes))
-    };
-    let u64_at = |at: usize| -> Answer<u64> {
-        let bytes = bytes
-            .get(at..)
-            .and_then(<[u8]>::first_chunk)
-            .ok_or(INVALID_IMAGE)?;
-        Ok(u64::from_le_bytes(*bytes))
-    };
-    let mut at = usize::from(u16_at(6)?);
-    let mut best: Option<(u32, String)> = None;
-    while at + ENTRY_HEADER <= bytes.len() {
-        let header = u32_at(at + 4)? as usize;
-        let padded = usize::try_from(u64_at(at + 8)?).map_err(|_| INVALID_IMAGE)?;
+/// An entry of a fat binary.
+struct Entry<'a> {
+    kind: u16,
+    arch: u32,
+    flags: u64,
+    packed: usize,
+    size: usize,
+    body: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// The entry at `at`, and where the next one is.
+    fn read(bytes: &'a [u8], at: usize) -> Answer<(Self, usize)> {
+        fn field<const N: usize>(bytes: &[u8], at: usize) -> Answer<[u8; N]> {
+            let from = bytes.get(at..).and_then(<[u8]>::first_chunk);
+            from.copied().ok_or(INVALID_IMAGE)
+        }
+        let u32_at = |offset| field(bytes, at + offset).map(u32::from_le_bytes);
+        let u64_at = |offset| field(bytes, at + offset).map(u64::from_le_bytes);
+        let place = |value| usize::try_from(value).map_err(|_| INVALID_IMAGE);
+        let header = u32_at(4)? as usize;
         let start = at.checked_add(header).ok_or(INVALID_IMAGE)?;
-        let end = start.checked_add(padded).ok_or(INVALID_IMAGE)?;
+        let end = start.checked_add(place(u64_at(8)?)?).ok_or(INVALID_IMAGE)?;
         let body = bytes.get(start..end).ok_or(INVALID_IMAGE)?;
         if header < ENTRY_HEADER {
             return Err(INVALID_IMAGE);
         }
-        let arch = u32_at(at + 28)?;
-        let better = best.as_ref().is_none_or(|(other, _)| *other < arch);
-        if u16_at(at)? == ENTRY_PTX && arch <= crate::attributes::ARCH && better {
-            let flags = u64_at(at + 40)?;
-            let packed = u32_at(at + 16)? as usize;
-            let size = usize::try_from(u64_at(at + 56)?).map_err(|_| INVALID_IMAGE)?;
-            let text = unpack(body, flags, packed, size)?;
-            let end = text
-                .iter()
-                .position(|byte| *byte == 0)
-                .unwrap_or(text.len());
-            let text = String::from_utf8(text[..end].to_vec()).map_err(|_| INVALID_IMAGE)?;
-            best = Some((arch, text));
-        }
-        at = end;
+        let entry = Self {
+            kind: u16::from_le_bytes(field(bytes, at)?),
+            arch: u32_at(28)?,
+            flags: u64_at(40)?,
+            packed: u32_at(16)? as usize,
+            size: place(u64_at(56)?)?,
+            body,
+        };
+        Ok((entry, end))
     }
-    best.map(|(_, text)| vec![text]).ok_or(NO_BINARY_FOR_GPU)
+
+    /// How well it fits the device, if it does: machine code of its architecture before PTX, and of
+    /// each kind what was made for it alone, or for the latest architecture.
+    fn rank(&self, code: bool) -> Option<(bool, u64)> {
+        match self.kind {
+            // Machine code of an earlier minor version of the same major one runs too.
+            ENTRY_ELF if code && self.arch <= ARCH && self.arch / 10 == ARCH / 10 => {
+                Some((true, u64::from(self.arch) << 32 | self.flags & SPECIFIC))
+            }
+            ENTRY_PTX if self.arch <= ARCH => Some((false, self.arch.into())),
+            _ => None,
+        }
+    }
+
+    fn part(&self) -> Answer<Part> {
+        let bytes = unpack(self.body, self.flags, self.packed, self.size)?;
+        if self.kind == ENTRY_ELF {
+            return Ok(Part::Code(Cubin::read(&bytes)?));
+        }
+        let end = bytes.iter().position(|byte| *byte == 0);
+        let text = bytes[..end.unwrap_or(bytes.len())].to_vec();
+        let text = String::from_utf8(text).map_err(|_| INVALID_IMAGE)?;
+        Ok(Part::Text(text))
+    }
+}
+
+/// The module of a fat binary that fits the device best; the first of those that are equal.
+fn parse_fatbin(bytes: &[u8], code: bool) -> Answer<Vec<Part>> {
+    let header = bytes.get(6..).and_then(<[u8]>::first_chunk);
+    let mut at = usize::from(u16::from_le_bytes(*header.ok_or(INVALID_IMAGE)?));
+    let mut best: Option<((bool, u64), Entry<'_>)> = None;
+    while at + ENTRY_HEADER <= bytes.len() {
+        let (entry, next) = Entry::read(bytes, at)?;
+        if let Some(rank) = entry.rank(code)
+            && best.as_ref().is_none_or(|(other, _)| *other < rank)
+        {
+            best = Some((rank, entry));
+        }
+        at = next;
+    }
+    let (_, entry) = best.ok_or(NO_BINARY_FOR_GPU)?;
+    Ok(vec![entry.part()?])
 }
 
 fn unpack(body: &[u8], flags: u64, packed: usize, size: usize) -> Answer<Vec<u8>> {
@@ -227,6 +305,16 @@ mod tests {
         bytes
     }
 
+    fn texts(parts: Answer<Vec<Part>>) -> Answer<Vec<String>> {
+        let text = |part| match part {
+            Part::Text(text) => text,
+            Part::Code(code) => format!("{} kernels", code.entries.len()),
+        };
+        Ok(parts?.into_iter().map(text).collect())
+    }
+
+    const CUBIN: &[u8] = include_bytes!("../tests/data/sm_90.cubin");
+
     #[test]
     fn the_newest_ptx_of_a_fat_binary_that_fits_is_taken() {
         let old = entry(1, 52, b".version 6.0 old\0\0\0", 0, 0, 0);
@@ -234,13 +322,32 @@ mod tests {
         let newer = entry(1, 120, b".version 8.7 newer\0", 0, 0, 0);
         let code = entry(2, 90, b"\x7fELF", 0, 0, 0);
         let bytes = fatbin(&[code.clone(), old, newer, new]);
+        let parse = |bytes: &[u8]| texts(parse_for(bytes, false));
         assert_eq!(parse(&bytes), Ok(vec![".version 7.0 new".to_owned()]));
-        assert_eq!(
-            load(bytes.as_ptr() as u64),
-            Ok(vec![".version 7.0 new".to_owned()])
-        );
         assert_eq!(parse(&fatbin(&[code])), Err(NO_BINARY_FOR_GPU));
         assert_eq!(parse(&bytes[..bytes.len() - 3]), Err(INVALID_IMAGE));
+    }
+
+    #[test]
+    fn machine_code_goes_first_where_nothing_is_executed() {
+        let text = entry(1, 80, b".version 7.0 text\0", 0, 0, 0);
+        let code = entry(2, 90, CUBIN, 0, 0, 0);
+        // Whose contents nobody looks at: for this one architecture another is there, or it is later.
+        let passed_over = entry(2, 90, b"no file", 0, 0, 0);
+        let later = entry(2, 100, b"no file", 0, 0, 0);
+        let mut specific = code.clone();
+        specific[40..48].copy_from_slice(&0x10_0000u64.to_le_bytes());
+        let parse = |entries: &[Vec<u8>]| texts(parse_for(&fatbin(entries), true));
+        let two = Ok(vec!["2 kernels".to_owned()]);
+        assert_eq!(parse(&[text.clone(), later.clone(), code]), two);
+        assert_eq!(parse(&[passed_over.clone(), specific]), two);
+        assert_eq!(parse(&[text.clone(), passed_over]), Err(INVALID_IMAGE));
+        assert_eq!(
+            parse(&[text, later]),
+            Ok(vec![".version 7.0 text".to_owned()])
+        );
+        assert_eq!(texts(parse_for(CUBIN, true)), two);
+        assert_eq!(texts(parse_for(CUBIN, false)), Err(NO_BINARY_FOR_GPU));
     }
 
     #[test]
@@ -249,16 +356,16 @@ mod tests {
         let packed = lz4_flex::block::compress(text.as_bytes());
         let length = packed.len() as u32;
         let bytes = fatbin(&[entry(1, 80, &packed, length, PACKED, text.len() as u64)]);
-        assert_eq!(parse(&bytes), Ok(vec![text]));
+        assert_eq!(texts(parse_for(&bytes, false)), Ok(vec![text]));
     }
 
     #[test]
     fn linked_modules_come_apart_again() {
         let modules = vec![".version 7.0 a".to_owned(), ".version 7.0 b".to_owned()];
         let joined = join(&modules);
-        let apart = parse(joined.as_bytes()).expect("linked");
+        let apart = texts(parse_for(joined.as_bytes(), false)).expect("linked");
         assert_eq!(apart.len(), 2);
         assert!(apart[1].starts_with(".version 7.0 b"));
-        assert_eq!(parse(b"hello"), Err(INVALID_IMAGE));
+        assert_eq!(texts(parse_for(b"hello", false)), Err(INVALID_IMAGE));
     }
 }

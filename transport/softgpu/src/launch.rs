@@ -215,6 +215,7 @@ pub(crate) fn launch(request: &Request) -> Answer {
     if let Some(capture) = capture::of(&stream) {
         return capture::record(&stream, &capture, Work::Kernel(Arc::new(kernel)));
     }
+    context.printed.flush();
     capture::refuse_implicit(&stream)?;
     let device = context.device;
     let fate = device.faults.on_launch();

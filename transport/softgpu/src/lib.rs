@@ -4,10 +4,13 @@
 pub mod abi;
 pub mod api;
 mod arena;
+mod array;
 mod attributes;
+mod cluster;
 mod command;
 mod config;
 mod context;
+mod cubin;
 mod device;
 pub mod error;
 mod event;
@@ -33,4 +36,5 @@ mod state;
 
 mod stream;
 mod tables;
+mod texture;
 pub mod types;

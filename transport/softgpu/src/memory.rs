@@ -16,6 +16,8 @@ use crate::pool::Pool;
 pub(crate) enum Kind {
     /// `cuMemAlloc` and a module's variables.
     Device,
+    /// `cuArrayCreate`, whose address no program has.
+    Array,
     /// `cuMemAllocAsync`, with the handle of its pool.
     Pool(u64),
     /// `cuMemAllocManaged`.
@@ -33,7 +35,7 @@ impl Kind {
     pub(crate) fn on_device(self) -> bool {
         matches!(
             self,
-            Self::Device | Self::Pool(_) | Self::Managed | Self::Graph
+            Self::Device | Self::Array | Self::Pool(_) | Self::Managed | Self::Graph
         )
     }
 }
@@ -134,7 +136,7 @@ pub(crate) fn free_context(devices: &[Device], context: u64) {
 #[allow(unsafe_code)]
 fn release(devices: &[Device], found: &Allocation) {
     match found.kind {
-        Kind::Device | Kind::Pool(_) | Kind::Managed | Kind::Graph => {
+        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed | Kind::Graph => {
             if let Some(device) = devices.get(found.device) {
                 device.give(found.base, found.size);
             }

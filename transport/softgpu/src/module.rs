@@ -50,12 +50,23 @@ pub(crate) struct Tuning {
     max_dynamic_shared: AtomicI32,
     is_set: AtomicBool,
     carveout: AtomicI32,
+    /// Required sides of clusters, whether they may have more blocks than every device takes, and how
+    /// they are scheduled: from [`CLUSTERS`] on.
+    clusters: [AtomicI32; 5],
 }
+
+/// `CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH`, and after four others
+/// `CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE`.
+const CLUSTERS: u32 = 11;
+const LAST_OF_CLUSTERS: u32 = 15;
+/// `CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED` among them.
+const NON_PORTABLE: usize = 3;
 
 impl Module {
     /// Loads a linked image into a context.
     pub(crate) fn load(context: &Context, linked: &Linked) -> Answer<Arc<Self>> {
         let program = Arc::new(Program::place(context, linked)?);
+        context.printed.flush();
         let handle = mint(MODULE);
         let functions = (0..program.entries.len()).map(|entry| {
             let function = mint(FUNCTION);
@@ -104,6 +115,9 @@ impl Module {
     /// Ends the module; its variables are freed once no launch uses them.
     pub(crate) fn unload(&self) {
         MODULES.remove(self.handle);
+        if let Ok(context) = Context::of(self.context) {
+            context.printed.flush();
+        }
         for function in &self.functions {
             FUNCTIONS.remove(*function);
         }
@@ -139,6 +153,11 @@ impl Tuning {
         }
     }
 
+    /// Whether clusters may have more blocks than every device takes.
+    pub(crate) fn takes_any_cluster(&self) -> bool {
+        self.clusters[NON_PORTABLE].load(Ordering::Relaxed) != 0
+    }
+
     /// `cuFuncGetAttribute`.
     pub(crate) fn get(&self, entry: &Entry, id: u32) -> Answer<i32> {
         Ok(match id {
@@ -161,7 +180,10 @@ impl Tuning {
                     -1
                 }
             }
-            10..=17 => 0,
+            CLUSTERS..=LAST_OF_CLUSTERS => {
+                self.clusters[(id - CLUSTERS) as usize].load(Ordering::Relaxed)
+            }
+            10 | 16 | 17 => 0,
             _ => return Err(INVALID_VALUE),
         })
     }
@@ -178,8 +200,9 @@ impl Tuning {
                 self.is_set.store(true, Ordering::Relaxed);
             }
             9 if (-1..=100).contains(&value) => self.carveout.store(value, Ordering::Relaxed),
-            // Clusters: taken, as a launch of one block a cluster is all that runs here.
-            11..=15 if value >= 0 => {}
+            CLUSTERS..=LAST_OF_CLUSTERS if value >= 0 => {
+                self.clusters[(id - CLUSTERS) as usize].store(value, Ordering::Relaxed);
+            }
             _ => return Err(INVALID_VALUE),
         }
         Ok(())
@@ -295,6 +318,8 @@ impl Kernel {
 
 /// A context is destroyed: its modules end, and libraries forget it.
 pub(crate) fn unload_context(_state: &State, context: u64) {
+    crate::array::unload_context(context);
+    crate::texture::unload_context(context);
     MODULES.remove_where(|module| module.context == context);
     FUNCTIONS.remove_where(|function| function.context == context);
     for library in LIBRARIES.all() {

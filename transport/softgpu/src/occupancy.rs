@@ -2,7 +2,7 @@
 //! [`crate::attributes`].
 
 use crate::attributes::{
-    BLOCKS_PER_SM, MULTIPROCESSORS, REGISTERS, SHARED_PER_SM, SHARED_RESERVED, THREADS_PER_SM, WARP,
+    BLOCKS_PER_SM, REGISTERS, SHARED_PER_SM, SHARED_RESERVED, THREADS_PER_SM, WARP, multiprocessors,
 };
 use crate::module::Function;
 
@@ -35,5 +35,5 @@ pub(crate) fn blocks(function: &Function, threads: u64, dynamic: u64) -> u32 {
 
 /// Blocks that the whole device holds at once.
 pub(crate) fn blocks_on_device(function: &Function, threads: u64, dynamic: u32) -> u64 {
-    u64::from(blocks(function, threads, u64::from(dynamic))) * u64::from(MULTIPROCESSORS)
+    u64::from(blocks(function, threads, u64::from(dynamic))) * u64::from(multiprocessors())
 }

@@ -1,27 +1,35 @@
-//! From PTX texts to a program in device memory, and its execution by [`crate::ptx`].
+//! From PTX texts to a program in device memory, and its execution by [`crate::ptx`]. Machine code
+//! comes only as far as its variables.
 #![allow(unsafe_code)]
 
 use std::ffi::CString;
+use std::sync::Arc;
 
 use crate::abi::Answer;
 use crate::attributes::ARCH;
 use crate::command::Copy;
 use crate::config::{verbose, warn};
 use crate::context::Context;
+use crate::cubin::Variable;
 use crate::error::{
     ASSERT, CuError, HARDWARE_STACK_ERROR, ILLEGAL_ADDRESS, ILLEGAL_INSTRUCTION, INVALID_PC,
-    INVALID_PTX, LAUNCH_FAILED, LAUNCH_TIMEOUT, MISALIGNED_ADDRESS, UNSUPPORTED_PTX_VERSION,
+    INVALID_PTX, LAUNCH_FAILED, LAUNCH_TIMEOUT, MISALIGNED_ADDRESS, NOT_SUPPORTED,
+    UNSUPPORTED_PTX_VERSION,
 };
 use crate::health::Health;
+use crate::image::Part;
 use crate::jit::Logs;
 use crate::launch::Launch;
 use crate::memory::{self, Kind};
-use crate::print::Stdout;
-use crate::ptx::{self, Fault, Loaded, Memory, Param, PtxError, Region};
+use crate::print::Printer;
+use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Region, Texture};
 use crate::state::shared;
+use crate::texture::{SURFACES, TEXTURES};
 
 /// `CU_LIMIT_STACK_SIZE`.
 const STACK_LIMIT: u32 = 0;
+/// `CU_LIMIT_PRINTF_FIFO_SIZE`.
+const PRINTF_LIMIT: u32 = 1;
 
 /// A kernel as the image describes it; sizes in bytes.
 #[derive(Debug, Clone)]
@@ -43,16 +51,46 @@ pub(crate) struct Entry {
 
 /// Modules, parsed and linked, in no context yet.
 pub(crate) struct Linked {
-    module: ptx::Module,
+    source: Source,
     pub(crate) entries: Vec<Entry>,
+}
+
+enum Source {
+    Text(ptx::Module),
+    /// The variables of machine code.
+    Code(Vec<Variable>),
 }
 
 impl Linked {
     /// Parses and links. What is wrong goes to the error log.
     ///
     /// # Errors
-    /// `CUDA_ERROR_INVALID_PTX` and `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
-    pub(crate) fn build(texts: &[String], logs: &Logs) -> Answer<Self> {
+    /// `CUDA_ERROR_INVALID_PTX` and `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`; `CUDA_ERROR_NOT_SUPPORTED`
+    /// for machine code that is to be linked with something else.
+    pub(crate) fn build(parts: Vec<Part>, logs: &Logs) -> Answer<Self> {
+        let mut texts = Vec::new();
+        let alone = parts.len() == 1;
+        for part in parts {
+            match part {
+                Part::Text(text) => texts.push(text),
+                Part::Code(code) if alone => {
+                    logs.write("", "");
+                    return Ok(Self {
+                        source: Source::Code(code.variables),
+                        entries: code.entries,
+                    });
+                }
+                Part::Code(_) => {
+                    logs.write("", "machine code cannot be linked here");
+                    return Err(NOT_SUPPORTED);
+                }
+            }
+        }
+        Self::build_texts(&texts, logs)
+    }
+
+    /// As [`Self::build`], of PTX.
+    pub(crate) fn build_texts(texts: &[String], logs: &Logs) -> Answer<Self> {
         let parsed: Result<Vec<_>, _> = texts.iter().map(|text| ptx::Module::parse(text)).collect();
         let modules = parsed.map_err(|error| complain(&error, logs))?;
         for module in &modules {
@@ -90,7 +128,10 @@ impl Linked {
             ptx_version: major * 10 + minor,
         });
         let entries = entries.collect();
-        Ok(Self { module, entries })
+        Ok(Self {
+            source: Source::Text(module),
+            entries,
+        })
     }
 }
 
@@ -128,7 +169,8 @@ fn complain(error: &PtxError, logs: &Logs) -> CuError {
 /// A linked module in the memory of a context.
 pub(crate) struct Program {
     pub(crate) entries: Vec<Entry>,
-    loaded: Loaded,
+    /// `None` for machine code.
+    loaded: Option<Loaded>,
     /// Name, address and size of the variables.
     globals: Vec<(String, u64, u64)>,
 }
@@ -137,17 +179,37 @@ impl Program {
     /// Allocates the variables and decodes the kernels for their addresses.
     pub(crate) fn place(context: &Context, linked: &Linked) -> Answer<Self> {
         let mut globals = Globals(Vec::new());
-        for global in linked.module.globals() {
-            let size = global.size.max(1) as u64;
+        let mut add = |name: &str, size: u64| -> Answer<u64> {
+            let size = size.max(1);
             let base = memory::allocate(context.device, size, Kind::Device, context.handle)?;
-            globals.0.push((global.name, base, size));
-        }
-        let addresses: Vec<u64> = globals.0.iter().map(|(_, base, _)| *base).collect();
-        let loaded = Loaded::new(&linked.module, &addresses)
-            .map_err(|error| complain(&error, &Logs::default()))?;
-        for (bytes, base) in loaded.images().iter().zip(&addresses) {
-            Copy::plain(*base, bytes.as_ptr() as u64, bytes.len()).run();
-        }
+            globals.0.push((name.to_owned(), base, size));
+            Ok(base)
+        };
+        let fill = |base: u64, bytes: &[u8]| {
+            Copy::plain(base, bytes.as_ptr() as u64, bytes.len()).run();
+        };
+        let loaded = match &linked.source {
+            Source::Text(module) => {
+                let addresses = module.globals().into_iter();
+                let addresses = addresses.map(|global| add(&global.name, global.size as u64));
+                let addresses = addresses.collect::<Answer<Vec<_>>>()?;
+                let loaded = Loaded::new(module, &addresses)
+                    .map_err(|error| complain(&error, &Logs::default()))?;
+                for (bytes, base) in loaded.images().iter().zip(&addresses) {
+                    fill(*base, bytes);
+                }
+                Some(loaded)
+            }
+            Source::Code(variables) => {
+                for variable in variables {
+                    let base = add(&variable.name, variable.size)?;
+                    let mut bytes = variable.initial.clone();
+                    bytes.resize(variable.size as usize, 0);
+                    fill(base, &bytes);
+                }
+                None
+            }
+        };
         let globals = std::mem::take(&mut globals.0);
         Ok(Self {
             entries: linked.entries.clone(),
@@ -168,9 +230,17 @@ impl Program {
         launch: &Launch,
         health: &Health,
     ) -> Result<(), (CuError, Option<u64>)> {
+        // Machine code is taken only where no launch comes this far.
+        let Some(loaded) = &self.loaded else {
+            return Err((LAUNCH_FAILED, None));
+        };
         let kernel = &launch.kernel;
         let entry = &self.entries[kernel.function.entry];
         let shape = kernel.shape;
+        let printer = Printer {
+            fifo: &kernel.context.printed,
+            limit: kernel.context.limit(PRINTF_LIMIT).unwrap_or(0),
+        };
         let how = ptx::Launch {
             grid: shape.grid,
             block: shape.block,
@@ -182,9 +252,9 @@ impl Program {
                 .limit(STACK_LIMIT)
                 .map_or(0, |bytes| bytes as u32),
             cooperative: kernel.cooperative,
-            sink: Some(&Stdout),
+            sink: Some(&printer),
         };
-        match ptx::launch(&self.loaded, &entry.text, &how, &Mapped, &health.cancel) {
+        match ptx::launch(loaded, &entry.text, &how, &Mapped, &health.cancel) {
             Ok(_) => Ok(()),
             Err(fault) => Err(translate(&fault)),
         }
@@ -211,7 +281,18 @@ impl Drop for Globals {
 }
 
 fn translate(fault: &Fault) -> (CuError, Option<u64>) {
-    if verbose() || matches!(fault, Fault::Assert { .. }) {
+    if let Fault::Assert {
+        place,
+        expression,
+        site,
+    } = fault
+    {
+        // Word for word as the driver has it.
+        let ([x, y, z], [a, b, c]) = (site.block, site.thread);
+        eprintln!(
+            "{place}: block: [{x},{y},{z}], thread: [{a},{b},{c}] Assertion `{expression}` failed."
+        );
+    } else if verbose() {
         warn(&fault.to_string());
     }
     match fault {
@@ -243,5 +324,13 @@ unsafe impl Memory for Mapped {
             host,
             writable: true,
         })
+    }
+
+    fn texture(&self, handle: u64) -> Option<Arc<Texture>> {
+        Some(Arc::clone(&TEXTURES.get(handle)?.texture))
+    }
+
+    fn surface(&self, handle: u64) -> Option<Arc<Image>> {
+        Some(Arc::clone(&SURFACES.get(handle)?.image))
     }
 }

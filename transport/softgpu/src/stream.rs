@@ -116,6 +116,7 @@ impl Stream {
             lane.drain();
         }
         self.lane.drain();
+        context.printed.flush();
     }
 
     /// Whether a command issued now would begin at once.
@@ -141,6 +142,10 @@ thread_local! {
 }
 
 fn per_thread(context: &Context) -> Arc<Stream> {
+    // An exit handler of the program has no stream of its own any more.
+    if OWN.try_with(|_| ()).is_err() {
+        return Arc::clone(&context.legacy);
+    }
     OWN.with_borrow_mut(|own| {
         if let Some(stream) = own.iter().find(|stream| stream.context == context.handle) {
             return Arc::clone(stream);

@@ -129,6 +129,121 @@ pub struct Memcpy3D {
     pub depth: usize,
 }
 
+/// `CUDA_ARRAY_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct FlatDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct ArrayDescriptor {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub format: c_uint,
+    pub channels: c_uint,
+    pub flags: c_uint,
+}
+
+impl From<FlatDescriptor> for ArrayDescriptor {
+    fn from(flat: FlatDescriptor) -> Self {
+        Self {
+            width: flat.width,
+            height: flat.height,
+            depth: 0,
+            format: flat.format,
+            channels: flat.channels,
+            flags: 0,
+        }
+    }
+}
+
+/// `CUDA_RESOURCE_DESC`: what the union holds is told by the kind.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ResourceDesc {
+    /// 0 array, 1 mipmapped array, 2 plain memory, 3 plain memory of two dimensions.
+    pub kind: c_uint,
+    /// The union: a handle, or an address, a format, channels, and sizes.
+    pub union: [u64; 16],
+    /// 0.
+    pub flags: c_uint,
+}
+
+/// Plain memory of a [`ResourceDesc`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ResourceMemory {
+    pub(crate) address: DevicePtr,
+    pub(crate) format: c_uint,
+    pub(crate) channels: c_uint,
+    /// Elements of a row, or bytes of plain memory of one dimension.
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// Bytes from row to row.
+    pub(crate) pitch: usize,
+}
+
+impl ResourceDesc {
+    /// The handle of an array or a mipmapped array.
+    pub(crate) fn handle(&self) -> Handle {
+        self.union[0]
+    }
+
+    /// The plain memory.
+    pub(crate) fn memory(&self) -> ResourceMemory {
+        let [address, format, width, height, pitch, ..] = self.union;
+        ResourceMemory {
+            address,
+            format: format as c_uint,
+            channels: (format >> 32) as c_uint,
+            width: width as usize,
+            height: height as usize,
+            pitch: pitch as usize,
+        }
+    }
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct TextureDesc {
+    pub modes: [c_uint; 3],
+    pub filter: c_uint,
+    pub flags: c_uint,
+    pub max_anisotropy: c_uint,
+    pub mipmap_filter: c_uint,
+    pub bias: f32,
+    pub least_level: f32,
+    pub greatest_level: f32,
+    pub border: [f32; 4],
+    pub reserved: [c_int; 12],
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct ViewDesc {
+    pub format: c_uint,
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+    pub first_level: c_uint,
+    pub last_level: c_uint,
+    pub first_layer: c_uint,
+    pub last_layer: c_uint,
+    pub reserved: [c_uint; 16],
+}
+
 /// `CUlaunchConfig`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

@@ -463,7 +463,12 @@ fn assertions() {
     let gpu = Gpu::default();
     let module = gpu.load(&text).unwrap();
     match gpu.run(&module, "k", shape(1, 1), args!()) {
-        Err(Fault::Assert { message, .. }) => assert_eq!(message, "a.c:42: a.c: x > 0"),
+        Err(Fault::Assert {
+            place, expression, ..
+        }) => assert_eq!(
+            (place.as_str(), expression.as_str()),
+            ("a.c:42: a.c", "x > 0")
+        ),
         other => panic!("{other:?}"),
     }
 }

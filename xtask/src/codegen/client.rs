@@ -161,7 +161,14 @@ fn export(
             }
         }
     }
-    let arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
+    let mut arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
+    let mut function = function;
+    // The same in the thread's stream: what is synchronous waits on the client there too.
+    let twin = names::in_stream(function.name).filter(|_| suffix == Some(Suffix::Ptds));
+    if let Some(twin) = twin.and_then(|twin| functions::all(api).find(|f| f.name == twin)) {
+        function = twin;
+        arguments.push("entry::per_thread(core::ptr::null_mut())");
+    }
     let arguments = arguments.join(", ");
     let guard = match (api, signature.returns) {
         (Api::Driver, _) => "guard",

@@ -4,12 +4,16 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use gtrace_cuda::names;
-use gtrace_cuda::{Api, Class, Function, Hand, functions};
+use gtrace_cuda::{Api, Class, Function, Hand, functions, signatures};
 
 use super::client::signature;
+use crate::calls::Calls;
+
+/// Programs that are named in a row; how many more there are is told.
+const NAMED: usize = 4;
 
 /// The page.
-pub(super) fn page() -> Result<String> {
+pub(super) fn page(calls: &Calls) -> Result<String> {
     let mut out = String::from(
         "<!-- Written by `cargo xtask codegen` from transport/cuda; changes by hand are lost. -->
 
@@ -24,10 +28,12 @@ Which functions a program finds when its GPU is elsewhere, and who answers them.
 * Since: the CUDA version whose headers have the symbol first; blank if 11.4 or older.
 * How: generated from the description on both sides, or written by hand on the client's, the
   server's, or both.
+* Called by: programs of the end-to-end tests, on the CPU stand-in (`transport/e2e`, as
+  `cargo xtask test` last recorded it). Blank: by none of them.
 
-A function of the driver that is not listed is exported, so that programs can be linked with it,
+A function of the driver that is not covered is exported, so that programs can be linked with it,
 and answers `CUDA_ERROR_NOT_SUPPORTED`; `cuGetProcAddress` does not find it. A function of NVML that
-is not listed is absent: those that change a device are, as it is the server's. A server that is
+is not covered is absent: those that change a device are, as it is the server's. A server that is
 older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORTED`
 (`NVML_ERROR_NOT_SUPPORTED`).
 ",
@@ -35,18 +41,60 @@ older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORT
     for (api, title) in [(Api::Driver, "CUDA driver API"), (Api::Nvml, "NVML")] {
         let all: Vec<_> = functions::all(api).collect();
         writeln!(out, "\n## {title}: {} functions\n", all.len())?;
-        out.push_str("| function | class | synchronising | since | how |\n|---|---|---|---|---|\n");
+        out.push_str(
+            "| function | class | synchronising | since | how | called by |\n|---|---|---|---|---|---|\n",
+        );
+        let absent = absent(api, &all);
         let mut rows = Vec::new();
         for function in all {
-            rows.push(row(api, function)?);
+            rows.push(row(api, function, calls)?);
         }
         rows.sort();
         out.push_str(&rows.concat());
+        writeln!(
+            out,
+            "\n### {title}: {} functions that are not covered\n",
+            absent.len()
+        )?;
+        for name in absent {
+            writeln!(out, "* `{name}`")?;
+        }
     }
     Ok(out)
 }
 
-fn row(api: Api, function: &Function) -> Result<String> {
+/// Functions of the headers that are not described.
+fn absent(api: Api, described: &[&Function]) -> Vec<&'static str> {
+    let table = match api {
+        Api::Driver => signatures::DRIVER,
+        Api::Nvml => signatures::NVML,
+    };
+    let mut names: Vec<_> = table
+        .iter()
+        .map(|signature| signature.name)
+        .filter(|name| described.iter().all(|function| function.name != *name))
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+/// The programs that call any of the symbols.
+fn callers(symbols: &[&str], calls: &Calls) -> String {
+    let mut programs: Vec<_> = symbols
+        .iter()
+        .filter_map(|&symbol| calls.get(symbol))
+        .flatten()
+        .collect();
+    programs.sort_unstable();
+    programs.dedup();
+    let named: Vec<_> = programs.iter().take(NAMED).map(|p| p.as_str()).collect();
+    match programs.len().saturating_sub(NAMED) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn row(api: Api, function: &Function, calls: &Calls) -> Result<String> {
     let class = match function.class {
         Class::Local => "local",
         Class::OneWay => "one-way",
@@ -71,7 +119,10 @@ fn row(api: Api, function: &Function) -> Result<String> {
     let others = symbols.iter().skip(1);
     let others: String = others.map(|(symbol, _)| format!(", `{symbol}`")).collect();
     let name = function.name;
+    let mut all = vec![name];
+    all.extend(symbols.iter().map(|(symbol, _)| symbol.as_str()));
+    let callers = callers(&all, calls);
     Ok(format!(
-        "| `{name}`{others} | {class} | {synchronising} | {since} | {how} |\n"
+        "| `{name}`{others} | {class} | {synchronising} | {since} | {how} | {callers} |\n"
     ))
 }

@@ -264,6 +264,15 @@ const VERSIONED: &[(&str, &[(u32, &str)])] = &[
 /// All other symbols with `_v2` got it in CUDA 3.2, when `CUdeviceptr` became 64 bits wide.
 const WIDE_POINTERS: u32 = 3020;
 
+/// Functions that `cudaTypedefs.h` gives an earlier version than that of the header which first declares
+/// them. NVIDIA's runtime asks for this one, and without them cuBLAS does not start on a device that has
+/// clusters.
+const EARLIER: &[(&str, u32)] = &[
+    ("cuLaunchKernelEx", 11_060),
+    ("cuOccupancyMaxActiveClusters", 11_070),
+    ("cuOccupancyMaxPotentialClusterSize", 11_070),
+];
+
 /// The base name of a symbol: without `_v2` and the like.
 pub(super) fn base(symbol: &str) -> &str {
     match symbol.rsplit_once("_v") {
@@ -313,7 +322,11 @@ fn index() -> HashMap<&'static str, Vec<Meaning>> {
         if VERSIONED.iter().any(|(versioned, _)| *versioned == base) {
             continue;
         }
-        let declared = crate::find(signatures::DRIVER, name).map_or(0, |found| found.since);
+        let earlier = EARLIER.iter().find(|(earlier, _)| *earlier == name);
+        let declared = match earlier {
+            Some((_, since)) => *since,
+            None => crate::find(signatures::DRIVER, name).map_or(0, |found| found.since),
+        };
         let meanings = index.entry(base).or_default();
         match declared {
             // Before, there was another symbol, which nobody has needed for a decade.

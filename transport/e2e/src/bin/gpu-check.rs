@@ -17,6 +17,7 @@ const USAGE: &str = "usage: gpu-check [--libcuda PATH] [--libnvml PATH] [--out D
   --short         measure and work at random for a shorter time
   --parts DIR     the folder of the unpacked archive, if it is not that of gpu-check
   --only TEXT     only the steps whose names contain this; may be repeated
+  --python FILE   the interpreter that has PyTorch, if it is not python3
   --softgpu       rehearse with the CPU stand-in for a GPU
 
 Exits with 0 if all is well, 1 if a step failed, 2 for wrong usage, 3 if there is no driver.";
@@ -32,6 +33,7 @@ fn parse(mut words: impl Iterator<Item = String>, folder: &Path) -> Result<Argum
             parts: Parts::of(folder),
             libcuda: None,
             libnvml: None,
+            python: None,
             softgpu: false,
             short: false,
             only: Vec::new(),
@@ -48,6 +50,7 @@ fn parse(mut words: impl Iterator<Item = String>, folder: &Path) -> Result<Argum
         match word.as_str() {
             "--libcuda" => options.libcuda = Some(value()?.into()),
             "--libnvml" => options.libnvml = Some(value()?.into()),
+            "--python" => options.python = Some(value()?.into()),
             "--out" => arguments.out = value()?.into(),
             "--parts" => options.parts = Parts::of(Path::new(&value()?)),
             "--only" => options.only.push(value()?),

@@ -33,6 +33,8 @@ pub struct Options {
     pub libcuda: Option<PathBuf>,
     /// The driver's NVML; found by itself if not given.
     pub libnvml: Option<PathBuf>,
+    /// The interpreter that has PyTorch; `python3` if not given.
+    pub python: Option<PathBuf>,
     /// Rehearse with the stand-in.
     pub softgpu: bool,
     /// Measure and work at random for a shorter time.
@@ -55,11 +57,9 @@ pub fn run(options: &Options) -> Result<Report> {
         }
         false => Libraries::find(options.libcuda.clone(), options.libnvml.clone())?,
     };
-    let place = Arc::new(Place::new(
-        options.parts.clone(),
-        libraries,
-        !options.softgpu,
-    )?);
+    let mut place = Place::new(options.parts.clone(), libraries, !options.softgpu)?;
+    place.python.clone_from(&options.python);
+    let place = Arc::new(place);
     let machine = Machine::find(&place);
     for (name, value) in machine.rows() {
         println!("{name}: {value}");

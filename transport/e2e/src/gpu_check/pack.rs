@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use super::place::Parts;
 use super::portable::{Kind, PROGRAMS, Portable};
 use crate::artefacts;
-use crate::programs::c_program_in;
+use crate::programs::{c_program_in, python_sources};
 
 /// What a person finds in the archive.
 const README: &str = "\
@@ -18,8 +18,8 @@ gpu-check: whether GPU-over-IP works with this machine's GPU and driver.
 
     ./gpu-check --out results
 
-It needs NVIDIA's driver and glibc 2.36, and nothing else: no compiler, no CUDA toolkit, no network, no root. It takes
-some minutes, writes results/gpu-results.md and results/gpu-results.json, and exits with 0 if all is well, 1 if a step
+It needs NVIDIA's driver and glibc 2.36, and nothing else: no compiler, no CUDA toolkit, no network, no root. Where
+python3 has PyTorch, or the interpreter that --python names, that is checked too. It takes some minutes, writes results/gpu-results.md and results/gpu-results.json, and exits with 0 if all is well, 1 if a step
 failed, 3 if there is no driver. ./gpu-check --help names the options.
 
 What it does to the machine: it takes all of the first GPU's memory for a moment, so nothing else should be at work on
@@ -92,6 +92,8 @@ pub fn assemble(built: &Built, folder: &Path, by: By) -> Result<()> {
             Kind::Test => {}
         }
     }
+    let script = "torch_workloads.py";
+    place(&python_sources().join(script), &parts.python.join(script))?;
     for entry in fs::read_dir(artefacts::kernels())? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "ptx") {

@@ -30,6 +30,8 @@ pub struct Parts {
     pub programs: PathBuf,
     /// The folder of the kernels' PTX.
     pub kernels: PathBuf,
+    /// The folder of the scripts in Python.
+    pub python: PathBuf,
     /// The folder of libraries that gtrace wants and a bare machine may not have.
     pub libraries: PathBuf,
     /// The stand-in's library.
@@ -44,6 +46,7 @@ impl Parts {
             client: folder.join("gtrace-e2e-client"),
             programs: folder.join("programs"),
             kernels: folder.join("kernels"),
+            python: folder.join("python"),
             libraries: folder.join("lib"),
             softgpu: folder.join("stand-in/libgtrace_softgpu.so"),
         }
@@ -167,6 +170,8 @@ pub struct Place {
     pub ground: Ground,
     /// The driver's libraries.
     pub libraries: Libraries,
+    /// The interpreter that has PyTorch; `python3` if not given.
+    pub python: Option<PathBuf>,
     /// Has the driver under its names, whatever the files are called.
     _names: TempDir,
 }
@@ -208,6 +213,7 @@ impl Place {
             parts,
             ground,
             libraries,
+            python: None,
             _names: names,
         })
     }

@@ -15,7 +15,7 @@ use super::{NOT_SUPPORTED, SUCCESS, checked, code_of};
 use crate::exec::{Bad, Code, Exec};
 use crate::worker::session::Session;
 
-/// CUDA_ERROR_NOT_READY: the session ends, nothing was reached.
+/// CUDA_ERROR_NOT_READY: nothing was reached.
 const NOT_READY: Code = 600;
 
 /// The one session of this process: what the driver hands back when a stream gets to a function is
@@ -90,14 +90,16 @@ pub(crate) fn cuStreamAddCallback(
     })
 }
 
-/// Waits until a stream has reached a function; NOT_READY if the session ends first.
+/// Waits until a stream has reached a function; NOT_READY if the session ends first, or if the client sends
+/// more although this is unanswered: its goodbye may be behind that, and need not even get here while nobody
+/// reads.
 pub(crate) fn host_next(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     r.end()?;
     let session = Arc::clone(&exec.session);
     // A client that has gone is noticed by the link.
     let next = session
         .hosts
-        .next(|| exec.link.rx.ready(HEADER_LEN).is_err());
+        .next(|| !matches!(exec.link.rx.ready(HEADER_LEN), Ok(false)));
     Ok(match next {
         Some(reached) => {
             reached.write(w);

@@ -87,6 +87,9 @@ fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad
             Ok(()) => {
                 let code = load_image(exec, &load, kind, &image, &mut answer);
                 if code == SUCCESS {
+                    if gtrace_image::prints(&image) {
+                        exec.announce_output()?;
+                    }
                     answer.functions = functions::of_image(exec, kind, load.handle, &image);
                 }
                 code

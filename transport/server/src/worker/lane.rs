@@ -1,9 +1,11 @@
 //! A lane: a connection, the client's thread behind it, and the thread here that executes its
 //! frames in order.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
 
+use gtrace_cuda::Api;
 use gtrace_link::{Link, LinkError, Tx};
 use gtrace_protocol::{
     After, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, Writer, control, op_id,
@@ -60,6 +62,20 @@ pub(crate) fn say_goodbye(tx: &mut dyn Tx, reason: &str) {
     if let Err(error) = said {
         debug!("goodbye: {error}");
     }
+}
+
+/// Whether a call is one at which what kernels printed is due: it waits for the device, or loads or
+/// unloads code (CUDA C++ Programming Guide, "Formatted output").
+fn synchronises(op: OpId) -> bool {
+    static SET: LazyLock<HashSet<OpId>> = LazyLock::new(|| {
+        let all = gtrace_cuda::functions::all(Api::Driver);
+        let waits = all.filter(|function| function.synchronising);
+        waits
+            .map(|function| function.id())
+            .chain(["cuModuleLoadData", "cuLibraryLoadData"].map(op_id))
+            .collect()
+    });
+    SET.contains(&op)
 }
 
 /// A lane that was let in.
@@ -240,6 +256,11 @@ impl Lane {
             return Ok(());
         }
         if !self.exec.replied {
+            let printed = &self.exec.session.output;
+            let printed = printed.get().is_some_and(|it| it.is_possible());
+            if printed && !nvml && synchronises(header.op) {
+                self.exec.tell_output()?;
+            }
             let mut reply = self.exec.reply_header();
             reply.status = code.cast_unsigned();
             reply.queue_ns = time::short(queue);

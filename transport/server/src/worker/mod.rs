@@ -9,6 +9,7 @@ mod lane;
 pub(crate) mod library;
 pub(crate) mod memory;
 pub(crate) mod order;
+pub(crate) mod output;
 pub(crate) mod session;
 pub(crate) mod sticky;
 mod tally;
@@ -108,6 +109,7 @@ impl Worker {
             return Ok(None);
         }
         let session = Arc::new(Session::new(start));
+        let _ = session.output.set(output::Output::capture()?);
         let rooms = Rooms::new(&session).map_err(io::Error::other)?;
         let rooms = Arc::new(rooms);
         let terms = terms(&session.start, &rooms).map_err(io::Error::other)?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gtrace_link::{Admitted, Ender, Link, LinkError, OneSession, Sessions};
 use gtrace_protocol::{ClientHello, SessionId};
@@ -14,6 +14,7 @@ use super::hosts::Hosts;
 use super::images::Images;
 use super::memory::Memory;
 use super::order::{Order, Progress};
+use super::output::Output;
 use super::sticky::Lasting;
 use super::watermark::Alive;
 use crate::control::Start;
@@ -49,6 +50,8 @@ pub(crate) struct Session {
     pub(crate) alive: Alive,
     /// Functions of the client that streams wait for.
     pub(crate) hosts: Hosts,
+    /// What its kernels print.
+    pub(crate) output: OnceLock<Arc<Output>>,
     lanes: Mutex<HashMap<u16, OpenLane>>,
 }
 
@@ -64,6 +67,7 @@ impl Session {
             images: Images::new(start.image_cache.clone(), start.image_cache_max),
             alive: Alive::default(),
             hosts: Hosts::default(),
+            output: OnceLock::new(),
             lanes: Mutex::default(),
             start,
         }
@@ -133,6 +137,7 @@ impl Session {
         links.sort();
         links.dedup();
         stats.links = links;
+        stats.output_dropped = self.output.get().map_or(0, |output| output.dropped());
         stats.memory = self.memory.used();
         stats.handles = self.handles.len() as u64;
         stats.lasting_error = self.lasting.get();

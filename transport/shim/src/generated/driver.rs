@@ -706,7 +706,14 @@ pub unsafe extern "C" fn cuMemcpy_ptds(
     src: CUdeviceptr,
     ByteCount: usize,
 ) -> CUresult {
-    entry::guard(|| unsafe { special::cuMemcpy(dst, src, ByteCount) })
+    entry::guard(|| unsafe {
+        special::cuMemcpyAsync(
+            dst,
+            src,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -745,7 +752,14 @@ pub unsafe extern "C" fn cuMemcpyHtoD_v2_ptds(
     srcHost: *const c_void,
     ByteCount: usize,
 ) -> CUresult {
-    entry::guard(|| unsafe { special::cuMemcpyHtoD_v2(dstDevice, srcHost, ByteCount) })
+    entry::guard(|| unsafe {
+        special::cuMemcpyHtoDAsync_v2(
+            dstDevice,
+            srcHost,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -788,7 +802,14 @@ pub unsafe extern "C" fn cuMemcpyDtoH_v2_ptds(
     srcDevice: CUdeviceptr,
     ByteCount: usize,
 ) -> CUresult {
-    entry::guard(|| unsafe { special::cuMemcpyDtoH_v2(dstHost, srcDevice, ByteCount) })
+    entry::guard(|| unsafe {
+        special::cuMemcpyDtoHAsync_v2(
+            dstHost,
+            srcDevice,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -831,7 +852,14 @@ pub unsafe extern "C" fn cuMemcpyDtoD_v2_ptds(
     srcDevice: CUdeviceptr,
     ByteCount: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemcpyDtoD_v2(dstDevice, srcDevice, ByteCount) }
+    unsafe {
+        remote::cuMemcpyDtoDAsync_v2(
+            dstDevice,
+            srcDevice,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -874,7 +902,16 @@ pub unsafe extern "C" fn cuMemcpyPeer_ptds(
     srcContext: CUcontext,
     ByteCount: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemcpyPeer(dstDevice, dstContext, srcDevice, srcContext, ByteCount) }
+    unsafe {
+        remote::cuMemcpyPeerAsync(
+            dstDevice,
+            dstContext,
+            srcDevice,
+            srcContext,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -917,7 +954,9 @@ pub unsafe extern "C" fn cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2D_v2_ptds(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
-    entry::guard(|| unsafe { special::cuMemcpy2D_v2(pCopy) })
+    entry::guard(|| unsafe {
+        special::cuMemcpy2DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -927,7 +966,9 @@ pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(pCopy: *const CUDA_MEMCPY2D) -> 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2_ptds(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
-    entry::guard(|| unsafe { special::cuMemcpy2DUnaligned_v2(pCopy) })
+    entry::guard(|| unsafe {
+        special::cuMemcpy2DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -954,7 +995,9 @@ pub unsafe extern "C" fn cuMemcpy3D_v2(pCopy: *const CUDA_MEMCPY3D) -> CUresult 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy3D_v2_ptds(pCopy: *const CUDA_MEMCPY3D) -> CUresult {
-    entry::guard(|| unsafe { special::cuMemcpy3D_v2(pCopy) })
+    entry::guard(|| unsafe {
+        special::cuMemcpy3DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -985,7 +1028,7 @@ pub unsafe extern "C" fn cuMemsetD8_v2_ptds(
     uc: c_uchar,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
+    unsafe { remote::cuMemsetD8Async(dstDevice, uc, N, entry::per_thread(core::ptr::null_mut())) }
 }
 
 #[unsafe(no_mangle)]
@@ -1003,7 +1046,7 @@ pub unsafe extern "C" fn cuMemsetD16_v2_ptds(
     us: c_ushort,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD16_v2(dstDevice, us, N) }
+    unsafe { remote::cuMemsetD16Async(dstDevice, us, N, entry::per_thread(core::ptr::null_mut())) }
 }
 
 #[unsafe(no_mangle)]
@@ -1017,7 +1060,7 @@ pub unsafe extern "C" fn cuMemsetD32_v2_ptds(
     ui: c_uint,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD32_v2(dstDevice, ui, N) }
+    unsafe { remote::cuMemsetD32Async(dstDevice, ui, N, entry::per_thread(core::ptr::null_mut())) }
 }
 
 #[unsafe(no_mangle)]
@@ -1102,7 +1145,16 @@ pub unsafe extern "C" fn cuMemsetD2D8_v2_ptds(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD2D8_v2(dstDevice, dstPitch, uc, Width, Height) }
+    unsafe {
+        remote::cuMemsetD2D8Async(
+            dstDevice,
+            dstPitch,
+            uc,
+            Width,
+            Height,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -1124,7 +1176,16 @@ pub unsafe extern "C" fn cuMemsetD2D16_v2_ptds(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD2D16_v2(dstDevice, dstPitch, us, Width, Height) }
+    unsafe {
+        remote::cuMemsetD2D16Async(
+            dstDevice,
+            dstPitch,
+            us,
+            Width,
+            Height,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -1146,7 +1207,16 @@ pub unsafe extern "C" fn cuMemsetD2D32_v2_ptds(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD2D32_v2(dstDevice, dstPitch, ui, Width, Height) }
+    unsafe {
+        remote::cuMemsetD2D32Async(
+            dstDevice,
+            dstPitch,
+            ui,
+            Width,
+            Height,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    }
 }
 
 #[unsafe(no_mangle)]

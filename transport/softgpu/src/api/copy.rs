@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::abi::{Answer, In, api, read_bytes};
+use crate::array::Array;
 use crate::command::{Command, Copy};
 use crate::context::{Context, bound};
 use crate::error::INVALID_VALUE;
@@ -80,7 +81,7 @@ impl Sided {
 /// # Errors
 /// Those of the copy functions.
 pub(crate) fn work(given: &Memcpy3D, context: &Context) -> Answer<Work> {
-    let pieces = slices(given)?;
+    let pieces = slices(&in_memory(given)?)?;
     let mut copies = Vec::with_capacity(pieces.len());
     for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
         piece.stay()?;
@@ -167,17 +168,121 @@ fn is_device(address: u64) -> bool {
     memory::find(address).is_some_and(|found| found.kind.on_device())
 }
 
-/// `CU_MEMORYTYPE_HOST`, `_DEVICE` and `_UNIFIED`.
+/// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_ARRAY` and `_UNIFIED`.
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
 const UNIFIED: u32 = 4;
+
+/// An array as a side of a copy: address of its first byte, bytes of a row, and rows of a slice.
+struct ArraySide {
+    base: u64,
+    pitch: usize,
+    height: usize,
+}
+
+/// The array, if the copy of `extent` from `at` (bytes, rows, slices) stays within it.
+fn array_side(array: Handle, at: [usize; 3], extent: [usize; 3]) -> Answer<ArraySide> {
+    let array = Array::of(array)?;
+    let plane = array.plane;
+    let [_, height, depth] = plane.size;
+    let most = [plane.pitch as usize, height as usize, depth as usize];
+    for axis in 0..3 {
+        let end = at[axis].checked_add(extent[axis]);
+        if end.is_none_or(|end| end > most[axis]) {
+            return Err(INVALID_VALUE);
+        }
+    }
+    Ok(ArraySide {
+        base: plane.address,
+        pitch: most[0],
+        height: most[1],
+    })
+}
+
+/// A copy of a rectangle of which arrays may be sides.
+fn copy_flat(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
+    let mut request = *request;
+    let extent = [request.width, request.height, 1];
+    if request.src_type == ARRAY {
+        let at = [request.src_x, request.src_y, 0];
+        let side = array_side(request.src_array, at, extent)?;
+        request.src_type = DEVICE;
+        (request.src_device, request.src_pitch) = (side.base, side.pitch);
+    }
+    if request.dst_type == ARRAY {
+        let at = [request.dst_x, request.dst_y, 0];
+        let side = array_side(request.dst_array, at, extent)?;
+        request.dst_type = DEVICE;
+        (request.dst_device, request.dst_pitch) = (side.base, side.pitch);
+    }
+    copy_2d(&request, stream, is_async)
+}
+
+/// A box whose sides are memory, where they were arrays.
+fn in_memory(request: &Memcpy3D) -> Answer<Memcpy3D> {
+    let mut request = *request;
+    let extent = [request.width, request.height, request.depth];
+    if request.src_type == ARRAY {
+        let at = [request.src_x, request.src_y, request.src_z];
+        let side = array_side(request.src_array, at, extent)?;
+        request.src_type = DEVICE;
+        (request.src_device, request.src_pitch) = (side.base, side.pitch);
+        request.src_height = side.height;
+    }
+    if request.dst_type == ARRAY {
+        let at = [request.dst_x, request.dst_y, request.dst_z];
+        let side = array_side(request.dst_array, at, extent)?;
+        request.dst_type = DEVICE;
+        (request.dst_device, request.dst_pitch) = (side.base, side.pitch);
+        request.dst_height = side.height;
+    }
+    Ok(request)
+}
+
+/// A side of a copy of `width` bytes of one dimension.
+#[derive(Clone, Copy)]
+enum Line {
+    Host(u64),
+    Device(DevicePtr),
+    /// An array, from a byte on.
+    Array(Handle, usize),
+}
+
+fn copy_line(to: Line, from: Line, width: usize, stream: Handle, is_async: bool) -> Answer {
+    let parts = |line: Line| match line {
+        Line::Host(host) => (1, host, 0, 0, 0),
+        Line::Device(device) => (DEVICE, 0, device, 0, 0),
+        Line::Array(array, x) => (ARRAY, 0, 0, array, x),
+    };
+    let (dst_type, dst_host, dst_device, dst_array, dst_x) = parts(to);
+    let (src_type, src_host, src_device, src_array, src_x) = parts(from);
+    let request = Memcpy2D {
+        src_x,
+        src_y: 0,
+        src_type,
+        src_host,
+        src_device,
+        src_array,
+        src_pitch: 0,
+        dst_x,
+        dst_y: 0,
+        dst_type,
+        dst_host,
+        dst_device,
+        dst_array,
+        dst_pitch: 0,
+        width,
+        height: 1,
+    };
+    copy_flat(&request, stream, is_async)
+}
 
 fn rectangle(request: &Memcpy2D) -> Answer<Sided> {
     let side = |kind: u32, host: u64, device: u64| match kind {
         HOST => Ok((host, Side::Host)),
         DEVICE => Ok((device, Side::Device)),
         UNIFIED => Ok((device, Side::Either)),
-        // Arrays (3) are for textures.
         _ => Err(INVALID_VALUE),
     };
     let (to, to_side) = side(request.dst_type, request.dst_host, request.dst_device)?;
@@ -277,7 +382,7 @@ fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
     if is_async && captured(&stream, || work(request, &context))? {
         return Ok(());
     }
-    for sided in slices(request)? {
+    for sided in slices(&in_memory(request)?)? {
         issue(&sided, &context, &stream, is_async)?;
     }
     Ok(())
@@ -374,19 +479,19 @@ api! { TABLE:
 
     /// Copies a rectangle.
     fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds [let stream] (request: In<Memcpy2D>) {
-        copy_2d(&request.get()?, stream, false)
+        copy_flat(&request.get()?, stream, false)
     }
 
     /// Copies a rectangle of any alignment.
     fn cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds [let stream] (request: In<Memcpy2D>) {
-        copy_2d(&request.get()?, stream, false)
+        copy_flat(&request.get()?, stream, false)
     }
 
     /// Copies a rectangle in a stream.
     fn cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz [stream] (
         request: In<Memcpy2D>, stream: Handle,
     ) {
-        copy_2d(&request.get()?, stream, true)
+        copy_flat(&request.get()?, stream, true)
     }
 
     /// Copies a box.
@@ -399,5 +504,59 @@ api! { TABLE:
         request: In<Memcpy3D>, stream: Handle,
     ) {
         copy_3d(&request.get()?, stream, true)
+    }
+
+    /// Copies to an array.
+    fn cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds [let stream] (
+        to: Handle, offset: usize, from: *const c_void, length: usize,
+    ) {
+        let (to, from) = (Line::Array(to, offset), Line::Host(from as u64));
+        copy_line(to, from, length, stream, false)
+    }
+
+    /// Copies to an array in a stream.
+    fn cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz [stream] (
+        to: Handle, offset: usize, from: *const c_void, length: usize, stream: Handle,
+    ) {
+        let (to, from) = (Line::Array(to, offset), Line::Host(from as u64));
+        copy_line(to, from, length, stream, true)
+    }
+
+    /// Copies from an array.
+    fn cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds [let stream] (
+        to: *mut c_void, from: Handle, offset: usize, length: usize,
+    ) {
+        let (to, from) = (Line::Host(to as u64), Line::Array(from, offset));
+        copy_line(to, from, length, stream, false)
+    }
+
+    /// Copies from an array in a stream.
+    fn cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz [stream] (
+        to: *mut c_void, from: Handle, offset: usize, length: usize, stream: Handle,
+    ) {
+        let (to, from) = (Line::Host(to as u64), Line::Array(from, offset));
+        copy_line(to, from, length, stream, true)
+    }
+
+    /// Copies device memory to an array.
+    fn cuMemcpyDtoA_v2, cuMemcpyDtoA_v2_ptds [let stream] (
+        to: Handle, offset: usize, from: DevicePtr, length: usize,
+    ) {
+        copy_line(Line::Array(to, offset), Line::Device(from), length, stream, false)
+    }
+
+    /// Copies an array to device memory.
+    fn cuMemcpyAtoD_v2, cuMemcpyAtoD_v2_ptds [let stream] (
+        to: DevicePtr, from: Handle, offset: usize, length: usize,
+    ) {
+        copy_line(Line::Device(to), Line::Array(from, offset), length, stream, false)
+    }
+
+    /// Copies between arrays.
+    fn cuMemcpyAtoA_v2, cuMemcpyAtoA_v2_ptds [let stream] (
+        to: Handle, to_offset: usize, from: Handle, from_offset: usize, length: usize,
+    ) {
+        let (to, from) = (Line::Array(to, to_offset), Line::Array(from, from_offset));
+        copy_line(to, from, length, stream, false)
     }
 }

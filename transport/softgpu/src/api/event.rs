@@ -110,6 +110,9 @@ api! { TABLE:
         let event = Event::of(event)?;
         refuse(&event)?;
         event.done.wait(event.issued());
+        if let Ok(context) = Context::of(event.context) {
+            context.printed.flush();
+        }
         health(&event)
     }
 

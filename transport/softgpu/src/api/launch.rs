@@ -4,15 +4,15 @@ use std::ffi::c_uint;
 
 use crate::abi::{Answer, In, api};
 use crate::api::event::record;
-use crate::error::NOT_SUPPORTED;
+use crate::cluster;
+use crate::context::bound;
 use crate::event::Event;
 use crate::launch::{Request, Shape, launch};
+use crate::module::Function;
 use crate::types::{Handle, LaunchConfig, PointerArray};
 
-/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`, `_CLUSTER_DIMENSION`, `_PROGRAMMATIC_EVENT` and
-/// `_LAUNCH_COMPLETION_EVENT`.
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`, `_PROGRAMMATIC_EVENT` and `_LAUNCH_COMPLETION_EVENT`.
 const COOPERATIVE: u32 = 2;
-const CLUSTER: u32 = 4;
 const PROGRAMMATIC_EVENT: u32 = 7;
 const COMPLETION_EVENT: u32 = 12;
 
@@ -32,21 +32,17 @@ fn launch_ex(
         attributes.push(attribute);
         match attribute.id {
             COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
-            // Clusters of one block are what every launch has.
-            CLUSTER => {
-                let (xy, z) = (attribute.value[0], attribute.value[1] as u32);
-                if (xy as u32, (xy >> 32) as u32, z) != (1, 1, 1) {
-                    return Err(NOT_SUPPORTED);
-                }
-            }
             // Recorded behind the launch, which is late enough for both.
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
                 Event::of(attribute.value[0])?;
                 events.push(attribute.value[0]);
             }
-            // The others are hints, or order work more loosely than a stream does anyway.
+            // The others but clusters are hints, or order work more loosely than a stream does anyway.
             _ => {}
         }
+    }
+    if config.attribute_count > 0 {
+        cluster::blocks(&config, &Function::of(bound()?.as_ref(), function)?.tuning)?;
     }
     let stream = if per_thread {
         crate::stream::or_per_thread(config.stream)

@@ -6,14 +6,14 @@ use crate::abi::{Answer, In, Name, Out, api};
 use crate::attributes::since;
 use crate::context::{bound, current};
 use crate::error::INVALID_VALUE;
-use crate::image;
+use crate::image::{self, Part};
 use crate::jit::Logs;
 use crate::module::{Function, Kernel, Library};
 use crate::program::Linked;
 use crate::state::state;
 use crate::types::{Device, DevicePtr, Handle};
 
-fn register(out: Out<Handle>, modules: &[String], logs: &Logs) -> Answer {
+fn register(out: Out<Handle>, modules: Vec<Part>, logs: &Logs) -> Answer {
     if out.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -41,7 +41,7 @@ api! { TABLE:
             return Err(INVALID_VALUE);
         }
         let logs = Logs::read(jit_count, jit_options, jit_values);
-        register(library, &image::load(image as u64)?, &logs)
+        register(library, image::load(image as u64)?, &logs)
     }
 
     /// Loads an image from a file for all contexts.
@@ -53,7 +53,7 @@ api! { TABLE:
         let _ = (options, values, count);
         state()?;
         let logs = Logs::read(jit_count, jit_options, jit_values);
-        register(library, &image::parse(&super::module::read_file(path)?)?, &logs)
+        register(library, image::parse(&super::module::read_file(path)?)?, &logs)
     }
 
     /// Unloads a library.

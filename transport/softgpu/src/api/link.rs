@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::abi::{Answer, In, Name, Out, api};
 use crate::context::current;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE};
-use crate::image;
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NO_BINARY_FOR_GPU};
+use crate::image::{self, Part};
 use crate::jit::Logs;
 use crate::program::Linked;
 use crate::registry::{Registry, mint};
@@ -34,7 +34,7 @@ fn find(handle: Handle) -> Answer<Arc<Link>> {
 }
 
 fn add(handle: Handle, bytes: &[u8]) -> Answer {
-    let modules = image::parse(bytes)?;
+    let modules = texts(image::parse(bytes)?)?;
     let link = find(handle)?;
     link.state
         .lock()
@@ -42,6 +42,15 @@ fn add(handle: Handle, bytes: &[u8]) -> Answer {
         .modules
         .extend(modules);
     Ok(())
+}
+
+/// Modules that can be linked: PTX.
+fn texts(parts: Vec<Part>) -> Answer<Vec<String>> {
+    let text = |part| match part {
+        Part::Text(text) => Ok(text),
+        Part::Code(_) => Err(NO_BINARY_FOR_GPU),
+    };
+    parts.into_iter().map(text).collect()
 }
 
 api! { TABLE:
@@ -67,7 +76,7 @@ api! { TABLE:
         if data.is_null() {
             return Err(INVALID_VALUE);
         }
-        let modules = image::load_sized(data as u64, size)?;
+        let modules = texts(image::load_sized(data as u64, size)?)?;
         find(link)?.state.lock().unwrap_or_else(PoisonError::into_inner).modules.extend(modules);
         Ok(())
     }
@@ -85,7 +94,7 @@ api! { TABLE:
         let link = find(link)?;
         let mut state = link.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Told now, not when the image is loaded: a symbol that is missing or defined twice.
-        Linked::build(&state.modules, &link.logs)?;
+        Linked::build_texts(&state.modules, &link.logs)?;
         state.image = image::join(&state.modules).into_bytes();
         state.image.push(0);
         image.put(state.image.as_ptr().cast())?;

@@ -5,6 +5,7 @@
     reason = "the signatures are those of the driver API"
 )]
 
+pub mod array;
 pub mod capture;
 pub mod context;
 pub mod copy;
@@ -24,11 +25,13 @@ pub mod occupancy;
 pub mod pointer;
 pub mod pool;
 pub mod stream;
+pub mod texture;
 
 use crate::abi::Symbol;
 
 /// Every exported function of the driver API.
 pub(crate) static TABLES: &[&[Symbol]] = &[
+    array::TABLE,
     capture::TABLE,
     context::TABLE,
     copy::TABLE,
@@ -48,4 +51,5 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     pointer::TABLE,
     pool::TABLE,
     stream::TABLE,
+    texture::TABLE,
 ];

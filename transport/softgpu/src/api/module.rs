@@ -17,7 +17,7 @@ fn load(out: Out<Handle>, image: *const c_void, logs: Logs) -> Answer {
     if out.is_null() || image.is_null() {
         return Err(INVALID_VALUE);
     }
-    let linked = Linked::build(&image::load(image as u64)?, &logs)?;
+    let linked = Linked::build(image::load(image as u64)?, &logs)?;
     out.put(Module::load(&context, &linked)?.handle)
 }
 
@@ -56,7 +56,7 @@ api! { TABLE:
         if module.is_null() {
             return Err(INVALID_VALUE);
         }
-        let linked = Linked::build(&image::parse(&read_file(path)?)?, &Logs::default())?;
+        let linked = Linked::build(image::parse(&read_file(path)?)?, &Logs::default())?;
         module.put(Module::load(&context, &linked)?.handle)
     }
 

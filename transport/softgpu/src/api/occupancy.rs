@@ -3,7 +3,8 @@
 use std::ffi::{c_int, c_uint};
 
 use crate::abi::{Answer, In, Out, api};
-use crate::attributes::{MAX_THREADS, MULTIPROCESSORS, SHARED_PER_SM, SHARED_RESERVED, WARP};
+use crate::attributes::{MAX_THREADS, SHARED_PER_SM, SHARED_RESERVED, WARP, multiprocessors};
+use crate::cluster;
 use crate::context::bound;
 use crate::error::INVALID_VALUE;
 use crate::module::Function;
@@ -54,7 +55,7 @@ fn potential(
         }
         size = (size - 1) / WARP * WARP;
     }
-    grid.put((best_blocks * MULTIPROCESSORS) as c_int)?;
+    grid.put((best_blocks * multiprocessors()) as c_int)?;
     block.put(best_block as c_int)
 }
 
@@ -106,22 +107,23 @@ api! { TABLE:
         bytes.put(share.saturating_sub(taken).min(most) as usize)
     }
 
-    /// Clusters that run at once: clusters are of one block here.
+    /// Clusters that run at once.
     fn cuOccupancyMaxActiveClusters(
         count: Out<c_int>, function: Handle, config: In<LaunchConfig>,
     ) {
         let (found, config) = (self::function(function)?, config.get()?);
+        let cluster = cluster::blocks(&config, &found.tuning)?;
         let threads = config.block.iter().map(|size| u64::from(*size)).product();
         let fit = blocks(&found, threads, config.shared_bytes.into());
-        count.put((fit * MULTIPROCESSORS) as c_int)
+        count.put((fit * multiprocessors() / cluster) as c_int)
     }
 
-    /// Largest cluster: one block.
+    /// Largest cluster.
     fn cuOccupancyMaxPotentialClusterSize(
         size: Out<c_int>, function: Handle, config: In<LaunchConfig>,
     ) {
-        self::function(function)?;
+        let found = self::function(function)?;
         config.get()?;
-        size.put(1)
+        size.put(cluster::most(&found.tuning) as c_int)
     }
 }

@@ -202,6 +202,8 @@ impl Exec {
         if let Some(capture) = super::capture::of(&stream) {
             return self.capture(&stream, &capture);
         }
+        super::capture::refuse_implicit(&stream)?;
+        context.printed.flush();
         let steps = self.steps();
         self.check_memory(&steps)?;
         let mut numbers = Vec::new();

@@ -8,7 +8,7 @@ use super::{
     device, handle_of, nvml, state,
 };
 use crate::abi::{Name, Out};
-use crate::attributes::{MAJOR, MINOR, MULTIPROCESSORS};
+use crate::attributes::{MAJOR, MINOR, multiprocessors};
 use crate::device::{Device, PCI_DOMAIN};
 
 /// `nvmlPciInfo_t`.
@@ -192,7 +192,7 @@ nvml! {
     /// Multiprocessors times one core each.
     fn nvmlDeviceGetNumGpuCores(handle: DeviceHandle, cores: Out<c_uint>) {
         device(handle)?;
-        Ok(cores.put(MULTIPROCESSORS)?)
+        Ok(cores.put(multiprocessors())?)
     }
 
     /// Width of the memory bus, bits.

@@ -133,6 +133,11 @@ pub(crate) enum Operand {
         base: Base,
         offset: i64,
     },
+    /// `[base, {x, y}]`.
+    Texture {
+        base: Base,
+        coordinates: Vec<Operand>,
+    },
     /// `{a, b}`.
     Vector(Vec<Operand>),
     /// `(a, b)` of a call.

@@ -154,7 +154,7 @@ impl Parser<'_, '_> {
         match self.peek() {
             Kind::Punct('[') => {
                 self.advance();
-                self.memory()
+                self.memory(depth)
             }
             Kind::Punct('{') => {
                 self.advance();
@@ -220,7 +220,7 @@ impl Parser<'_, '_> {
         Ok(out)
     }
 
-    fn memory(&mut self) -> Result<Operand, PtxError> {
+    fn memory(&mut self, depth: u32) -> Result<Operand, PtxError> {
         let (base, offset) = match self.peek() {
             Kind::Word(name) => {
                 self.advance();
@@ -232,6 +232,14 @@ impl Parser<'_, '_> {
             }
             _ => return Err(self.wrong("an address")),
         };
+        if offset == 0 && self.accept(',') {
+            let coordinates = match self.operand(depth + 1)? {
+                Operand::Vector(coordinates) => coordinates,
+                single => vec![single],
+            };
+            self.expect(']')?;
+            return Ok(Operand::Texture { base, coordinates });
+        }
         self.expect(']')?;
         Ok(Operand::Memory { base, offset })
     }

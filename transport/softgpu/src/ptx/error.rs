@@ -114,10 +114,12 @@ pub enum Fault {
         site: Site,
     },
     /// A device-side assertion failed.
-    #[error("assertion failed: {message} in {site}")]
+    #[error("assertion failed: {place}: {expression} in {site}")]
     Assert {
-        /// The expression, file and line as the program gave them.
-        message: String,
+        /// File, line and function as the program gave them.
+        place: String,
+        /// What did not hold, as the program gave it.
+        expression: String,
         /// Where.
         site: Site,
     },

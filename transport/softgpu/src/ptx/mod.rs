@@ -19,6 +19,7 @@ mod parser;
 mod program;
 mod rename;
 mod signature;
+mod texture;
 mod types;
 mod variable;
 
@@ -27,3 +28,4 @@ pub use exec::{Cancel, Launch, Memory, Region, Sink, Stats, launch};
 pub use link::link;
 pub use load::Loaded;
 pub use module::{Entry, Global, Module, Param};
+pub use texture::{AddressMode, Channel, Image, Plane, Texture};

@@ -238,6 +238,10 @@ fn names<'m>(operand: &'m super::ast::Operand, out: &mut Vec<&'m str>) {
         Operand::Memory {
             base: Base::Name(name),
             ..
+        }
+        | Operand::Texture {
+            base: Base::Name(name),
+            ..
         } => out.push(name),
         Operand::Vector(list) | Operand::List(list) => {
             list.iter().for_each(|operand| names(operand, out));

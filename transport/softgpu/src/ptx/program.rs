@@ -78,6 +78,12 @@ pub(crate) enum Op {
     /// A clock into d.
     Clock(ClockKind),
     Fence,
+    /// Reads through the texture whose handle is in slot a.
+    Sample(Box<Sampling>),
+    /// Reads from or writes to the surface whose handle is in slot a.
+    Surface(Box<SurfaceAccess>),
+    /// Asks about the texture or surface whose handle is in slot a; the answer goes to d.
+    Query(Query),
     /// Lets other warps run.
     Pause,
 }
@@ -135,6 +141,69 @@ pub(crate) struct AtomicAccess {
     pub(crate) element: Element,
     pub(crate) offset: u64,
     pub(crate) update: Update,
+}
+
+/// tex and tld4.
+#[derive(Debug)]
+pub(crate) struct Sampling {
+    pub(crate) reading: Reading,
+    /// Coordinates without the layer.
+    pub(crate) axes: u32,
+    /// Coordinates are integers.
+    pub(crate) whole: bool,
+    pub(crate) coordinates: [u32; 3],
+    /// Slot of the layer, or NONE.
+    pub(crate) layer: u32,
+    /// Where the channels go; NONE for one that nobody wants.
+    pub(crate) out: [u32; 4],
+    /// What is read is signed.
+    pub(crate) signed: bool,
+}
+
+/// What of a texture is read.
+#[derive(Debug)]
+pub(crate) enum Reading {
+    /// The largest level.
+    Base,
+    /// The level in this slot.
+    Level(u32),
+    /// The level that these derivatives of the coordinates mean.
+    Gradient([[u32; 3]; 2]),
+    /// This channel of four elements.
+    Gather(usize),
+}
+
+/// suld and sust.
+#[derive(Debug)]
+pub(crate) struct SurfaceAccess {
+    pub(crate) write: bool,
+    /// Slots of x in bytes, y, and z or the layer; NONE for what there is not.
+    pub(crate) coordinates: [u32; 3],
+    /// Bytes of each register.
+    pub(crate) size: u32,
+    pub(crate) count: u32,
+    pub(crate) slots: [u32; 4],
+    pub(crate) beyond: Beyond,
+}
+
+/// What an access beyond a surface does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// Ends the kernel.
+    Trap,
+    /// Is one to the nearest element.
+    Clamp,
+    /// Reads 0, or writes nothing.
+    Zero,
+}
+
+/// txq and suq.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Query {
+    Width,
+    Height,
+    Depth,
+    Levels,
 }
 
 /// Where a value is passed.
@@ -265,6 +334,9 @@ pub(crate) enum Special {
     ReservedShared(u16),
     /// Start of the function's local memory.
     Frame,
+    /// Half of the address of the memory through which the blocks of a cooperative launch wait for
+    /// each other, 0 for other launches: the upper (1) or the lower (2) one.
+    GridWorkspace(u8),
 }
 
 impl Special {
@@ -303,6 +375,9 @@ impl Special {
             "%lanemask_le" => Self::LanesUpTo,
             "%lanemask_gt" => Self::LanesAbove,
             "%lanemask_ge" => Self::LanesFrom,
+            // What cooperative groups read of them (cooperative_groups/details/driver_abi.h).
+            "%envreg1" => Self::GridWorkspace(1),
+            "%envreg2" => Self::GridWorkspace(2),
             "%dynamic_smem_size" => Self::DynamicShared,
             "%total_smem_size" => Self::TotalShared,
             "%reserved_smem_offset_begin" | "%reserved_smem_offset_0" => Self::ReservedShared(0),

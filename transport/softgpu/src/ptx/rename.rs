@@ -67,6 +67,10 @@ fn visit(names: &HashMap<String, String>, operand: &mut Operand) {
         Operand::Memory {
             base: Base::Name(name),
             ..
+        }
+        | Operand::Texture {
+            base: Base::Name(name),
+            ..
         } => rename(names, name),
         Operand::Vector(list) | Operand::List(list) => {
             list.iter_mut().for_each(|operand| visit(names, operand));

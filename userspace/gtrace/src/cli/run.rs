@@ -78,13 +78,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn init_log() {
+    init_log_to(std::io::stderr);
+}
+
+/// As [`init_log`], to another place than standard error.
+pub(super) fn init_log_to<W>(writer: W)
+where
+    W: for<'w> tracing_subscriber::fmt::MakeWriter<'w> + Send + Sync + 'static,
+{
     let filter = tracing_subscriber::EnvFilter::try_from_env("GTRACE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     // Under systemd the journal stamps the lines.
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(writer)
         // A full disk, or a reader that is gone, is no reason to end: it would be told on stderr, by
         // a macro that panics where nothing can be written.
         .log_internal_errors(false)

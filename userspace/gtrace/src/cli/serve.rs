@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use gtrace_server::{Limits, Listen, Options, Supervisor, WorkerCommand, parse_size};
 
-use super::run::init_log;
+use super::run::{init_log, init_log_to};
 use super::{NOT_POSSIBLE, USAGE};
 
 /// Where clients of this host find the server.
@@ -146,7 +146,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// A worker of `gtrace serve`, which gives it its channel.
 pub fn worker() -> ExitCode {
-    init_log();
+    init_log_to(|| gtrace_server::WorkerLog);
     gtrace_server::worker_main()
 }
 

@@ -12,6 +12,7 @@ use gtrace_devices::NvmlClient;
 use gtrace_event::WitnessName;
 
 use crate::bpf::{DRIVER_MODULES, DriverModule, Probes, Tracefs};
+use crate::memory;
 
 /// How long the driver is left alone after somebody began to unload it: time for a tool to ask for
 /// one module after the other, and for a person to try again.
@@ -94,6 +95,10 @@ impl Follower {
         }
         let replaced = self.replaces_syscalls && probes.has(WitnessName::DriverIoctl);
         probes.replace_syscalls(replaced, tracefs);
+        if changes.any {
+            // To load programs took memory for a moment: the verifier's log, the kernel's types.
+            memory::give_back();
+        }
         changes
     }
 

@@ -1,6 +1,7 @@
 //! The steps of the check.
 
 mod ended;
+mod frameworks;
 mod measured;
 mod nvml;
 mod programs;
@@ -79,6 +80,7 @@ pub(super) fn steps(short: bool) -> Vec<Planned> {
     all.push(Planned::new("times", 240, move |place| {
         measured::measured(place, if short { 200 } else { 20_000 })
     }));
+    all.extend(frameworks::planned(short));
     all.push(Planned::new("killed client", 120, ended::client));
     all.push(Planned::new(
         "killed client whose kernel never ends",

@@ -143,6 +143,9 @@ pub(super) fn to_host(
             begun = begin_to_host(exec, from, size(next), when, stream);
             exec.staging.swap();
         }
+        if ends {
+            exec.tell_output()?;
+        }
         exec.put_bytes(&header, &[])?;
         exec.put_staged(sent)?;
         exec.moved += sent;

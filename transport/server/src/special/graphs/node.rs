@@ -270,11 +270,8 @@ fn memcpy(
     match target.place {
         Place::Add { .. } if needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMCPY);
-            // SAFETY: zeros are a value of the copy's parameters.
-            unsafe {
-                general.__bindgen_anon_1.memcpy.copyCtx = of.cast();
-                general.__bindgen_anon_1.memcpy.copyParams = *params;
-            }
+            general.__bindgen_anon_1.memcpy.copyCtx = of.cast();
+            general.__bindgen_anon_1.memcpy.copyParams = *params;
             add_general(exec, target, &mut general)
         }
         Place::Add { graph, after, .. } => by!(
@@ -354,11 +351,8 @@ fn host(exec: &Exec, target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
     match target.place {
         Place::Add { .. } if needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_HOST);
-            // SAFETY: zeros are a value of the parameters.
-            unsafe {
-                general.__bindgen_anon_1.host.fn_ = params.fn_;
-                general.__bindgen_anon_1.host.userData = params.userData;
-            }
+            general.__bindgen_anon_1.host.fn_ = params.fn_;
+            general.__bindgen_anon_1.host.userData = params.userData;
             add_general(exec, target, &mut general)
         }
         Place::Add { graph, after, .. } => by!(
@@ -387,8 +381,7 @@ fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph) -> Result<(), Cod
     match target.place {
         Place::Add { .. } if needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_GRAPH);
-            // SAFETY: zeros are a value of the parameters.
-            unsafe { general.__bindgen_anon_1.graph.graph = graph };
+            general.__bindgen_anon_1.graph.graph = graph;
             add_general(exec, target, &mut general)
         }
         Place::Add {
@@ -434,8 +427,8 @@ fn event(exec: &Exec, target: &mut Target<'_>, handle: u64, record: bool) -> Res
                 true => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
                 false => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
             });
-            // SAFETY: zeros are a value of the parameters; the event is the first of both.
-            unsafe { general.__bindgen_anon_1.eventRecord.event = event };
+            // The event is the first member of both.
+            general.__bindgen_anon_1.eventRecord.event = event;
             add_general(exec, target, &mut general)
         }
         (Place::Add { graph, after, .. }, true) => by!(

@@ -136,6 +136,8 @@ fn special_value(
             same(block.shared.len() as u32 - worker.program.reserved + u32::from(at))
         }
         Special::Frame => same(local),
+        Special::GridWorkspace(1) => same((worker.workspace >> 32) as u32),
+        Special::GridWorkspace(_) => same(worker.workspace as u32),
     }
 }
 

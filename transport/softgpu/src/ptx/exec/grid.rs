@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::super::alu::Lanes;
 use super::super::error::Fault;
 use super::super::load::Loaded;
-use super::super::program::Program;
+use super::super::program::{Program, Special};
 use super::block::{Block, Turn};
 use super::heap::Heap;
 use super::host::{Memory, Reach};
@@ -102,6 +102,8 @@ pub(super) struct Worker<'l> {
     /// Bytes of a thread's stack.
     pub(super) stride: u32,
     pub(super) epoch: Instant,
+    /// Address of the memory through which blocks wait for each other, or 0.
+    pub(super) workspace: u64,
 }
 
 const DEFAULT_STACK: u32 = 16 << 10;
@@ -167,8 +169,33 @@ pub fn launch(
         cancel,
         blocks,
         next: AtomicU64::new(0),
+        workspace: workspace(&kernel.program, launch, loaded.heap())?,
     }
     .run()
+}
+
+/// Bytes of what a cooperative launch gives its blocks to wait for each other: its size, a number
+/// that starts as 0, and room (cooperative_groups/details/driver_abi.h).
+const WORKSPACE: u64 = 16;
+
+/// The workspace of a cooperative launch whose kernel asks for it; 0 for any other.
+fn workspace(program: &Program, launch: &Launch<'_>, heap: &Heap) -> Result<u64, Fault> {
+    let asks = |code: &super::super::program::Code| {
+        let mut specials = code.specials.iter();
+        specials.any(|(_, special)| matches!(special, Special::GridWorkspace(_)))
+    };
+    if !launch.cooperative || !program.functions.iter().any(asks) {
+        return Ok(0);
+    }
+    let address = heap.allocate(WORKSPACE);
+    // The first two words: the size, and a number that starts as 0.
+    if !heap.set(address, WORKSPACE) {
+        return Err(Fault::InvalidLaunch(
+            "no memory is left for the blocks of a cooperative launch to wait for each other"
+                .into(),
+        ));
+    }
+    Ok(address)
 }
 
 struct Grid<'g> {
@@ -179,6 +206,13 @@ struct Grid<'g> {
     cancel: &'g Cancel,
     blocks: u64,
     next: AtomicU64,
+    workspace: u64,
+}
+
+impl Drop for Grid<'_> {
+    fn drop(&mut self) {
+        self.heap.release(self.workspace);
+    }
 }
 
 impl Grid<'_> {
@@ -248,6 +282,7 @@ impl Grid<'_> {
                 .saturating_add(deeper)
                 .next_multiple_of(16),
             epoch: Instant::now(),
+            workspace: self.workspace,
         };
         let outcome = if self.launch.cooperative {
             self.together(&mut worker, stop)

@@ -1,7 +1,7 @@
 //! The heap from which kernels take memory (malloc and free of the device).
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::host::Region;
@@ -13,7 +13,7 @@ const SIZE: u64 = 8 << 20;
 #[derive(Debug, Default)]
 #[repr(align(16))]
 struct Line {
-    _bytes: [AtomicU64; 2],
+    words: [AtomicU64; 2],
 }
 
 /// The heap of a module. Memory that was freed is used again but not given back before the module
@@ -56,6 +56,17 @@ impl Heap {
         };
         state.given.insert(offset, size);
         self.start() + offset
+    }
+
+    /// Sets the eight bytes at the start of what [`Heap::allocate`] gave; false if it gave nothing.
+    pub(super) fn set(&self, address: u64, value: u64) -> bool {
+        let line = address.wrapping_sub(self.start()) / 16;
+        let lines = self.lines.get().map(|lines| &lines[..]).unwrap_or_default();
+        let Some(line) = lines.get(line as usize).filter(|_| address != 0) else {
+            return false;
+        };
+        line.words[0].store(value, Ordering::SeqCst);
+        true
     }
 
     /// Takes memory back; false if `address` was not given out.

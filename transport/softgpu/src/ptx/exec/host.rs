@@ -1,8 +1,10 @@
 //! Global memory: addresses of the device are checked against allocations, then used as pointers.
 #![allow(unsafe_code)] // The one place that reads and writes what kernels point at.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
+use super::super::texture::{Image, Texture};
 use super::heap::Heap;
 
 /// A range of device memory: bytes `start..start + len` of the device lie at `host` of this process.
@@ -28,6 +30,16 @@ pub struct Region {
 pub unsafe trait Memory: Sync {
     /// The region that `address` lies in. Called rarely: the executor keeps the last ones.
     fn region(&self, address: u64) -> Option<Region>;
+
+    /// The texture of a handle, as `cuTexObjectCreate` gave it.
+    fn texture(&self, _handle: u64) -> Option<Arc<Texture>> {
+        None
+    }
+
+    /// The surface of a handle, as `cuSurfObjectCreate` gave it.
+    fn surface(&self, _handle: u64) -> Option<Arc<Image>> {
+        None
+    }
 }
 
 /// Checked pointers into global memory; keeps a few regions, chosen by the instruction that asks.
@@ -35,6 +47,8 @@ pub(super) struct Reach<'m> {
     memory: &'m dyn Memory,
     heap: &'m Heap,
     kept: [Region; Reach::KEPT],
+    texture: Option<(u64, Arc<Texture>)>,
+    surface: Option<(u64, Arc<Image>)>,
     /// The lane whose address was looked at last, for the report of a fault.
     pub(super) lane: usize,
 }
@@ -57,7 +71,33 @@ impl<'m> Reach<'m> {
             memory,
             heap,
             kept: [none; Self::KEPT],
+            texture: None,
+            surface: None,
             lane: 0,
+        }
+    }
+
+    /// The texture of a handle.
+    pub(super) fn texture(&mut self, handle: u64) -> Option<Arc<Texture>> {
+        match &self.texture {
+            Some((kept, texture)) if *kept == handle => Some(Arc::clone(texture)),
+            _ => {
+                let found = self.memory.texture(handle)?;
+                self.texture = Some((handle, Arc::clone(&found)));
+                Some(found)
+            }
+        }
+    }
+
+    /// The surface of a handle.
+    pub(super) fn surface(&mut self, handle: u64) -> Option<Arc<Image>> {
+        match &self.surface {
+            Some((kept, surface)) if *kept == handle => Some(Arc::clone(surface)),
+            _ => {
+                let found = self.memory.surface(handle)?;
+                self.surface = Some((handle, Arc::clone(&found)));
+                Some(found)
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::fragment::{Fragment, State, Warp};
 use super::grid::Worker;
 use super::meet::meet;
 use super::memory::View;
-use super::printf;
+use super::{printf, texture};
 
 /// Instructions that a warp runs before the next one has its turn.
 const SLICE: u64 = 4096;
@@ -193,7 +193,13 @@ impl Run<'_, '_> {
             }
             match &inst.kind {
                 Op::Alu(exec) => exec(regs, &inst.o, active),
-                Op::Load(_) | Op::Store(_) | Op::Atomic(_) | Op::CopyAsync => {
+                Op::Load(_)
+                | Op::Store(_)
+                | Op::Atomic(_)
+                | Op::CopyAsync
+                | Op::Sample(_)
+                | Op::Surface(_)
+                | Op::Query(_) => {
                     if let Err(trouble) = self.memory(inst, regs, active, pc) {
                         return Err((trouble, pc, self.worker.reach.lane as u32));
                     }
@@ -300,6 +306,15 @@ impl Run<'_, '_> {
         active: u32,
         pc: u32,
     ) -> Result<(), Trouble> {
+        let reach = &mut self.worker.reach;
+        match &inst.kind {
+            Op::Sample(sampling) => {
+                return texture::sample(reach, regs, inst, sampling, active, pc);
+            }
+            Op::Surface(access) => return texture::surface(reach, regs, inst, access, active, pc),
+            Op::Query(query) => return texture::query(reach, regs, inst, *query, active),
+            _ => {}
+        }
         let mut view = View {
             reach: &mut self.worker.reach,
             shared: &mut self.block.shared,

@@ -18,6 +18,7 @@ mod interpret;
 mod meet;
 mod memory;
 mod printf;
+mod texture;
 mod update;
 mod warp;
 
@@ -32,7 +33,7 @@ pub(crate) enum Trouble {
     IllegalAddress { address: u64, len: u32, write: bool },
     Misaligned { address: u64, len: u32 },
     Trap,
-    Assert(String),
+    Assert { place: String, expression: String },
     Illegal(&'static str),
     BadCounter,
     StackOverflow,
@@ -53,7 +54,11 @@ impl Trouble {
             },
             Self::Misaligned { address, len } => Fault::Misaligned { address, len, site },
             Self::Trap => Fault::Trap { site },
-            Self::Assert(message) => Fault::Assert { message, site },
+            Self::Assert { place, expression } => Fault::Assert {
+                place,
+                expression,
+                site,
+            },
             Self::Illegal(reason) => Fault::IllegalInstruction {
                 reason: reason.to_owned(),
                 site,

@@ -135,7 +135,10 @@ impl Reader<'_, '_, '_> {
             }
         }
         let [expression, file, function] = out;
-        Trouble::Assert(format!("{file}:{line}: {function}: {expression}"))
+        Trouble::Assert {
+            place: format!("{file}:{line}: {function}"),
+            expression,
+        }
     }
 
     fn local(&mut self, offset: u32, size: u32) -> Result<u64, Trouble> {

@@ -9,6 +9,7 @@ mod modifiers;
 mod movement;
 mod operand;
 mod scope;
+mod texture;
 mod warp;
 
 use std::collections::HashMap;
@@ -17,7 +18,7 @@ use super::alu::{Exec, Operands};
 use super::ast::{Function, Instruction, Statement};
 use super::error::PtxError;
 use super::module::{Module, layout, shared_layout};
-use super::program::{Code, Inst, NONE, Op, Passed, Program, RESERVED_SHARED, Special};
+use super::program::{Code, Inst, NONE, Op, Passed, Program, RESERVED_SHARED, Reading, Special};
 use super::types::window;
 use modifiers::Modifiers;
 use scope::Scopes;
@@ -241,6 +242,20 @@ impl<'m> Lower<'m> {
                 Op::Load(access) | Op::Store(access) => {
                     access.slots.iter_mut().for_each(renumber);
                 }
+                Op::Sample(sampling) => {
+                    sampling.coordinates.iter_mut().for_each(renumber);
+                    sampling.out.iter_mut().for_each(renumber);
+                    renumber(&mut sampling.layer);
+                    match &mut sampling.reading {
+                        Reading::Level(slot) => renumber(slot),
+                        Reading::Gradient(slots) => slots.iter_mut().flatten().for_each(renumber),
+                        Reading::Base | Reading::Gather(_) => {}
+                    }
+                }
+                Op::Surface(access) => {
+                    access.coordinates.iter_mut().for_each(renumber);
+                    access.slots.iter_mut().for_each(renumber);
+                }
                 Op::Call(site) => {
                     // Nothing else holds the site yet.
                     if let Some(site) = std::sync::Arc::get_mut(site) {
@@ -312,6 +327,7 @@ impl<'m> Lower<'m> {
             || self.conversion(instruction, &mut modifiers)?
             || self.memory(instruction, &mut modifiers)?
             || self.control(instruction, &mut modifiers)?
+            || self.texture(instruction, &mut modifiers)?
             || self.warp(instruction, &mut modifiers)?;
         if !done {
             return Err(self.unsupported(instruction, "the instruction"));

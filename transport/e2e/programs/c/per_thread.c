@@ -1,0 +1,90 @@
+// Per-thread default streams, as programs have them that are compiled for them: the functions with the suffixes
+// _ptsz and _ptds. A function of the host that waits keeps a stream busy for as long as is wanted.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "common.h"
+
+#define LEGACY ((CUstream)1)
+#define PER_THREAD ((CUstream)2)
+
+static CUresult (*host_function)(CUstream, CUhostFn, void *);
+static CUresult (*memset_in_stream)(CUdeviceptr, unsigned, size_t, CUstream);
+static CUresult (*synchronize)(CUstream);
+static CUresult (*query)(CUstream);
+static CUresult (*to_device)(CUdeviceptr, const void *, size_t);
+static CUresult (*to_host)(void *, CUdeviceptr, size_t);
+
+static CUcontext context;
+static CUdeviceptr memory;
+static sem_t may_end, is_busy, may_look;
+
+static void *find(const char *symbol) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *function = library ? dlsym(library, symbol) : NULL;
+    REQUIRE(function, "no %s", symbol);
+    return function;
+}
+
+static void wait_in_stream(void *ended) {
+    sem_wait(&may_end);
+    *(int *)ended = 1;
+}
+
+// Keeps its own stream busy until it may end.
+static void *busy(void *ended) {
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(host_function(NULL, wait_in_stream, ended));
+    EXPECT(CUDA_ERROR_NOT_READY, query(NULL));
+    EXPECT(CUDA_ERROR_NOT_READY, cuStreamQuery(PER_THREAD));
+    sem_post(&is_busy);
+    sem_wait(&may_look);
+    CHECK(synchronize(NULL));
+    REQUIRE(*(int *)ended, "the stream was synchronised and its function had not ended");
+    CHECK(query(NULL));
+    return NULL;
+}
+
+int main(void) {
+    host_function = find("cuLaunchHostFunc_ptsz");
+    memset_in_stream = find("cuMemsetD32Async_ptsz");
+    synchronize = find("cuStreamSynchronize_ptsz");
+    query = find("cuStreamQuery_ptsz");
+    to_device = find("cuMemcpyHtoD_v2_ptds");
+    to_host = find("cuMemcpyDtoH_v2_ptds");
+    context = begin();
+    memory = allocate(64);
+    sem_init(&may_end, 0, 0);
+    sem_init(&is_busy, 0, 0);
+    sem_init(&may_look, 0, 0);
+
+    int ended = 0;
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, busy, &ended) == 0, "no thread");
+    sem_wait(&is_busy);
+    // This thread's stream is another one, so nothing of this waits.
+    unsigned value = 0, there = 7;
+    CHECK(query(NULL));
+    CHECK(memset_in_stream(memory, 42, 1, NULL));
+    CHECK(synchronize(NULL));
+    CHECK(to_host(&value, memory, sizeof value));
+    CHECK(to_device(memory + 4, &there, sizeof there));
+    CHECK(to_host(&there, memory, sizeof there));
+    REQUIRE(!ended, "the other thread's stream was waited for");
+    printf("beside a busy stream: %u, %u\n", value, there);
+
+    // What goes through the legacy default stream waits for all of them.
+    CHECK(memset_in_stream(memory, 43, 1, LEGACY));
+    SHOW(cuStreamQuery(LEGACY));
+    SHOW(cuStreamQuery(NULL));
+    sem_post(&may_end);
+    sem_post(&may_look);
+    CHECK(cuStreamSynchronize(NULL));
+    REQUIRE(ended, "the legacy stream did not wait for the thread's");
+    CHECK(cuMemcpyDtoH(&value, memory, sizeof value));
+    pthread_join(thread, NULL);
+    printf("in the legacy stream: %u\n", value);
+    SHOW(cuStreamQuery(NULL));
+    return 0;
+}

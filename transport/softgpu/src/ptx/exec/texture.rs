@@ -1,0 +1,437 @@
+//! tex, tld4, suld and sust: PTX ISA 9.0, sections 9.7.10 and 9.7.11. How a texture is filtered: CUDA C++
+//! Programming Guide, "Texture Fetching".
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::super::alu::half::Half;
+use super::super::alu::{Lanes, each};
+use super::super::program::{Beyond, Inst, NONE, Query, Reading, Sampling, SurfaceAccess};
+use super::super::texture::{AddressMode, Channel, Image, Plane, Texture};
+use super::Trouble;
+use super::host::{Cell as _, Reach};
+
+/// What a kernel reads: the bits of four channels.
+type Texel = [u32; 4];
+
+/// Reads elements of one texture.
+struct Sampler<'s, 'm> {
+    reach: &'s mut Reach<'m>,
+    texture: &'s Texture,
+    hint: u32,
+}
+
+/// Reads a channel of the element at `address`, which was checked to be there: its bits, sign-extended.
+fn channel(kind: Channel, at: super::host::Checked, offset: usize) -> u32 {
+    let order = Ordering::Relaxed;
+    match kind {
+        Channel::U8 => u8::load(at, offset, order) as u32,
+        Channel::S8 => i8::load(at, offset, order) as u32,
+        Channel::U16 | Channel::F16 => u16::load(at, offset, order) as u32,
+        Channel::S16 => i16::load(at, offset, order) as u32,
+        Channel::U32 | Channel::S32 | Channel::F32 => u32::load(at, offset, order) as u32,
+    }
+}
+
+fn illegal(address: u64, len: u32, write: bool) -> Trouble {
+    Trouble::IllegalAddress {
+        address,
+        len,
+        write,
+    }
+}
+
+/// The element that index `at` of `size` means; none for the border.
+fn within(at: i64, size: u32, mode: AddressMode) -> Option<u32> {
+    let size = i64::from(size);
+    let found = match mode {
+        AddressMode::Border => (0..size).contains(&at).then_some(at)?,
+        AddressMode::Clamp => at.clamp(0, size - 1),
+        AddressMode::Wrap => at.rem_euclid(size),
+        AddressMode::Mirror => {
+            let at = at.rem_euclid(2 * size);
+            at.min(2 * size - 1 - at)
+        }
+    };
+    Some(found as u32)
+}
+
+impl Sampler<'_, '_> {
+    /// Whether what is read are fractions or floating-point numbers.
+    fn is_float(&self) -> bool {
+        let kind = self.texture.image.channel;
+        match kind {
+            Channel::F16 | Channel::F32 => true,
+            Channel::U32 | Channel::S32 => false,
+            _ => !self.texture.raw,
+        }
+    }
+
+    fn border(&self) -> Texel {
+        match self.is_float() {
+            true => self.texture.border.map(f32::to_bits),
+            false => self.texture.border.map(|value| value as i32 as u32),
+        }
+    }
+
+    /// How coordinates beyond the image are taken: some ways are for normalised ones alone.
+    fn mode(&self, axis: usize) -> AddressMode {
+        match self.texture.modes[axis] {
+            AddressMode::Wrap | AddressMode::Mirror if !self.texture.normalised => {
+                AddressMode::Clamp
+            }
+            mode => mode,
+        }
+    }
+
+    /// The element at these indices, of which those beyond `axes` are exact.
+    fn element(&mut self, plane: &Plane, at: [i64; 3], axes: usize) -> Result<Texel, Trouble> {
+        let mut place = [0_u32; 3];
+        for axis in 0..3 {
+            let mode = match axis < axes {
+                true => self.mode(axis),
+                // A layer.
+                false => AddressMode::Clamp,
+            };
+            let linear = self.texture.image.linear && axis == 0;
+            let mode = if linear { AddressMode::Border } else { mode };
+            match within(at[axis], plane.size[axis], mode) {
+                Some(found) => place[axis] = found,
+                None if linear => return Ok([0; 4]),
+                None => return Ok(self.border()),
+            }
+        }
+        let image = &self.texture.image;
+        let [x, y, z] = place.map(u64::from);
+        let len = image.element();
+        let address = plane.address + z * plane.slice + y * plane.pitch + x * u64::from(len);
+        let bytes = self
+            .reach
+            .check(address, len.into(), false, self.hint)
+            .ok_or(illegal(address, len, false))?;
+        let mut texel = [0; 4];
+        let size = image.channel.size() as usize;
+        for (number, value) in texel.iter_mut().take(image.channels as usize).enumerate() {
+            let bits = channel(image.channel, bytes, number * size);
+            let whole = bits as i32;
+            let fraction = |most: f32| (whole as f32 / most).max(-1.0).to_bits();
+            *value = match image.channel {
+                Channel::F16 => Half::F16.read(bits as u16).to_bits(),
+                Channel::U8 if !self.texture.raw => fraction(255.0),
+                Channel::S8 if !self.texture.raw => fraction(127.0),
+                Channel::U16 if !self.texture.raw => fraction(65_535.0),
+                Channel::S16 if !self.texture.raw => fraction(32_767.0),
+                _ => bits,
+            };
+        }
+        Ok(texel)
+    }
+
+    /// Coordinates in elements.
+    fn scaled(&self, plane: &Plane, at: [f32; 3], axes: usize) -> [f32; 3] {
+        let mut scaled = at;
+        if self.texture.normalised {
+            for axis in 0..axes {
+                scaled[axis] *= plane.size[axis] as f32;
+            }
+        }
+        scaled
+    }
+
+    /// Reads a level at these coordinates, of which `axes` are not layers.
+    fn level(&mut self, plane: &Plane, at: [f32; 3], axes: usize) -> Result<Texel, Trouble> {
+        let at = self.scaled(plane, at, axes);
+        if !(self.texture.linear && self.is_float()) {
+            return self.element(plane, at.map(|value| value.floor() as i64), axes);
+        }
+        let mut base = at.map(|value| value as i64);
+        let mut weights = [0.0_f32; 3];
+        for axis in 0..axes {
+            let shifted = at[axis] - 0.5;
+            base[axis] = shifted.floor() as i64;
+            // Fixed point with 8 bits behind the point.
+            weights[axis] = ((shifted - shifted.floor()) * 256.0).round() / 256.0;
+        }
+        let mut sum = [0.0_f32; 4];
+        for corner in 0..1_usize << axes {
+            let (mut place, mut weight) = (base, 1.0);
+            for axis in 0..axes {
+                let upper = corner >> axis & 1 == 1;
+                place[axis] += i64::from(upper);
+                weight *= match upper {
+                    true => weights[axis],
+                    false => 1.0 - weights[axis],
+                };
+            }
+            // What has no weight need not be a number.
+            if weight == 0.0 {
+                continue;
+            }
+            let texel = self.element(plane, place, axes)?;
+            for (sum, bits) in sum.iter_mut().zip(texel) {
+                *sum += weight * f32::from_bits(bits);
+            }
+        }
+        Ok(sum.map(f32::to_bits))
+    }
+
+    /// Reads at a level of detail.
+    fn at_level(&mut self, lod: f32, at: [f32; 3], axes: usize) -> Result<Texel, Trouble> {
+        let texture = self.texture;
+        let last = texture.image.levels.len() - 1;
+        let [least, most] = texture.levels;
+        let lod = (lod + texture.bias).min(most).max(least);
+        let lod = lod.clamp(0.0, last as f32);
+        if !texture.between_levels {
+            let nearest = ((lod + 0.5).floor() as usize).min(last);
+            return self.level(&texture.image.levels[nearest], at, axes);
+        }
+        let lower = lod.floor() as usize;
+        let weight = ((lod - lod.floor()) * 256.0).round() / 256.0;
+        let first = self.level(&texture.image.levels[lower], at, axes)?;
+        if weight == 0.0 || lower == last || !self.is_float() {
+            return Ok(first);
+        }
+        let second = self.level(&texture.image.levels[lower + 1], at, axes)?;
+        let mut texel = [0; 4];
+        for (at, value) in texel.iter_mut().enumerate() {
+            let (a, b) = (f32::from_bits(first[at]), f32::from_bits(second[at]));
+            *value = (a * (1.0 - weight) + b * weight).to_bits();
+        }
+        Ok(texel)
+    }
+
+    /// One channel of the four elements that a linear filter would take.
+    fn gather(&mut self, component: usize, at: [f32; 3], axes: usize) -> Result<Texel, Trouble> {
+        let plane = self.texture.image.levels[0];
+        let at = self.scaled(&plane, at, 2);
+        let [x, y] = [at[0] - 0.5, at[1] - 0.5].map(|value| value.floor() as i64);
+        let z = at[2] as i64;
+        let mut texel = [0; 4];
+        for (value, (x, y)) in
+            texel
+                .iter_mut()
+                .zip([(x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y)])
+        {
+            *value = self.element(&plane, [x, y, z], axes)?[component];
+        }
+        Ok(texel)
+    }
+}
+
+/// The level of detail at which neighbouring threads read neighbouring elements.
+fn detail(size: [u32; 3], gradients: [[f32; 3]; 2], axes: usize) -> f32 {
+    let length = |gradient: [f32; 3]| {
+        let parts = (0..axes).map(|axis| gradient[axis] * size[axis] as f32);
+        parts.map(|part| part * part).sum::<f32>().sqrt()
+    };
+    length(gradients[0]).max(length(gradients[1])).log2()
+}
+
+fn float(regs: &[Lanes], slot: u32, lane: usize) -> f32 {
+    f32::from_bits(regs[slot as usize].0[lane] as u32)
+}
+
+/// Reads through a texture.
+pub(super) fn sample(
+    reach: &mut Reach<'_>,
+    regs: &mut [Lanes],
+    inst: &Inst,
+    sampling: &Sampling,
+    mask: u32,
+    hint: u32,
+) -> Result<(), Trouble> {
+    let axes = sampling.axes as usize;
+    for lane in 0..32 {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        reach.lane = lane;
+        let handle = regs[inst.o.a as usize].0[lane];
+        let texture = reach.texture(handle).ok_or(illegal(handle, 8, false))?;
+        let mut sampler = Sampler {
+            reach: &mut *reach,
+            texture: &texture,
+            hint,
+        };
+        let mut exact = [0_i64; 3];
+        let mut at = [0.0_f32; 3];
+        for axis in 0..axes {
+            let slot = sampling.coordinates[axis];
+            match sampling.whole {
+                true => exact[axis] = i64::from(regs[slot as usize].0[lane] as i32),
+                false => at[axis] = float(regs, slot, lane),
+            }
+        }
+        if sampling.layer != NONE {
+            // Behind the axes: rows of an image of one dimension are not its layers.
+            let layer = regs[sampling.layer as usize].0[lane] as u32;
+            (exact[2], at[2]) = (layer.into(), layer as f32);
+        }
+        let size = texture.image.levels[0].size;
+        let three = |slots: &[u32; 3]| {
+            let mut out = [0.0; 3];
+            for axis in 0..axes {
+                out[axis] = float(regs, slots[axis], lane);
+            }
+            out
+        };
+        let texel = match &sampling.reading {
+            Reading::Base if sampling.whole => {
+                let plane = texture.image.levels[0];
+                sampler.element(&plane, exact, axes)?
+            }
+            Reading::Level(slot) if sampling.whole => {
+                let level = regs[*slot as usize].0[lane] as u32 as usize;
+                let levels = &texture.image.levels;
+                let plane = levels[level.min(levels.len() - 1)];
+                sampler.element(&plane, exact, axes)?
+            }
+            Reading::Base => sampler.at_level(0.0, at, axes)?,
+            Reading::Level(slot) => {
+                let lod = float(regs, *slot, lane);
+                sampler.at_level(lod, at, axes)?
+            }
+            Reading::Gradient(slots) => {
+                let lod = detail(size, [three(&slots[0]), three(&slots[1])], axes);
+                sampler.at_level(lod, at, axes)?
+            }
+            Reading::Gather(component) => sampler.gather(*component, at, axes)?,
+        };
+        for (slot, bits) in sampling.out.iter().zip(texel) {
+            if *slot != NONE {
+                regs[*slot as usize].0[lane] = match sampling.signed {
+                    true => bits as i32 as i64 as u64,
+                    false => bits.into(),
+                };
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Answers txq and suq.
+pub(super) fn query(
+    reach: &mut Reach<'_>,
+    regs: &mut [Lanes],
+    inst: &Inst,
+    query: Query,
+    mask: u32,
+) -> Result<(), Trouble> {
+    for lane in 0..32 {
+        if mask >> lane & 1 == 0 {
+            continue;
+        }
+        reach.lane = lane;
+        let handle = regs[inst.o.a as usize].0[lane];
+        let image = match reach.texture(handle) {
+            Some(texture) => Arc::new(texture.image.clone()),
+            None => reach.surface(handle).ok_or(illegal(handle, 8, false))?,
+        };
+        let [width, height, depth] = image.levels[0].size;
+        regs[inst.o.d as usize].0[lane] = u64::from(match query {
+            Query::Width => width,
+            Query::Height => height,
+            Query::Depth => depth,
+            Query::Levels => image.levels.len() as u32,
+        });
+    }
+    Ok(())
+}
+
+/// Where an access to a surface leads: its address, or `None` for one that is left out.
+fn place(
+    image: &Image,
+    access: &SurfaceAccess,
+    (x, y, z): (i64, i64, i64),
+) -> Result<Option<u64>, Trouble> {
+    let plane = &image.levels[0];
+    let len = i64::from(access.size * access.count);
+    let row = i64::from(plane.size[0]) * i64::from(image.element());
+    let [_, height, depth] = plane.size.map(i64::from);
+    let is_within = x >= 0 && x + len <= row && (0..height).contains(&y) && (0..depth).contains(&z);
+    let (x, y, z) = match access.beyond {
+        _ if is_within => (x, y, z),
+        Beyond::Trap => return Err(Trouble::Trap),
+        Beyond::Zero => return Ok(None),
+        Beyond::Clamp => (
+            x.clamp(0, (row - len).max(0)),
+            y.clamp(0, height - 1),
+            z.clamp(0, depth - 1),
+        ),
+    };
+    let offset = z as u64 * plane.slice + y as u64 * plane.pitch + x as u64;
+    let address = plane.address + offset;
+    match x % len {
+        0 => Ok(Some(address)),
+        _ => Err(Trouble::Misaligned {
+            address,
+            len: len as u32,
+        }),
+    }
+}
+
+/// Reads from or writes to a surface.
+pub(super) fn surface(
+    reach: &mut Reach<'_>,
+    regs: &mut [Lanes],
+    inst: &Inst,
+    access: &SurfaceAccess,
+    mask: u32,
+    hint: u32,
+) -> Result<(), Trouble> {
+    let (order, size, write) = (Ordering::Relaxed, access.size, access.write);
+    let mut outcome = Ok(());
+    each(mask, |lane| {
+        let mut one = || {
+            reach.lane = lane;
+            let handle = regs[inst.o.a as usize].0[lane];
+            let image = reach.surface(handle).ok_or(illegal(handle, 8, write))?;
+            let at = |slot: u32| match slot {
+                NONE => 0,
+                slot => i64::from(regs[slot as usize].0[lane] as i32),
+            };
+            let [x, y, z] = access.coordinates.map(at);
+            let found = place(&image, access, (x, y, z))?;
+            let len = size * access.count;
+            let bytes = match found {
+                None => None,
+                Some(address) => Some(
+                    reach
+                        .check(address, len.into(), write, hint)
+                        .ok_or(illegal(address, len, write))?,
+                ),
+            };
+            for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
+                if *slot == NONE {
+                    continue;
+                }
+                let offset = part * size as usize;
+                let value = &mut regs[*slot as usize].0[lane];
+                match (write, bytes) {
+                    (true, None) => {}
+                    (false, None) => *value = 0,
+                    (true, Some(at)) => match size {
+                        1 => u8::store(at, offset, *value, order),
+                        2 => u16::store(at, offset, *value, order),
+                        4 => u32::store(at, offset, *value, order),
+                        _ => u64::store(at, offset, *value, order),
+                    },
+                    (false, Some(at)) => {
+                        *value = match size {
+                            1 => u8::load(at, offset, order),
+                            2 => u16::load(at, offset, order),
+                            4 => u32::load(at, offset, order),
+                            _ => u64::load(at, offset, order),
+                        };
+                    }
+                }
+            }
+            Ok(())
+        };
+        if outcome.is_ok() {
+            outcome = one();
+        }
+    });
+    outcome
+}
