@@ -135,7 +135,7 @@ static void nodes_and_edges(void) {
     unsigned few = 10;
     void *fewer[] = {&a, &b, &c, &few};
     CUDA_KERNEL_NODE_PARAMS sum = add_of(fewer);
-    CHECK(cuMemsetD8(c, 0, BYTES));
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
     CHECK(cuGraphExecKernelNodeSetParams(exec, nodes[2], &sum));
     memset(result, 0, BYTES);
     launch(exec);
@@ -143,7 +143,7 @@ static void nodes_and_edges(void) {
     unsigned enabled = 9;
     CHECK(cuGraphNodeSetEnabled(exec, nodes[2], 0));
     CHECK(cuGraphNodeGetEnabled(exec, nodes[2], &enabled));
-    CHECK(cuMemsetD8(c, 0, BYTES));
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
     launch(exec);
     printf("enabled: %u, and so nothing: %g\n", enabled, elsewhere[1]);
 
@@ -278,7 +278,7 @@ static void conditional(void) {
     CUgraphExec exec;
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     for (int round = 0; round < 2; round++) {
-        CHECK(cuMemsetD8(c, 0, 4));
+        CHECK(cuMemsetD8Async(c, 0, 4, stream));
         launch(exec);
         CHECK(cuMemcpyDtoH(&counter, c, 4));
         printf("while: %u rounds\n", counter);
@@ -305,7 +305,7 @@ static void conditional(void) {
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     for (unsigned i = 0; i < 4; i++) {
         CHECK(cuMemcpyHtoD(a, &i, 4));
-        CHECK(cuMemsetD8(c, 0, 4));
+        CHECK(cuMemsetD8Async(c, 0, 4, stream));
         launch(exec);
         CHECK(cuMemcpyDtoH(&counter, c, 4));
         printf("switch %u: %u\n", i, counter);
