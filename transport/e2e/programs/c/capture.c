@@ -45,6 +45,7 @@ static void plain(void) {
     CHECK(cuMemcpyHtoD(a, host, BYTES));
     CHECK(cuMemcpyHtoD(b, host, BYTES));
     CHECK(cuMemsetD8Async(c, 0xee, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
     printf("capturing before: %d\n", status_of(stream));
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     printf("capturing: %d, another stream: %d\n", status_of(stream), status_of(other));
