@@ -116,6 +116,14 @@ fn devices_visible() {
 }
 
 #[test]
+fn replays() {
+    Case::c("replay").same_everywhere();
+    let copies = Case::c("replay").arguments(&["5", "copies"]);
+    let output = copies.same_everywhere();
+    assert!(output.starts_with("5 launches"), "{output}");
+}
+
+#[test]
 fn launches_that_block() {
     let blocking = Case::c("blocking")
         .client("CUDA_LAUNCH_BLOCKING", "1")

@@ -10,6 +10,10 @@ crate::describe! {
     one_way(client) cuGraphDestroy(hGraph: destroy(Graph));
     waiting cuGraphGetId(hGraph: handle(Graph), graphId: out);
     waiting cuGraphExecGetId(hGraphExec: handle(GraphExec), graphId: out);
+    one_way cuGraphAddEmptyNode(
+        phGraphNode: mint(GraphNode), hGraph: handle(Graph),
+        dependencies: handles(GraphNode)[numDependencies], numDependencies: value,
+    );
     waiting cuGraphGetNodes(
         hGraph: handle(Graph), nodes: out_handles(GraphNode)[*numNodes]?, numNodes: inout,
     );
@@ -81,9 +85,6 @@ crate::describe! {
     one_way cuGraphKernelNodeCopyAttributes(dst: handle(GraphNode), src: handle(GraphNode));
 
     // They travel as `gtrace.graph.node`.
-    local cuGraphAddEmptyNode(
-        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
-    );
     local cuGraphAddKernelNode(
         phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
         nodeParams: special,

@@ -868,6 +868,10 @@ pub struct Driver {
     pub cuGraphGetId: Option<unsafe extern "C" fn(CUgraph, *mut c_uint) -> CUresult>,
     /// `cuGraphExecGetId`
     pub cuGraphExecGetId: Option<unsafe extern "C" fn(CUgraphExec, *mut c_uint) -> CUresult>,
+    /// `cuGraphAddEmptyNode`
+    pub cuGraphAddEmptyNode: Option<
+        unsafe extern "C" fn(*mut CUgraphNode, CUgraph, *const CUgraphNode, usize) -> CUresult,
+    >,
     /// `cuGraphGetNodes`
     pub cuGraphGetNodes:
         Option<unsafe extern "C" fn(CUgraph, *mut CUgraphNode, *mut usize) -> CUresult>,
@@ -1000,10 +1004,6 @@ pub struct Driver {
     /// `cuGraphKernelNodeCopyAttributes`
     pub cuGraphKernelNodeCopyAttributes:
         Option<unsafe extern "C" fn(CUgraphNode, CUgraphNode) -> CUresult>,
-    /// `cuGraphAddEmptyNode`
-    pub cuGraphAddEmptyNode: Option<
-        unsafe extern "C" fn(*mut CUgraphNode, CUgraph, *const CUgraphNode, usize) -> CUresult,
-    >,
     /// `cuGraphAddKernelNode`
     pub cuGraphAddKernelNode: Option<
         unsafe extern "C" fn(
@@ -2229,6 +2229,9 @@ impl Driver {
             cuGraphExecGetId: unsafe { library.get(c"cuGraphExecGetId".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuGraphAddEmptyNode: unsafe { library.get(c"cuGraphAddEmptyNode".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuGraphGetNodes: unsafe { library.get(c"cuGraphGetNodes".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -2352,9 +2355,6 @@ impl Driver {
             }
             .ok()
             .map(|symbol| *symbol),
-            cuGraphAddEmptyNode: unsafe { library.get(c"cuGraphAddEmptyNode".to_bytes_with_nul()) }
-                .ok()
-                .map(|symbol| *symbol),
             cuGraphAddKernelNode: unsafe {
                 library.get(c"cuGraphAddKernelNode".to_bytes_with_nul())
             }
@@ -2813,6 +2813,7 @@ const OP_cuGraphClone: u32 = op_id("cuGraphClone");
 const OP_cuGraphDestroy: u32 = op_id("cuGraphDestroy");
 const OP_cuGraphGetId: u32 = op_id("cuGraphGetId");
 const OP_cuGraphExecGetId: u32 = op_id("cuGraphExecGetId");
+const OP_cuGraphAddEmptyNode: u32 = op_id("cuGraphAddEmptyNode");
 const OP_cuGraphGetNodes: u32 = op_id("cuGraphGetNodes");
 const OP_cuGraphGetRootNodes: u32 = op_id("cuGraphGetRootNodes");
 const OP_cuGraphGetEdges: u32 = op_id("cuGraphGetEdges");
@@ -3064,6 +3065,7 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuGraphDestroy => cuGraphDestroy(exec, r, w),
         OP_cuGraphGetId => cuGraphGetId(exec, r, w),
         OP_cuGraphExecGetId => cuGraphExecGetId(exec, r, w),
+        OP_cuGraphAddEmptyNode => cuGraphAddEmptyNode(exec, r, w),
         OP_cuGraphGetNodes => cuGraphGetNodes(exec, r, w),
         OP_cuGraphGetRootNodes => cuGraphGetRootNodes(exec, r, w),
         OP_cuGraphGetEdges => cuGraphGetEdges(exec, r, w),
@@ -6554,6 +6556,54 @@ fn cuGraphExecGetId(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Resu
     let status = unsafe { call(real_hGraphExec, &raw mut graphId) };
     if status == CUDA_SUCCESS {
         unsafe { wire::put(w, &raw const graphId, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphAddEmptyNode(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let phGraphNode = r.u64()?;
+    let hGraph = r.u64()?;
+    let dependencies: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let numDependencies: usize = Scalar::take(r)?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::GraphNode, phGraphNode) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if dependencies.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("dependencies", dependencies.len()).into());
+    }
+    let mut real_dependencies = Vec::with_capacity(dependencies.len());
+    for handle in dependencies {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_dependencies.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    let mut made_phGraphNode: CUgraphNode = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuGraphAddEmptyNode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            &raw mut made_phGraphNode,
+            real_hGraph,
+            real_dependencies.as_mut_ptr(),
+            numDependencies,
+        )
+    };
+    if status == 0 {
+        exec.handles.insert_child(
+            Kind::GraphNode,
+            phGraphNode,
+            made_phGraphNode.cast(),
+            hGraph,
+        );
     }
     Ok(status.cast_signed())
 }

@@ -3050,6 +3050,16 @@ pub unsafe extern "C" fn cuGraphExecGetId(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddEmptyNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    unsafe { remote::cuGraphAddEmptyNode(phGraphNode, hGraph, dependencies, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphGetNodes(
     hGraph: CUgraph,
     nodes: *mut CUgraphNode,
@@ -3293,18 +3303,6 @@ pub unsafe extern "C" fn cuGraphKernelNodeCopyAttributes(
     src: CUgraphNode,
 ) -> CUresult {
     unsafe { remote::cuGraphKernelNodeCopyAttributes(dst, src) }
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddEmptyNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-) -> CUresult {
-    entry::guard(|| unsafe {
-        local::cuGraphAddEmptyNode(phGraphNode, hGraph, dependencies, numDependencies)
-    })
 }
 
 #[unsafe(no_mangle)]

@@ -288,11 +288,10 @@ pub(crate) unsafe fn cuGraphMemsetNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_MEMSET_NODE_PARAMS,
 ) -> CUresult {
-    // SAFETY: parameters of the program.
     done(|| {
-        set(in_graph(hNode), unsafe {
-            nodes::memset(nodeParams, std::ptr::null_mut())
-        }?)
+        // SAFETY: parameters of the program.
+        let work = unsafe { nodes::memset(nodeParams, std::ptr::null_mut()) }?;
+        set(in_graph(hNode), work)
     })
 }
 
@@ -361,11 +360,10 @@ pub(crate) unsafe fn cuGraphExecMemsetNodeSetParams(
     memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
     ctx: CUcontext,
 ) -> CUresult {
-    // SAFETY: parameters of the program.
     done(|| {
-        set(target!(hGraphExec, hNode), unsafe {
-            nodes::memset(memsetParams, ctx)
-        }?)
+        // SAFETY: parameters of the program.
+        let work = unsafe { nodes::memset(memsetParams, ctx) }?;
+        set(target!(hGraphExec, hNode), work)
     })
 }
 

@@ -158,8 +158,8 @@ fn place(
     let bytes = extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
     let mut address = 0;
-    // SAFETY: a local variable.
     relaxed(session, || {
+        // SAFETY: a local variable.
         check(unsafe { memory::cuMemAlloc_v2(&raw mut address, bytes) })
     })?;
     Ok(Some(Arc::new(Staging {

@@ -240,14 +240,24 @@ fn launch_with(
         // SAFETY: a handle.
         check(unsafe { remote::cuStreamSynchronize(stream) })?;
     }
-    copies::send(session, held.copies.iter(), copy::stream(stream))?;
+    let plans = plan::of(session, &held.functions);
+    let first = held
+        .copies
+        .iter()
+        .filter(|copy| !plans.iter().any(|plan| plan.sends(copy)));
+    copies::send(session, first, copy::stream(stream))?;
     functions.expect(session, held.functions.len())?;
     let launched = launch();
     if launched.is_err() {
         functions.expect_no_more(held.functions.len());
     }
     launched?;
-    copies::receive(session, held.copies.iter(), copy::stream(stream))
+    // What came before a function is there when that runs, and the function may have changed it.
+    let last = held
+        .copies
+        .iter()
+        .filter(|copy| !plans.iter().any(|plan| plan.receives(copy)));
+    copies::receive(session, last, copy::stream(stream))
 }
 
 pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {

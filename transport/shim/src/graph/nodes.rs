@@ -84,12 +84,11 @@ pub(super) fn tell(session: &'static Session, call: &NodeCall<'_>) -> Result<(),
     })
 }
 
+/// What reads the answer to a call.
+type Read<'a> = &'a mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>;
+
 /// Adds a node: by a call that is awaited if `read` is given.
-fn add(
-    wanted: &Wanted,
-    work: NodeWork<'_>,
-    read: Option<&mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>>,
-) -> Result<u64, CUresult> {
+fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Result<u64, CUresult> {
     let session = session::cuda()?;
     let (node, place) = wanted.place()?;
     let call = NodeCall { place, work };
@@ -290,16 +289,6 @@ macro_rules! wanted {
             count: $count,
         }
     };
-}
-
-pub(crate) unsafe fn cuGraphAddEmptyNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    done(|| add_plain(&wanted, NodeWork::Empty))
 }
 
 /// The newer structure of parameters.

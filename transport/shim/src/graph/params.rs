@@ -71,8 +71,9 @@ pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Res
         }
         cuda::CU_GRAPH_NODE_TYPE_MEMSET => {
             let memset = member!(params, memset);
-            // SAFETY: a structure of the program.
-            let work = unsafe { nodes::memset(&raw const *&fill(memset), memset.ctx) }?;
+            let params = fill(memset);
+            // SAFETY: a local variable.
+            let work = unsafe { nodes::memset(&raw const params, memset.ctx) }?;
             nodes::add_plain(wanted, work)
         }
         cuda::CU_GRAPH_NODE_TYPE_HOST => {
@@ -137,10 +138,10 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
         }
         cuda::CU_GRAPH_NODE_TYPE_MEMSET => {
             let memset = member!(params, memset);
-            // SAFETY: a structure of the program.
-            change::set(target, unsafe {
-                nodes::memset(&raw const *&fill(memset), memset.ctx)
-            }?)
+            let params = fill(memset);
+            // SAFETY: a local variable.
+            let work = unsafe { nodes::memset(&raw const params, memset.ctx) }?;
+            change::set(target, work)
         }
         cuda::CU_GRAPH_NODE_TYPE_HOST => {
             let host = member!(params, host);
@@ -322,7 +323,9 @@ pub(crate) unsafe fn cuGraphNodeGetParams(
             cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
                 let own = kernel::params(session, node)?;
                 // SAFETY: the same members in the same order.
-                *member!(params, kernel) = unsafe { mem::transmute(own) };
+                *member!(params, kernel) = unsafe {
+                    mem::transmute::<CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3>(own)
+                };
             }
             cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
                 member!(params, memcpy).copyParams = copy_params(session, node)?;
@@ -360,7 +363,11 @@ pub(crate) unsafe fn cuGraphNodeGetParams(
             cuda::CU_GRAPH_NODE_TYPE_MEM_ALLOC => {
                 let own = memory_params(session, node)?;
                 // SAFETY: the same members in the same order.
-                *member!(params, alloc) = unsafe { mem::transmute(own) };
+                *member!(params, alloc) = unsafe {
+                    mem::transmute::<CUDA_MEM_ALLOC_NODE_PARAMS, cuda::CUDA_MEM_ALLOC_NODE_PARAMS_v2>(
+                        own,
+                    )
+                };
             }
             cuda::CU_GRAPH_NODE_TYPE_MEM_FREE => {
                 let address = &raw mut member!(params, free).dptr;

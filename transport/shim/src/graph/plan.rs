@@ -58,6 +58,16 @@ impl Plan {
         })
     }
 
+    /// Whether the function is followed by this copy, which then takes what the function left.
+    pub(super) fn sends(&self, copy: &HostCopy) -> bool {
+        self.after.iter().any(|own| own.is_same(copy))
+    }
+
+    /// Whether the function is preceded by this copy.
+    pub(super) fn receives(&self, copy: &HostCopy) -> bool {
+        self.before.iter().any(|own| own.is_same(copy))
+    }
+
     /// A stream of this thread that waits for no other: that of the graph waits for the function.
     fn stream(&self) -> Result<u64, CUresult> {
         thread_local! {
@@ -72,6 +82,13 @@ impl Plan {
         STREAMS.with_borrow_mut(|all| all.insert(self.context, number(stream)));
         Ok(number(stream))
     }
+}
+
+/// The plans of functions.
+pub(super) fn of(session: &Session, functions: &[u64]) -> Vec<Arc<Plan>> {
+    let plans = lock(&session.state.graphs.plans);
+    let own = functions.iter().filter_map(|ticket| plans.get(ticket));
+    own.cloned().collect()
 }
 
 /// A node copies something else where its graph was instantiated, and so do the plans of the functions

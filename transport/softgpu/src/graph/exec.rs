@@ -113,7 +113,7 @@ pub(crate) fn visit(steps: &[Step], see: &mut impl FnMut(&Step)) {
     }
 }
 
-fn find<'a>(steps: &'a mut [Step], node: u64) -> Option<&'a mut Step> {
+fn find(steps: &mut [Step], node: u64) -> Option<&mut Step> {
     for step in steps {
         if step.node == node {
             return Some(step);

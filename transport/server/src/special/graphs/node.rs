@@ -15,9 +15,9 @@ use gtrace_cuda::types::driver::{
     CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
     CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
     CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
-    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_FREE_NODE_PARAMS,
-    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData, CUgraphExec, CUgraphNode,
-    CUgraphNodeParams, CUmemAccessDesc,
+    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2,
+    CUDA_MEM_FREE_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData,
+    CUgraphExec, CUgraphNode, CUgraphNodeParams, CUmemAccessDesc,
 };
 use gtrace_protocol::{Reader, Writer};
 
@@ -496,7 +496,9 @@ fn allocate(
         Place::Add { .. } if needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
             // SAFETY: both have the same members.
-            general.__bindgen_anon_1.alloc = unsafe { mem::transmute(params) };
+            general.__bindgen_anon_1.alloc = unsafe {
+                mem::transmute::<CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2>(params)
+            };
             add_general(exec, target, &mut general)?;
             // SAFETY: the same member was written.
             params.dptr = unsafe { general.__bindgen_anon_1.alloc.dptr };

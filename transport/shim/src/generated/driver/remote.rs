@@ -3267,6 +3267,43 @@ pub(crate) unsafe fn cuGraphExecGetId(hGraphExec: CUgraphExec, graphId: *mut c_u
     )
 }
 
+pub(crate) unsafe fn cuGraphAddEmptyNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    if phGraphNode.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_phGraphNode = entry::mint(Kind::GraphNode);
+    if dependencies.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let status = entry::one_way(
+        const { op_id("cuGraphAddEmptyNode") },
+        88,
+        |w: &mut Writer| {
+            w.u64(minted_phGraphNode);
+            w.u64(hGraph.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { dependencies.add(at).read() }.addr() as u64);
+            }
+            wire::Scalar::put(numDependencies, w);
+            Ok(())
+        },
+    );
+    if status == 0 {
+        unsafe {
+            phGraphNode.write(core::ptr::with_exposed_provenance_mut(
+                minted_phGraphNode as usize,
+            ))
+        };
+    }
+    status
+}
+
 pub(crate) unsafe fn cuGraphGetNodes(
     hGraph: CUgraph,
     nodes: *mut CUgraphNode,
