@@ -7,9 +7,9 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_cuda::payload::{
-    Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions, Launch,
-    LinkAdd, LinkCreate, Load, Loaded, Logs, Payload, Permitted, Pitched, Side, Snapshot,
-    SnapshotRequest, Upload, visible,
+    Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions,
+    KernelNode, Launch, LinkAdd, LinkCreate, Load, Loaded, Logs, NodeCall, Payload, Permitted,
+    Pitched, Side, Snapshot, SnapshotRequest, Upload, visible,
 };
 use gtrace_cuda::wire::{self, Scalar, Versioned};
 use gtrace_protocol::{DecodeError, Reader, Writer};
@@ -228,6 +228,8 @@ fuzz_target!(|data: &[u8]| {
         16 => there_and_again::<JitOptions>(bytes),
         17 => there_and_back::<Side>(bytes),
         18 => devices(bytes),
+        19 => there_and_back::<NodeCall<'_>>(bytes),
+        20 => there_and_back::<KernelNode<'_>>(bytes),
         _ => arguments(bytes),
     }
 });
