@@ -1,5 +1,6 @@
 //! How each function travels, by subject. Written by hand.
 
+mod array;
 mod context;
 mod device;
 mod graph;
@@ -13,6 +14,7 @@ mod tensor_map;
 
 use crate::{Api, Function};
 
+pub use array::{ARRAY, REFERENCE, TEXTURE};
 pub use context::CONTEXT;
 pub use device::DEVICE;
 pub use graph::GRAPH;
@@ -26,7 +28,7 @@ pub use tensor_map::TENSOR_MAP;
 /// The driver's functions, by subject.
 pub const DRIVER: &[&[Function]] = &[
     DEVICE, CONTEXT, MEMORY, COPY, POOL, VIRTUAL, STREAM, EVENT, MODULE, LIBRARY, LINK, LAUNCH,
-    GRAPH, TENSOR_MAP,
+    GRAPH, TENSOR_MAP, ARRAY, TEXTURE, REFERENCE,
 ];
 
 /// NVML's functions, by subject.

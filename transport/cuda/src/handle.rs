@@ -38,6 +38,10 @@ pub enum Kind {
     GreenContext = 16,
     /// `CUuserObject`
     UserObject = 17,
+    /// `CUtexref`
+    TexRef = 18,
+    /// `CUsurfref`
+    SurfRef = 19,
     /// `nvmlDevice_t`
     NvmlDevice = 32,
     /// `nvmlUnit_t`
@@ -83,6 +87,8 @@ impl Kind {
         Self::MipmappedArray,
         Self::GreenContext,
         Self::UserObject,
+        Self::TexRef,
+        Self::SurfRef,
         Self::NvmlDevice,
         Self::NvmlUnit,
         Self::NvmlEventSet,

@@ -34,7 +34,7 @@ macro_rules! programs {
     )*};
 }
 
-programs! { symbols streams reduction templates cooperative occupancy pitched }
+programs! { symbols streams reduction templates cooperative occupancy pitched textures }
 
 #[test]
 fn vector_add() {

@@ -20,8 +20,9 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
+    managed mapped virtual_memory
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    capture graphs per_thread
+    capture graphs per_thread arrays
 }
 
 #[test]
@@ -29,6 +30,20 @@ fn vector_add() {
     let output = Case::c("vector_add").same_everywhere();
     assert!(output.starts_with("sum: 4000 bytes"), "{output}");
     Case::c("vector_add").arguments(&["50"]).same_everywhere();
+}
+
+/// Managed memory holds what a model says; with GTRACE_TEST_LONG as many steps as it takes to be sure.
+#[test]
+fn managed_memory_is_coherent() {
+    let steps = match std::env::var_os("GTRACE_TEST_LONG") {
+        Some(_) => "1000000",
+        None => "10000",
+    };
+    for threads in ["1", "4"] {
+        Case::c("coherence")
+            .arguments(&[steps, threads])
+            .same_everywhere();
+    }
 }
 
 #[test]

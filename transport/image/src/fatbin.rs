@@ -57,20 +57,36 @@ pub(crate) fn read(image: &[u8], layouts: &mut Layouts) {
     }
 }
 
-/// Most bytes that are looked through by [`any`].
-pub(crate) const LOOKED_AT_MAX: usize = 4 << 20;
+/// Most bytes that are looked through by [`each`].
+const LOOKED_AT_MAX: usize = 4 << 20;
 
-/// Whether an entry is as `found` says, among the first that have [`LOOKED_AT_MAX`] bytes together.
-pub(crate) fn any(image: &[u8], mut found: impl FnMut(&[u8]) -> bool) -> bool {
+/// Has `look` see the entries, as far as they have [`LOOKED_AT_MAX`] bytes together; whether those are all.
+pub(crate) fn each(image: &[u8], mut look: impl FnMut(&[u8])) -> bool {
     let mut looked = 0_usize;
-    let mut entries = Entries {
+    let entries = Entries {
         image,
         at: header(image),
     };
-    entries.any(|entry| {
+    for entry in entries {
         looked = looked.saturating_add(entry.unpacked_size());
-        looked <= LOOKED_AT_MAX && entry.unpack().is_some_and(|body| found(&body))
-    })
+        if looked > LOOKED_AT_MAX {
+            return false;
+        }
+        match entry.unpack() {
+            Some(body) => look(&body),
+            None => return false,
+        }
+    }
+    true
+}
+
+/// The same of an image that is no fat binary.
+pub(crate) fn once(image: &[u8], look: impl FnOnce(&[u8])) -> bool {
+    let small = image.len() <= LOOKED_AT_MAX;
+    if small {
+        look(image);
+    }
+    small
 }
 
 /// Bytes of the header of a fat binary, and where its entries begin.
@@ -200,10 +216,21 @@ mod tests {
 
     #[test]
     fn printing_is_found_in_packed_entries() {
+        use crate::Output;
+        let output = |prints, possible| Output { prints, possible };
         let prints = TEXT.replace("ret;", "call vprintf; ret;");
-        assert!(crate::prints(&fatbin(&[packed(TEXT), packed(&prints)])));
-        assert!(!crate::prints(&fatbin(&[packed(TEXT)])));
-        assert!(crate::prints(prints.as_bytes()));
+        let asserts = TEXT.replace("ret;", "call __assertfail; ret;");
+        let of = |texts: &[&str]| {
+            let entries: Vec<_> = texts.iter().map(|text| packed(text)).collect();
+            Output::of(&fatbin(&entries))
+        };
+        assert_eq!(of(&[TEXT, &prints]), output(true, true));
+        assert_eq!(of(&[TEXT, &asserts]), output(false, true));
+        assert_eq!(of(&[TEXT]), output(false, false));
+        assert_eq!(Output::of(prints.as_bytes()), output(true, true));
+        // Not looked at.
+        let large = vec![b' '; LOOKED_AT_MAX + 1];
+        assert_eq!(Output::of(&large), output(false, true));
     }
 
     #[test]

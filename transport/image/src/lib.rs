@@ -90,16 +90,34 @@ impl Layouts {
     }
 }
 
-/// The function that a kernel's `printf` calls (CUDA C++ Programming Guide, "Formatted output").
-const PRINTS: &[u8] = b"vprintf";
+/// What the kernels of an image may write to the streams of the process that launches them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Output {
+    /// They call `printf`.
+    pub prints: bool,
+    /// They call `printf` or `assert`, or that is not known: an image of many megabytes is not looked at.
+    pub possible: bool,
+}
 
-/// Whether kernels of an image print. An image of many megabytes is not looked at, and does not count as one
-/// that does.
-pub fn prints(image: &[u8]) -> bool {
-    let found = |bytes: &[u8]| memchr::memmem::find(bytes, PRINTS).is_some();
-    match fatbin::is(image) {
-        true => fatbin::any(image, found),
-        false => image.len() <= fatbin::LOOKED_AT_MAX && found(image),
+/// The functions that `printf` and `assert` of a kernel call (CUDA C++ Programming Guide, "Formatted output").
+const PRINTS: &[u8] = b"vprintf";
+const ASSERTS: &[u8] = b"__assertfail";
+
+impl Output {
+    /// Looks through an image: a fat binary (without the wrapper around it), an ELF file, or PTX.
+    pub fn of(image: &[u8]) -> Self {
+        let mut output = Self::default();
+        let look = |bytes: &[u8]| {
+            let has = |name| memchr::memmem::find(bytes, name).is_some();
+            output.prints |= has(PRINTS);
+            output.possible |= output.prints || has(ASSERTS);
+        };
+        let whole = match fatbin::is(image) {
+            true => fatbin::each(image, look),
+            false => fatbin::once(image, look),
+        };
+        output.possible |= !whole;
+        output
     }
 }
 

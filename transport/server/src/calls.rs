@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gtrace_cuda::{Kind, payload};
+use gtrace_cuda::{Kind, context_of_frame, payload};
 use gtrace_protocol::{Flags, OpId, Reader, Writer, op_id};
 
 use crate::exec::{Bad, Code, Exec};
@@ -75,8 +75,16 @@ pub(crate) fn call(
         CONTEXT_DESTROY | PRIMARY_RESET | PRIMARY_RELEASE => {
             let session = Arc::clone(&exec.session);
             let _alone = session.alive.destroying();
+            // Of a primary context only the device is told, not the number.
+            let context = match op {
+                CONTEXT_DESTROY => Some(context_of_frame(r.clone().u64()?)),
+                _ => None,
+            };
             let code = driver::dispatch(op, exec, r, w);
             session.alive.context_ended();
+            if matches!(code, Ok(0)) && op != PRIMARY_RELEASE {
+                session.objects.context_ended(context);
+            }
             // They change this thread's stack of contexts behind the cache, as does making one.
             exec.context_changed();
             code

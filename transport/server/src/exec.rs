@@ -248,15 +248,21 @@ impl Exec {
         Ok(())
     }
 
-    /// Tells the client, once, that kernels may print from now on.
+    /// Kernels that may print are loaded. Tells the client, once, if they do.
     ///
     /// # Errors
     ///
     /// The link's end.
-    pub(crate) fn announce_output(&mut self) -> Result<(), LinkError> {
-        match self.session.output.get() {
-            Some(output) if output.announce() => self.put_output(Stream::Output, 0, &[]),
-            _ => Ok(()),
+    pub(crate) fn expect_output(&mut self, of: gtrace_image::Output) -> Result<(), LinkError> {
+        let Some(output) = self.session.output.get() else {
+            return Ok(());
+        };
+        if of.possible {
+            output.expect();
+        }
+        match of.prints && output.announce() {
+            true => self.put_output(Stream::Output, 0, &[]),
+            false => Ok(()),
         }
     }
 

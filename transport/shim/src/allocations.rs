@@ -11,6 +11,8 @@ pub(crate) enum Place {
     Managed,
     /// Page-locked memory that the shim has allocated.
     HostAllocated,
+    /// The same with a device pointer: managed memory by another name.
+    HostMapped,
     /// Memory of the program that it has page-locked.
     HostRegistered,
     /// A range of addresses without memory of its own (`cuMemAddressReserve`).
@@ -20,7 +22,10 @@ pub(crate) enum Place {
 impl Place {
     /// Whether the client can read and write there.
     pub(crate) const fn is_host(self) -> bool {
-        matches!(self, Self::HostAllocated | Self::HostRegistered)
+        matches!(
+            self,
+            Self::HostAllocated | Self::HostMapped | Self::HostRegistered
+        )
     }
 }
 
@@ -85,8 +90,9 @@ impl Allocations {
 
     /// Forgets the device memory of a context that is gone.
     pub(crate) fn forget_context(&mut self, context: u64) {
+        let stays = |place: Place| place.is_host() && place != Place::HostMapped;
         self.by_base
-            .retain(|_, a| a.context != context || a.place.is_host());
+            .retain(|_, a| a.context != context || stays(a.place));
     }
 }
 

@@ -140,6 +140,11 @@ fn known(session: &Session, stream: u64) -> Option<(u64, u64)> {
     Some((own.id, own.graph))
 }
 
+/// Whether a stream is known to take part in a capture.
+pub(crate) fn takes_part(session: &Session, stream: u64) -> bool {
+    session.state.captures.any() && known(session, stream).is_some()
+}
+
 /// Whether a stream is known to take part in none.
 fn is_free(session: &Session, stream: u64) -> bool {
     let captures = &session.state.captures;

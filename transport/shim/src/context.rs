@@ -26,7 +26,7 @@ use crate::tables;
 pub(crate) use primary::*;
 
 /// A context that is, or was, current.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Current {
     /// Its handle; 0 for none.
     pub(crate) handle: u64,
@@ -68,13 +68,16 @@ pub(crate) fn top() -> Current {
     TOP.get()
 }
 
-/// Does something in a context, which need not live any more: the server says so then.
-pub(crate) fn within<T>(handle: u64, action: impl FnOnce() -> T) -> T {
-    let before = TOP.get();
-    TOP.set(Current { handle, ..before });
-    let outcome = action();
-    TOP.set(before);
-    outcome
+/// Does `action` with another context at the top.
+pub(crate) fn within<T>(current: Current, action: impl FnOnce() -> T) -> T {
+    struct Before(Current);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            TOP.set(self.0);
+        }
+    }
+    let _before = Before(TOP.replace(current));
+    action()
 }
 
 fn push(current: Current) {
@@ -141,6 +144,7 @@ pub(crate) unsafe fn put_wanted<T>(to: *mut T, value: T) {
 /// A context is gone, and what it had with it.
 fn forget(session: &Session, handle: u64) {
     write(&session.state.allocations).forget_context(handle);
+    crate::managed::forget_context(handle);
     lock(&session.state.functions).forget_context(handle);
     session.state.events.forget();
     tables::context_ended(handle);

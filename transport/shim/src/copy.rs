@@ -14,13 +14,14 @@ use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Side, SideKind, 
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
+use crate::allocations::Place;
 use crate::entry::{Call, check, done, leave_with, written};
 use crate::generated::driver::remote;
 use crate::graph::captured_linear;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, log, settled};
+use crate::{clock, log, managed, settled};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -70,7 +71,7 @@ fn behind_host_functions(
     }
 }
 
-fn upload(
+pub(crate) fn upload(
     session: &'static Session,
     op: OpId,
     to: CUdeviceptr,
@@ -150,7 +151,7 @@ pub(crate) fn pull(
     }
 }
 
-fn download(
+pub(crate) fn download(
     session: &'static Session,
     op: OpId,
     into: &mut [u8],
@@ -221,6 +222,27 @@ pub(crate) fn to_host(
     download(session, OP, into, from, stream)
 }
 
+/// A copy on the device. Managed memory is the device's to copy, whatever the program calls it: it may
+/// not be here, and it needs no way.
+fn between(
+    session: &'static Session,
+    (to, from): (CUdeviceptr, CUdeviceptr),
+    len: usize,
+    stream: Option<CUstream>,
+) -> Result<(), CUresult> {
+    if managed::in_use() {
+        managed::before_read(session, from, len as u64)?;
+        managed::before_write(session, to, len as u64)?;
+    }
+    // SAFETY: no pointers of the client.
+    check(unsafe {
+        match stream {
+            None => remote::cuMemcpy(to, from, len),
+            Some(stream) => remote::cuMemcpyAsync(to, from, len, stream),
+        }
+    })
+}
+
 /// The program's memory for a copy.
 ///
 /// # Safety
@@ -254,6 +276,13 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyHtoD_v2");
     done(|| {
+        if managed::in_use() {
+            let from = srcHost.addr() as u64;
+            if managed::contains(from) {
+                return between(session::cuda()?, (dstDevice, from), ByteCount, None);
+            }
+            managed::before_write(session::cuda()?, dstDevice, ByteCount as u64)?;
+        }
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         upload(session::cuda()?, OP, dstDevice, bytes, SYNCHRONOUS)
@@ -273,6 +302,13 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
             (SideKind::Client, srcHost.addr() as u64),
             (SideKind::Device, dstDevice),
         );
+        if managed::in_use() {
+            let from = srcHost.addr() as u64;
+            if managed::contains(from) {
+                return between(session, (dstDevice, from), ByteCount, Some(hStream));
+            }
+            managed::before_write(session, dstDevice, ByteCount as u64)?;
+        }
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }
@@ -290,12 +326,22 @@ pub(crate) unsafe fn cuMemcpyDtoH_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyDtoH_v2");
     done(|| {
+        let session = session::cuda()?;
+        if managed::in_use() {
+            let to = dstHost.addr() as u64;
+            if managed::contains(to) {
+                between(session, (to, srcDevice), ByteCount, None)?;
+                // The host may look at once.
+                return synchronise();
+            }
+            managed::before_read(session, srcDevice, ByteCount as u64)?;
+        }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
-        let session = session::cuda()?;
         let until = settled::until(session);
         download(session, OP, into, srcDevice, SYNCHRONOUS)?;
         settled::copied(session, until);
+        managed::after_wait(0, false);
         Ok(())
     })
 }
@@ -313,6 +359,13 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
             (SideKind::Device, srcDevice),
             (SideKind::Client, dstHost.addr() as u64),
         );
+        if managed::in_use() {
+            let to = dstHost.addr() as u64;
+            if managed::contains(to) {
+                return between(session, (to, srcDevice), ByteCount, Some(hStream));
+            }
+            managed::before_read(session, srcDevice, ByteCount as u64)?;
+        }
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }
@@ -322,11 +375,17 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
     })
 }
 
+/// Waits for the default stream, as the copies without `Async` do.
+fn synchronise() -> Result<(), CUresult> {
+    // SAFETY: the handle that null is.
+    check(unsafe { remote::cuStreamSynchronize(ptr::null_mut()) })
+}
+
 /// Whether an address is the client's: what is not known as the device's memory.
 pub(crate) fn is_host(session: &Session, address: u64) -> bool {
     let found = read(&session.state.allocations).find(address);
     match found {
-        Some(found) => found.place.is_host(),
+        Some(found) => found.place.is_host() && found.place != Place::HostMapped,
         None => !crate::reserve::is_reserved(address),
     }
 }
@@ -348,8 +407,7 @@ unsafe fn unified(
     // SAFETY: passes the program's pointers on, each as what it is.
     unsafe {
         match (is_host(session, dst), is_host(session, src), stream) {
-            (false, false, None) => remote::cuMemcpy(dst, src, len),
-            (false, false, Some(stream)) => remote::cuMemcpyAsync(dst, src, len, stream),
+            (false, false, stream) => done(|| between(session, (dst, src), len, stream)),
             (false, true, None) => cuMemcpyHtoD_v2(dst, from, len),
             (false, true, Some(stream)) => cuMemcpyHtoDAsync_v2(dst, from, len, stream),
             (true, false, None) => cuMemcpyDtoH_v2(to, src, len),

@@ -12,6 +12,7 @@ use gtrace_protocol::Flags;
 use crate::context::put;
 use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
+use crate::managed;
 use crate::session::{self, Session};
 use crate::state::lock;
 use crate::stats::local;
@@ -138,17 +139,22 @@ pub(crate) fn attribute(device: &DeviceSnapshot, attribute: c_uint) -> Option<i3
         .map(|(_, value)| *value)
 }
 
-/// What a device seen over the network cannot do, whatever the device itself can: page-locked memory
-/// is the client's and cannot be mapped, and pageable memory is another machine's.
+/// What a device seen over the network cannot do, whatever the device itself can: pageable memory is another machine's, and managed memory goes
+/// to and fro where the program waits for the device.
 fn denied(attribute: c_uint) -> bool {
+    let shared = [
+        cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
+        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
+    ];
+    if shared.contains(&attribute) {
+        return !managed::is_possible();
+    }
     matches!(
         attribute,
-        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY
-            | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
+        cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS
             | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
             | cuda::CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
             | cuda::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
-            | cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY
             | cuda::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
             | cuda::CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED

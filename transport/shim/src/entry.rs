@@ -13,7 +13,7 @@ use gtrace_protocol::{DecodeError, Flags, Header, OpId, Reader, Writer, op_id};
 
 use crate::lane::{Frame, Lane};
 use crate::session::{self, Session, with_lane};
-use crate::{clock, context, log, nvml, settled, stats, status};
+use crate::{clock, context, log, managed, nvml, settled, stats, status};
 
 /// By kind, so that the numbers of a kind are dense. A kind is a byte.
 static COUNTERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -114,6 +114,9 @@ pub(crate) fn one_way(
     let _ = hint;
     done(|| {
         let session = session::cuda()?;
+        if managed::in_use() && managed::may_use_memory(op) {
+            managed::before_any(session)?;
+        }
         if session.settings.strict {
             return exchange(session, op, Flags::STRICT, write, |_| Ok(()));
         }
@@ -246,7 +249,9 @@ pub(crate) fn exchange(
     read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
 ) -> Result<(), CUresult> {
     const SYNCHRONIZE: OpId = op_id("cuCtxSynchronize");
-    with_lane(session, |lane| {
+    let given = managed::given();
+    let mut all = false;
+    let outcome = with_lane(session, |lane| {
         let began = clock::now();
         let until = settled::until(session);
         let mut call = written(lane, write, |lane, small| {
@@ -257,13 +262,18 @@ pub(crate) fn exchange(
         call.end();
         match outcome {
             cuda::CUDA_SUCCESS if op == SYNCHRONIZE => {
-                settled::synchronised(session, until);
+                all = settled::synchronised(session, until);
                 result
             }
             cuda::CUDA_SUCCESS => result,
             code => Err(code),
         }
-    })
+    });
+    // In strict mode also calls are answered that wait for nothing.
+    if outcome.is_ok() && !flags.has(Flags::STRICT) {
+        managed::after_wait(given, all);
+    }
+    outcome
 }
 
 /// A call under way, for the functions that are written by hand.

@@ -13,6 +13,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUevent, CUresult, CUstream};
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::lane::Outgoing;
+use crate::managed;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
@@ -160,6 +161,7 @@ fn query(event: CUevent, ask: impl FnOnce() -> CUresult, count: impl FnOnce()) -
         let mark = session.state.events.get(number(event));
         if has_happened(session, mark.as_ref())? {
             count();
+            managed::after_wait(0, false);
             return Ok(());
         }
         check(ask())?;

@@ -20,6 +20,7 @@ use crate::context::{self, put, put_wanted};
 use crate::copy::push;
 use crate::entry::{check, done, exchange, mint, written};
 use crate::generated::driver::remote;
+use crate::managed;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
@@ -145,6 +146,7 @@ pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         lock(&session.state.functions).forget_owner(number(hmod));
+        managed::forget_variables(number(hmod));
         // SAFETY: a handle.
         check(unsafe { remote::cuModuleUnload(hmod) })
     })
@@ -154,6 +156,7 @@ pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         lock(&session.state.functions).forget_owner(number(library));
+        managed::forget_variables(number(library));
         // SAFETY: a handle.
         check(unsafe { remote::cuLibraryUnload(library) })
     })

@@ -18,7 +18,7 @@ use crate::copy::{self, push};
 use crate::entry::{Call, check, done, written};
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{capture, clock, flusher, log, status};
+use crate::{capture, clock, flusher, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -108,6 +108,9 @@ impl HostFunctions {
 fn run(session: &'static Session) {
     while let Ok(reached) = next(session) {
         let pending = session.state.host_functions.find(reached.ticket);
+        // What the stream has done by now is there for the function, and what the function does for the
+        // stream.
+        managed::after_wait(0, false);
         if let Some(pending) = pending {
             let user = std::ptr::with_exposed_provenance_mut(pending.user);
             let stream = std::ptr::without_provenance_mut(pending.stream);
@@ -129,6 +132,9 @@ fn run(session: &'static Session) {
             }
             let _ = plan.as_ref().map(|plan| plan.end(session));
             session.state.host_functions.expect_no_more(1);
+        }
+        if managed::in_use() && managed::before_any(session) == Err(status::LOST) {
+            return;
         }
         let told = with_lane(session, |lane| {
             let told = written(

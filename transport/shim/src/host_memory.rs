@@ -1,5 +1,5 @@
-//! Page-locked memory. It is memory of the client and cannot be mapped for the device, which is
-//! another machine's: so it has no device pointer, and devices say that they cannot map it.
+//! Page-locked memory. It is memory of the client, and only what is allocated for it
+//! (CU_MEMHOSTALLOC_DEVICEMAP) has a device pointer: that is managed memory by another name.
 
 // mmap(2), and results written through pointers of the program.
 #![allow(unsafe_code)]
@@ -11,11 +11,12 @@ use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult};
 
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put};
-use crate::entry::done;
-use crate::log;
+use crate::entry::{check, done};
+use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::state::{read, write};
 use crate::stats::local;
+use crate::{log, managed};
 
 const PAGE: usize = 4096;
 
@@ -56,6 +57,13 @@ pub(crate) unsafe fn cuMemHostAlloc(
         if pp.is_null() || bytesize == 0 || flags & !known != 0 {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
+        if flags & cuda::CU_MEMHOSTALLOC_DEVICEMAP != 0 && managed::is_possible() {
+            let attach = cuda::CU_MEM_ATTACH_GLOBAL;
+            let base =
+                managed::allocate_shared(session, bytesize, attach, (Place::HostMapped, flags))?;
+            // SAFETY: a pointer of the program.
+            return unsafe { put(pp, ptr::with_exposed_provenance_mut(base as usize)) };
+        }
         let size = bytesize
             .checked_next_multiple_of(PAGE)
             .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
@@ -87,6 +95,14 @@ pub(crate) unsafe fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) ->
 pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
     done(|| {
         let session = session::cuda()?;
+        let base = p.addr() as u64;
+        let found = read(&session.state.allocations).at(base);
+        if found.is_some_and(|found| found.place == Place::HostMapped) {
+            write(&session.state.allocations).remove(base);
+            managed::forget(base);
+            // SAFETY: no pointer of the client.
+            return check(unsafe { remote::cuMemFree_v2(base) });
+        }
         local!("cuMemFreeHost");
         let found = begins(session, p, Place::HostAllocated)?;
         // Copies from here have taken their bytes, and those to here were awaited: nothing is under
@@ -142,7 +158,7 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
 }
 
 pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
-    _pdptr: *mut CUdeviceptr,
+    pdptr: *mut CUdeviceptr,
     p: *mut c_void,
     flags: c_uint,
 ) -> CUresult {
@@ -153,10 +169,14 @@ pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
         if flags != 0 || !found.is_some_and(|a| a.place.is_host()) {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
+        if found.is_some_and(|found| found.place == Place::HostMapped) {
+            // SAFETY: a pointer of the program.
+            return unsafe { put(pdptr, p.addr() as u64) };
+        }
         log::once(
             "cuMemHostGetDevicePointer",
-            "page-locked memory of this machine has no device pointer: the GPU is another machine's \
-             (cuMemHostGetDevicePointer)",
+            "page-locked memory of this machine has a device pointer only if it was allocated for it \
+             (CU_MEMHOSTALLOC_DEVICEMAP): the GPU is another machine's",
         );
         Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
     })

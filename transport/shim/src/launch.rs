@@ -22,7 +22,7 @@ use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::{clock, copy};
-use crate::{log, occupancy};
+use crate::{log, managed, occupancy};
 
 /// Marks in `extra` (cuda.h: CU_LAUNCH_PARAM_END, BUFFER_POINTER, BUFFER_SIZE).
 const END: usize = 0;
@@ -215,6 +215,9 @@ unsafe fn launch(
     check_limits(session, record, launch)?;
     // SAFETY: the caller's promise.
     let len = unsafe { len(record, arguments) }?;
+    if managed::in_use() {
+        managed::before_launch(session, launch.stream)?;
+    }
     let write = |w: &mut Writer| {
         launch.write_head_with(w, attributes.iter().map(travelling), len);
         // SAFETY: the caller's promise.

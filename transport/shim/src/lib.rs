@@ -31,6 +31,7 @@ mod launch;
 mod linker;
 mod log;
 mod lookup;
+mod managed;
 mod memory;
 mod module;
 mod nvml;
@@ -48,6 +49,7 @@ mod state;
 mod stats;
 mod status;
 mod tables;
+mod textures;
 mod version;
 
 /// Functions that are written by hand, for the generated symbols.
@@ -64,12 +66,14 @@ mod local {
     pub(crate) use crate::launch::*;
     pub(crate) use crate::linker::*;
     pub(crate) use crate::lookup::*;
+    pub(crate) use crate::managed::*;
     pub(crate) use crate::memory::*;
     pub(crate) use crate::module::*;
     pub(crate) use crate::nvml::*;
     pub(crate) use crate::occupancy::*;
     pub(crate) use crate::pitched::*;
     pub(crate) use crate::pointer::*;
+    pub(crate) use crate::textures::*;
 }
 
 /// The same, for the generated symbols whose calls travel.

@@ -16,6 +16,7 @@ use crate::allocations::{Allocation, Place};
 use crate::context::{self, put_wanted};
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
+use crate::managed;
 use crate::reserve::reserve;
 use crate::session::{self, Session};
 use crate::settled;
@@ -35,6 +36,21 @@ fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
         id: 0,
         flags: 0,
         pool,
+    });
+}
+
+/// Notes memory of the current context that has been put where both sides have it.
+pub(crate) fn note_as(session: &Session, (base, size): (u64, u64), place: Place, flags: u32) {
+    let current = context::top();
+    write(&session.state.allocations).add(Allocation {
+        base,
+        size,
+        place,
+        context: current.handle,
+        device: current.device,
+        id: 0,
+        flags,
+        pool: 0,
     });
 }
 
@@ -94,23 +110,6 @@ pub(crate) unsafe fn cuMemAllocPitch_v2(
     }
 }
 
-/// The client cannot read memory that the driver migrates between host and device, so none is given
-/// out: a pointer would fault, not fail.
-pub(crate) unsafe fn cuMemAllocManaged(
-    _dptr: *mut CUdeviceptr,
-    _bytesize: usize,
-    _flags: c_uint,
-) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        crate::log::once(
-            "cuMemAllocManaged",
-            "managed memory is not supported over the network (cuMemAllocManaged)",
-        );
-        Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
-    })
-}
-
 pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
     done(|| {
         let session = session::cuda()?;
@@ -118,8 +117,17 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
             local!("cuMemFree_v2");
             return Ok(());
         }
+        let reserved = |found: Allocation| found.place == Place::Reserved;
+        if read(&session.state.allocations)
+            .at(dptr)
+            .is_some_and(reserved)
+        {
+            local!("cuMemFree_v2");
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
         // Before the call: another thread may be given the address as soon as it is free.
         let known = write(&session.state.allocations).remove(dptr);
+        managed::forget(dptr);
         if known.is_some() && settled::leave(session, op_id("cuMemFree_v2"), dptr)? {
             return Ok(());
         }
@@ -166,6 +174,7 @@ pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUr
         // A capture frees nothing yet.
         if crate::capture::of(session, hStream)?.is_none() {
             write(&session.state.allocations).remove(dptr);
+            managed::forget(dptr);
         }
         // SAFETY: no pointer of the client.
         check(unsafe { remote::cuMemFreeAsync(dptr, hStream) })
@@ -198,11 +207,23 @@ pub(crate) unsafe fn cuMemGetAddressRange_v2(
     })
 }
 
+/// Whether the driver says that memory is managed: of other memory it has no such attribute.
+fn is_managed(base: u64, size: usize) -> bool {
+    let mut mostly_read = 0u32;
+    let attribute = cuda::CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY;
+    let to = (&raw mut mostly_read).cast();
+    // SAFETY: a value of four bytes is written.
+    let code =
+        unsafe { remote::cuMemRangeGetAttribute(to, size_of::<u32>(), attribute, base, size) };
+    code == cuda::CUDA_SUCCESS
+}
+
 /// Notes a variable of a module or library, which is memory of the device that no call allocates.
 /// Answers about its address and size are written where they are wanted.
 unsafe fn variable(
     dptr: *mut CUdeviceptr,
     bytes: *mut usize,
+    owner: u64,
     ask: impl FnOnce(*mut CUdeviceptr, *mut usize) -> CUresult,
 ) -> CUresult {
     done(|| {
@@ -210,7 +231,10 @@ unsafe fn variable(
         check(ask(&raw mut base, &raw mut size))?;
         let session = session::cuda()?;
         if size > 0 && read(&session.state.allocations).find(base).is_none() {
-            note(session, base, size as u64, Place::Device, 0);
+            match managed::is_possible() && is_managed(base, size) {
+                true => managed::take_up_variable(session, (base, size), owner)?,
+                false => note(session, base, size as u64, Place::Device, 0),
+            }
         }
         // SAFETY: pointers of the program.
         unsafe {
@@ -229,7 +253,7 @@ pub(crate) unsafe fn cuModuleGetGlobal_v2(
 ) -> CUresult {
     // SAFETY: the program's pointers; the call's own are writable.
     unsafe {
-        variable(dptr, bytes, |to, size| {
+        variable(dptr, bytes, hmod.addr() as u64, |to, size| {
             remote::cuModuleGetGlobal_v2(to, size, hmod, name)
         })
     }
@@ -243,8 +267,22 @@ pub(crate) unsafe fn cuLibraryGetGlobal(
 ) -> CUresult {
     // SAFETY: the program's pointers; the call's own are writable.
     unsafe {
-        variable(dptr, bytes, |to, size| {
+        variable(dptr, bytes, library.addr() as u64, |to, size| {
             remote::cuLibraryGetGlobal(to, size, library, name)
+        })
+    }
+}
+
+pub(crate) unsafe fn cuLibraryGetManaged(
+    dptr: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> CUresult {
+    // SAFETY: the program's pointers; the call's own are writable.
+    unsafe {
+        variable(dptr, bytes, library.addr() as u64, |to, size| {
+            remote::cuLibraryGetManaged(to, size, library, name)
         })
     }
 }

@@ -3,20 +3,22 @@
 // Reads and writes the program's memory.
 #![allow(unsafe_code)]
 
+use std::ffi::c_void;
 use std::{ptr, slice};
 
 use gtrace_cuda::payload::{Extent, Payload as _, Pitched, SYNCHRONOUS, Side, SideKind};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype, CUresult, CUstream,
+    self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUmemorytype, CUresult,
+    CUstream,
 };
 use gtrace_protocol::{Flags, OpId, op_id};
 
-use crate::clock;
 use crate::copy::{chunk, is_host, pull, push, stream};
 use crate::entry::{Call, check, done, written};
 use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
+use crate::{clock, managed};
 
 /// The program's side of a copy.
 #[derive(Clone, Copy)]
@@ -79,6 +81,8 @@ impl Host {
 /// A side of `CUDA_MEMCPY2D` or `CUDA_MEMCPY3D`.
 fn side(session: &Session, kind: CUmemorytype, given: Given) -> Result<Side, CUresult> {
     let (kind, place) = match kind {
+        // The device's to copy: it may not be here, and it needs no way.
+        cuda::CU_MEMORYTYPE_HOST if managed::contains(given.host) => (SideKind::Device, given.host),
         cuda::CU_MEMORYTYPE_HOST => (SideKind::Client, given.host),
         cuda::CU_MEMORYTYPE_DEVICE => (SideKind::Device, given.device),
         cuda::CU_MEMORYTYPE_ARRAY => (SideKind::Array, given.array),
@@ -217,6 +221,9 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         return Ok(());
     }
     let client = |side: &Side| side.kind == SideKind::Client;
+    if managed::in_use() {
+        managed::before_any(session)?;
+    }
     match (client(&copy.from), client(&copy.to)) {
         (false, false) => with_lane(session, |lane| {
             check(lane.take_sticky())?;
@@ -375,6 +382,134 @@ fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresu
         }
     }
     issue(session, op, copy)
+}
+
+/// A side of a copy of one row.
+#[derive(Clone, Copy)]
+enum Line {
+    Host(usize),
+    Device(CUdeviceptr),
+    /// An array, from a byte on.
+    Array(CUarray, usize),
+}
+
+impl Line {
+    fn side(self) -> Side {
+        match self {
+            Self::Host(place) => Side {
+                place: place as u64,
+                ..SIDE
+            },
+            Self::Device(place) => Side {
+                kind: SideKind::Device,
+                place,
+                ..SIDE
+            },
+            Self::Array(array, x) => Side {
+                kind: SideKind::Array,
+                place: array.addr() as u64,
+                x: x as u64,
+                ..SIDE
+            },
+        }
+    }
+}
+
+/// A copy of one row, of which an array is a side. `stream` is none for the call without `Async`.
+fn row(to: Line, from: Line, bytes: usize, stream: Option<CUstream>) -> CUresult {
+    done(|| {
+        let op = match stream {
+            None => op_id("cuMemcpy2D_v2"),
+            Some(_) => op_id("cuMemcpy2DAsync_v2"),
+        };
+        let whole = Pitched {
+            from: from.side(),
+            to: to.side(),
+            extent: Extent {
+                width: bytes as u64,
+                height: 1,
+                depth: 1,
+            },
+            chunk: 0,
+            stream: stream.map_or(SYNCHRONOUS, crate::copy::stream),
+        };
+        put(session::cuda()?, op, &whole)
+    })
+}
+
+pub(crate) unsafe fn cuMemcpyHtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    let from = Line::Host(srcHost.expose_provenance());
+    row(Line::Array(dstArray, dstOffset), from, ByteCount, None)
+}
+
+pub(crate) unsafe fn cuMemcpyHtoAAsync_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let from = Line::Host(srcHost.expose_provenance());
+    let to = Line::Array(dstArray, dstOffset);
+    row(to, from, ByteCount, Some(hStream))
+}
+
+pub(crate) unsafe fn cuMemcpyAtoH_v2(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    let to = Line::Host(dstHost.expose_provenance());
+    row(to, Line::Array(srcArray, srcOffset), ByteCount, None)
+}
+
+pub(crate) unsafe fn cuMemcpyAtoHAsync_v2(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let to = Line::Host(dstHost.expose_provenance());
+    let from = Line::Array(srcArray, srcOffset);
+    row(to, from, ByteCount, Some(hStream))
+}
+
+pub(crate) unsafe fn cuMemcpyDtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    let to = Line::Array(dstArray, dstOffset);
+    row(to, Line::Device(srcDevice), ByteCount, None)
+}
+
+pub(crate) unsafe fn cuMemcpyAtoD_v2(
+    dstDevice: CUdeviceptr,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    let from = Line::Array(srcArray, srcOffset);
+    row(Line::Device(dstDevice), from, ByteCount, None)
+}
+
+pub(crate) unsafe fn cuMemcpyAtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    let to = Line::Array(dstArray, dstOffset);
+    row(to, Line::Array(srcArray, srcOffset), ByteCount, None)
 }
 
 unsafe fn copy_2d(op: OpId, given: *const CUDA_MEMCPY2D, stream: u64) -> CUresult {

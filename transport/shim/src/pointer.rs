@@ -65,8 +65,10 @@ unsafe fn attribute(
             true => cuda::CU_MEMORYTYPE_HOST,
             false => cuda::CU_MEMORYTYPE_DEVICE,
         }),
-        cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if !host => long(ptr),
-        cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host => {
+        cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if !host || found.place == Place::HostMapped => {
+            long(ptr);
+        }
+        cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host || found.place == Place::Managed => {
             pointer(without_provenance_mut(ptr as usize));
         }
         cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => int(0),

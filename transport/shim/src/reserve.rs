@@ -4,7 +4,7 @@
 // mmap(2).
 #![allow(unsafe_code)]
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::Mutex;
 
@@ -16,8 +16,9 @@ const PIECE: u64 = 64 << 20;
 /// Above this address no program has memory (47 bits, less a page).
 const END: u64 = (1 << 47) - 4096;
 
-/// Pieces that are kept free, or could not be. They stay so, as the driver uses addresses again.
-static PIECES: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+/// Pieces that are kept free, or could not be as a whole. They stay so, as the driver uses addresses
+/// again.
+static PIECES: Mutex<BTreeMap<u64, bool>> = Mutex::new(BTreeMap::new());
 
 /// Keeps `size` bytes from `base` free of the program's memory, as far as they are.
 pub(crate) fn reserve(base: u64, size: u64) {
@@ -27,11 +28,12 @@ pub(crate) fn reserve(base: u64, size: u64) {
     let mut pieces = lock(&PIECES);
     let mut piece = base / PIECE;
     while piece * PIECE < end {
-        if pieces.insert(piece) && !take(piece * PIECE, PIECE) {
+        let whole = pieces.entry(piece);
+        if !*whole.or_insert_with(|| take(piece * PIECE, PIECE)) {
             // Something of the program lies in the piece, which may be beside the allocation.
             let from = base.max(piece * PIECE) & !4095;
             let to = end.min((piece + 1) * PIECE).next_multiple_of(4096);
-            if !take(from, to - from) {
+            if !take(from, to - from) && mapped(from) {
                 log::once(
                     "reserve",
                     &format!(
@@ -45,10 +47,26 @@ pub(crate) fn reserve(base: u64, size: u64) {
     }
 }
 
+/// Keeps `size` bytes from `base` free, for memory that is to be put there by `MAP_FIXED`. False if
+/// something of the program lies there. Both are multiples of a page.
+pub(crate) fn claim(base: u64, size: u64) -> bool {
+    let Some(end) = base.checked_add(size).filter(|end| *end <= END) else {
+        return false;
+    };
+    let mut pieces = lock(&PIECES);
+    let (first, last) = (base / PIECE, (end - 1) / PIECE);
+    let whole = (first..=last).all(|piece| {
+        let whole = pieces.entry(piece);
+        *whole.or_insert_with(|| take(piece * PIECE, PIECE))
+    });
+    // What is taken here beside pieces of the program stays, and is found free no second time.
+    whole || take(base, size)
+}
+
 /// Whether an address lies where the device has memory, and so is none of the program's. Knows
 /// variables of modules, which no call allocates, as far as they lie near what was allocated.
 pub(crate) fn is_reserved(address: u64) -> bool {
-    lock(&PIECES).contains(&(address / PIECE)) && !mapped(address)
+    lock(&PIECES).contains_key(&(address / PIECE)) && !mapped(address)
 }
 
 /// Whether the program can have memory at `address`: pieces that are kept free cannot be read.

@@ -42,13 +42,16 @@ pub(crate) fn until(session: &Session) -> Until {
     Until(session.last.load(Ordering::Acquire))
 }
 
-/// The current context is done with everything until then: `cuCtxSynchronize` has succeeded.
-pub(crate) fn synchronised(session: &Session, until: Until) {
+/// The current context is done with everything until then: `cuCtxSynchronize` has succeeded. Whether
+/// the device is, as far as this process has given it something to do.
+pub(crate) fn synchronised(session: &Session, until: Until) -> bool {
     // Others may still be at work, and so may be a function of the program.
     let alone = lock(&session.state.contexts).count() <= 1;
-    if alone && !session.state.host_functions.are_outstanding() {
+    let all = alone && !session.state.host_functions.are_outstanding();
+    if all {
         session.settled.mark.store(until.0, Ordering::Release);
     }
+    all
 }
 
 /// A synchronous copy from the device has succeeded.

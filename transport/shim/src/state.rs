@@ -15,6 +15,7 @@ use crate::graph::Graphs;
 use crate::host_functions::HostFunctions;
 use crate::linker::Linker;
 use crate::slots::Slots;
+use crate::textures::Objects;
 
 /// State of a session.
 #[derive(Default)]
@@ -33,6 +34,8 @@ pub(crate) struct State {
     /// Events that were recorded.
     pub(crate) events: Events,
     pub(crate) host_functions: HostFunctions,
+    /// Texture and surface objects.
+    pub(crate) objects: Mutex<Objects>,
     /// Linkers by their handle.
     pub(crate) linkers: Mutex<HashMap<u64, Linker>>,
 }

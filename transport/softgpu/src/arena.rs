@@ -39,21 +39,46 @@ impl Arena {
 
     /// Takes `size` bytes; none if they exceed what is left.
     pub(crate) fn take(&mut self, size: u64) -> Option<u64> {
+        self.take_aligned(size, ALIGNMENT)
+    }
+
+    /// As [`take`](Self::take), at a multiple of `alignment`, which is a power of two and at least
+    /// [`ALIGNMENT`].
+    pub(crate) fn take_aligned(&mut self, size: u64, alignment: u64) -> Option<u64> {
         let size = rounded(size)?;
         if self.used.checked_add(size)? > self.limit {
             return None;
         }
-        let (start, length) = self
-            .free
-            .iter()
-            .find(|(_, length)| **length >= size)
-            .map(|(s, l)| (*s, *l))?;
+        let (start, length, taken) = self.free.iter().find_map(|(&start, &length)| {
+            let taken = start.checked_next_multiple_of(alignment)?;
+            let fits = taken.checked_add(size)? <= start + length;
+            fits.then_some((start, length, taken))
+        })?;
         self.free.remove(&start);
-        if length > size {
-            self.free.insert(start + size, length - size);
+        if taken > start {
+            self.free.insert(start, taken - start);
+        }
+        let rest = start + length - (taken + size);
+        if rest > 0 {
+            self.free.insert(taken + size, rest);
         }
         self.used += size;
-        Some(start)
+        Some(taken)
+    }
+
+    /// Counts `size` bytes that lie elsewhere; false if they exceed what is left.
+    pub(crate) fn charge(&mut self, size: u64) -> bool {
+        let used = self
+            .used
+            .checked_add(size)
+            .filter(|used| *used <= self.limit);
+        self.used = used.unwrap_or(self.used);
+        used.is_some()
+    }
+
+    /// Takes back what [`charge`](Self::charge) has counted.
+    pub(crate) fn refund(&mut self, size: u64) {
+        self.used -= size;
     }
 
     /// Gives back what [`take`](Self::take) gave.

@@ -1,7 +1,7 @@
 //! What the stand-in says of itself: `CU_DEVICE_ATTRIBUTE_*`.
 //!
 //! Compute capability 9.0 with the limits that NVIDIA documents for it, so that programs take the
-//! paths they take on such a GPU; what the stand-in does not have (textures, tensor maps,
+//! paths they take on such a GPU; what the stand-in does not have (tensor maps,
 //! IPC, clusters unless launches are skipped) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
 
 use std::sync::OnceLock;
@@ -141,6 +141,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         92..=94 | 122 | 123 => 1,
         97 => SHARED_OPTIN,
         99 => 1,
+        102 => 1, // addresses and pages managed apart
         106 => BLOCKS_PER_SM,
         111 => SHARED_RESERVED,
         113 => 1,

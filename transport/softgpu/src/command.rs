@@ -197,7 +197,7 @@ impl Command {
                 if memory::find(base).is_some_and(|found| found.kind == memory::Kind::Graph) {
                     let _ = crate::graph::memory::free(base);
                 } else if let Some(state) = shared() {
-                    let _ = memory::free(&state.devices, base, |found| found.kind.on_device());
+                    let _ = memory::free(&state.devices, base, |found| found.kind.is_allocated());
                 }
             }
             Self::Graph(run) => return run.run(health),

@@ -13,6 +13,8 @@ use crate::pages::{self, MapError};
 const SPREAD: u64 = 4;
 /// Freed parts from this size on are given back to the kernel; smaller ones are soon used again.
 const DISCARD_FROM: u64 = 32 << 20;
+/// Bytes of a page of the host.
+pub(crate) const PAGE: u64 = 4096;
 /// PCI domain of the stand-ins: real machines count domains from 0.
 pub(crate) const PCI_DOMAIN: u32 = 0x5350;
 
@@ -85,6 +87,31 @@ impl Device {
     /// Takes `size` bytes of memory.
     pub(crate) fn take(&self, size: u64) -> Option<u64> {
         self.arena().take(size)
+    }
+
+    /// Counts memory that lies elsewhere; false if there is not as much left.
+    pub(crate) fn charge(&self, size: u64) -> bool {
+        self.arena().charge(size)
+    }
+
+    /// Takes back what [`charge`](Self::charge) has counted.
+    pub(crate) fn refund(&self, size: u64) {
+        self.arena().refund(size);
+    }
+
+    /// Takes whole pages that are zero.
+    #[allow(unsafe_code)]
+    pub(crate) fn take_pages(&self, size: u64) -> Option<u64> {
+        let size = size.checked_next_multiple_of(PAGE)?;
+        let base = self.arena().take_aligned(size, PAGE)?;
+        // SAFETY: whole pages that nobody but the caller has from now on.
+        unsafe { pages::discard(base, size) };
+        Some(base)
+    }
+
+    /// Gives back what [`take_pages`](Self::take_pages) gave.
+    pub(crate) fn give_pages(&self, base: u64, size: u64) {
+        self.give(base, size.next_multiple_of(PAGE));
     }
 
     /// Gives back what [`take`](Self::take) gave.

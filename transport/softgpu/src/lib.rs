@@ -2,6 +2,7 @@
 #![recursion_limit = "1024"]
 
 pub mod abi;
+mod advice;
 pub mod api;
 mod arena;
 mod array;
@@ -31,6 +32,7 @@ mod print;
 mod program;
 mod progress;
 pub mod ptx;
+mod reference;
 mod registry;
 mod state;
 
@@ -38,3 +40,4 @@ mod stream;
 mod tables;
 mod texture;
 pub mod types;
+mod virtual_memory;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use crate::abi::Answer;
+use crate::advice;
 use crate::device::Device;
 use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
 use crate::pages;
@@ -22,6 +23,8 @@ pub(crate) enum Kind {
     Pool(u64),
     /// `cuMemAllocManaged`.
     Managed,
+    /// `cuMemMap`, as far as `cuMemSetAccess` lets kernels use it.
+    Mapped { writable: bool },
     /// `cuMemHostAlloc`, with its flags.
     Host(u32),
     /// `cuMemHostRegister`, with its flags.
@@ -33,9 +36,14 @@ pub(crate) enum Kind {
 impl Kind {
     /// Whether the memory is counted as the device's.
     pub(crate) fn on_device(self) -> bool {
+        self.is_allocated() || matches!(self, Self::Array | Self::Mapped { .. })
+    }
+
+    /// Whether `cuMemFree` frees it.
+    pub(crate) fn is_allocated(self) -> bool {
         matches!(
             self,
-            Self::Device | Self::Array | Self::Pool(_) | Self::Managed | Self::Graph
+            Self::Device | Self::Pool(_) | Self::Managed | Self::Graph
         )
     }
 }
@@ -56,6 +64,18 @@ pub(crate) struct Allocation {
 
 static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
 static IDS: AtomicU64 = AtomicU64::new(1);
+
+/// Notes memory that was mapped otherwise.
+pub(crate) fn note(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
+    insert(base, size, kind, device, context);
+}
+
+/// Forgets memory that [`note`] has noted, if it has.
+pub(crate) fn forget(base: u64) {
+    MAP.write()
+        .unwrap_or_else(PoisonError::into_inner)
+        .remove(&base);
+}
 
 fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
     let id = IDS.fetch_add(1, Ordering::Relaxed);
@@ -79,9 +99,21 @@ pub(crate) fn find(address: u64) -> Option<Allocation> {
     (address - found.base < found.size).then_some(*found)
 }
 
-/// The allocation that contains `length` bytes from `address`.
+/// The allocation that contains `length` bytes from `address`; the first of them where memory that is
+/// mapped side by side does.
 pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
-    find(address).filter(|found| length <= found.size - (address - found.base))
+    let first = find(address)?;
+    let end = address.checked_add(length)?;
+    let mut last = first;
+    while end > last.base + last.size {
+        let next = find(last.base + last.size)?;
+        let mapped = |kind| matches!(kind, Kind::Mapped { .. });
+        if !mapped(last.kind) || !mapped(next.kind) {
+            return None;
+        }
+        last = next;
+    }
+    Some(first)
 }
 
 /// Bytes of a device that nodes of graphs have.
@@ -98,7 +130,12 @@ pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> 
     if size == 0 {
         return Err(INVALID_VALUE);
     }
-    let base = device.take(size).ok_or(OUT_OF_MEMORY)?;
+    // Pages of managed memory go to and fro one by one, also between two hosts.
+    let base = match kind {
+        Kind::Managed => device.take_pages(size),
+        _ => device.take(size),
+    };
+    let base = base.ok_or(OUT_OF_MEMORY)?;
     insert(base, size, kind, device.index, context);
     Ok(base)
 }
@@ -124,9 +161,11 @@ pub(crate) fn free(
 pub(crate) fn free_context(devices: &[Device], context: u64) {
     let gone: Vec<Allocation> = {
         let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
-        map.extract_if(.., |_, found| found.context == context)
-            .map(|(_, found)| found)
-            .collect()
+        map.extract_if(.., |_, found| {
+            found.context == context && !matches!(found.kind, Kind::Mapped { .. })
+        })
+        .map(|(_, found)| found)
+        .collect()
     };
     for found in &gone {
         release(devices, found);
@@ -138,7 +177,13 @@ fn release(devices: &[Device], found: &Allocation) {
     match found.kind {
         Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed | Kind::Graph => {
             if let Some(device) = devices.get(found.device) {
-                device.give(found.base, found.size);
+                match found.kind {
+                    Kind::Managed => {
+                        advice::forget(found.base, found.size);
+                        device.give_pages(found.base, found.size);
+                    }
+                    _ => device.give(found.base, found.size),
+                }
             }
             if let Kind::Pool(pool) = found.kind {
                 Pool::freed(pool, found.size);
@@ -147,7 +192,7 @@ fn release(devices: &[Device], found: &Allocation) {
         // SAFETY: the mapping of `allocate_host`, out of the map and so found by nobody; that the
         // program uses it no more is the contract of cuMemFreeHost.
         Kind::Host(_) => unsafe { pages::unmap_host(found.base, found.size) },
-        Kind::Registered(_) => {}
+        Kind::Registered(_) | Kind::Mapped { .. } => {}
     }
 }
 

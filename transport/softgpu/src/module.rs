@@ -13,6 +13,8 @@ use crate::attributes::{ARCH, MAX_THREADS, SHARED_OPTIN, SHARED_PER_BLOCK};
 use crate::context::Context;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_FOUND};
 use crate::program::{Entry, Linked, Program};
+use crate::ptx::Reference;
+use crate::reference::{self, SurfaceReference, TextureReference};
 use crate::registry::{Registry, mint};
 use crate::state::State;
 
@@ -33,6 +35,8 @@ pub(crate) struct Module {
     pub(crate) program: Arc<Program>,
     /// Handles of its functions, by position of the entry; made with the module.
     pub(crate) functions: Vec<u64>,
+    /// Handles of its references by their names; made when they are asked for.
+    references: Mutex<HashMap<String, u64>>,
 }
 
 /// One kernel in a context.
@@ -86,6 +90,7 @@ impl Module {
             context: context.handle,
             program,
             functions,
+            references: Mutex::default(),
         });
         MODULES.insert(handle, Arc::clone(&module));
         Ok(module)
@@ -112,9 +117,35 @@ impl Module {
         self.program.global(name).ok_or(NOT_FOUND)
     }
 
+    /// Handle of the texture reference of this name.
+    pub(crate) fn texture_reference(&self, name: &str) -> Answer<u64> {
+        self.reference(name, Reference::Texture, TextureReference::create)
+    }
+
+    /// Handle of the surface reference of this name.
+    pub(crate) fn surface_reference(&self, name: &str) -> Answer<u64> {
+        self.reference(name, Reference::Surface, SurfaceReference::create)
+    }
+
+    fn reference(
+        &self,
+        name: &str,
+        kind: Reference,
+        create: impl FnOnce(u64, u64, u64) -> u64,
+    ) -> Answer<u64> {
+        let variable = self.program.reference(name, kind).ok_or(NOT_FOUND)?;
+        let mut references = self
+            .references
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let handle = references.entry(name.to_owned());
+        Ok(*handle.or_insert_with(|| create(self.context, self.handle, variable)))
+    }
+
     /// Ends the module; its variables are freed once no launch uses them.
     pub(crate) fn unload(&self) {
         MODULES.remove(self.handle);
+        reference::unload_module(self.handle);
         if let Ok(context) = Context::of(self.context) {
             context.printed.flush();
         }
@@ -320,6 +351,7 @@ impl Kernel {
 pub(crate) fn unload_context(_state: &State, context: u64) {
     crate::array::unload_context(context);
     crate::texture::unload_context(context);
+    reference::unload_context(context);
     MODULES.remove_where(|module| module.context == context);
     FUNCTIONS.remove_where(|function| function.context == context);
     for library in LIBRARIES.all() {

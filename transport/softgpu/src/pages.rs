@@ -1,6 +1,9 @@
 //! Memory of the process by mmap: the address range of a device, and page-locked host memory.
 #![allow(unsafe_code)]
 
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// Where the range of the first device is asked for; each further device is [`STEP`] above. Device
 /// addresses are host addresses here, and this range makes them easy to recognise.
 const HINT: u64 = 0x7000_0000_0000;
@@ -35,13 +38,17 @@ pub(crate) fn map_host(length: u64) -> Result<u64, MapError> {
 }
 
 fn map(hint: u64, length: u64, extra: i32) -> Result<u64, MapError> {
+    map_with(hint, length, libc::PROT_READ | libc::PROT_WRITE, extra)
+}
+
+fn map_with(hint: u64, length: u64, protection: i32, extra: i32) -> Result<u64, MapError> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | extra;
     // SAFETY: a new anonymous mapping; with MAP_FIXED_NOREPLACE none that exists is touched.
     let base = unsafe {
         libc::mmap(
             hint as *mut libc::c_void,
             length as usize,
-            libc::PROT_READ | libc::PROT_WRITE,
+            protection,
             flags,
             -1,
             0,
@@ -54,6 +61,101 @@ fn map(hint: u64, length: u64, extra: i32) -> Result<u64, MapError> {
         });
     }
     Ok(base as u64)
+}
+
+/// Where reserved addresses are asked for: beyond the ranges of devices.
+const KEPT: u64 = 0x7800_0000_0000;
+
+/// Keeps `length` bytes of addresses, at a multiple of `alignment`: at `wanted`, if that is not 0 and
+/// they are free. Nothing can be read there.
+pub(crate) fn keep(length: u64, alignment: u64, wanted: u64) -> Result<u64, MapError> {
+    static NEXT: AtomicU64 = AtomicU64::new(KEPT);
+    let none = |at: u64, length: u64, flags: i32| map_with(at, length, libc::PROT_NONE, flags);
+    if wanted != 0
+        && wanted.is_multiple_of(alignment)
+        && let Ok(base) = none(wanted, length, libc::MAP_FIXED_NOREPLACE)
+    {
+        return Ok(base);
+    }
+    let padded = length + alignment;
+    let next = NEXT.fetch_add(padded.next_multiple_of(1 << 30), Ordering::Relaxed);
+    let next = next.next_multiple_of(alignment);
+    if let Ok(base) = none(next, length, libc::MAP_FIXED_NOREPLACE) {
+        return Ok(base);
+    }
+    // Wherever there is room, without what is too much.
+    let base = map_with(0, padded, libc::PROT_NONE, 0)?;
+    let aligned = base.next_multiple_of(alignment);
+    // SAFETY: parts of the mapping just made, which nobody uses.
+    unsafe {
+        if aligned > base {
+            libc::munmap(base as *mut libc::c_void, (aligned - base) as usize);
+        }
+        let end = aligned + length;
+        libc::munmap(end as *mut libc::c_void, (base + padded - end) as usize);
+    }
+    Ok(aligned)
+}
+
+/// Memory without an address.
+pub(crate) fn create(length: u64) -> Result<OwnedFd, MapError> {
+    let failed = || MapError {
+        length,
+        source: std::io::Error::last_os_error(),
+    };
+    // SAFETY: a name, and a descriptor that is nobody else's.
+    unsafe {
+        let fd = libc::memfd_create(c"softgpu".as_ptr(), libc::MFD_CLOEXEC);
+        if fd < 0 {
+            return Err(failed());
+        }
+        let fd = OwnedFd::from_raw_fd(fd);
+        match libc::ftruncate(fd.as_raw_fd(), length as i64) {
+            0 => Ok(fd),
+            _ => Err(failed()),
+        }
+    }
+}
+
+/// Puts the first `length` bytes of memory at addresses of [`keep`].
+pub(crate) fn place(fd: &OwnedFd, base: u64, length: u64) -> Result<(), MapError> {
+    fixed(
+        base,
+        length,
+        libc::PROT_READ | libc::PROT_WRITE,
+        fd.as_raw_fd(),
+    )
+}
+
+/// Takes away what [`place`] has put there.
+pub(crate) fn empty(base: u64, length: u64) -> Result<(), MapError> {
+    fixed(base, length, libc::PROT_NONE, -1)
+}
+
+fn fixed(base: u64, length: u64, protection: i32, fd: i32) -> Result<(), MapError> {
+    let flags = match fd {
+        -1 => libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+        _ => libc::MAP_SHARED,
+    };
+    let to = base as *mut libc::c_void;
+    // SAFETY: replaces a mapping at addresses that `keep` has, which belong to nobody else.
+    let got = unsafe {
+        libc::mmap(
+            to,
+            length as usize,
+            protection,
+            flags | libc::MAP_FIXED,
+            fd,
+            0,
+        )
+    };
+    match got == libc::MAP_FAILED {
+        false => Ok(()),
+        true => Err(MapError {
+            length,
+            source: std::io::Error::last_os_error(),
+        }),
+    }
 }
 
 /// Gives mapped host memory back.

@@ -22,7 +22,7 @@ use crate::jit::Logs;
 use crate::launch::Launch;
 use crate::memory::{self, Kind};
 use crate::print::Printer;
-use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Region, Texture};
+use crate::ptx::{self, Fault, Image, Loaded, Memory, Param, PtxError, Reference, Region, Texture};
 use crate::state::shared;
 use crate::texture::{SURFACES, TEXTURES};
 
@@ -173,25 +173,36 @@ pub(crate) struct Program {
     loaded: Option<Loaded>,
     /// Name, address and size of the variables.
     globals: Vec<(String, u64, u64)>,
+    /// Names of those that are references.
+    references: Vec<(String, Reference)>,
 }
 
 impl Program {
     /// Allocates the variables and decodes the kernels for their addresses.
     pub(crate) fn place(context: &Context, linked: &Linked) -> Answer<Self> {
         let mut globals = Globals(Vec::new());
-        let mut add = |name: &str, size: u64| -> Answer<u64> {
+        let mut add = |name: &str, size: u64, managed: bool| -> Answer<u64> {
             let size = size.max(1);
-            let base = memory::allocate(context.device, size, Kind::Device, context.handle)?;
+            let kind = match managed {
+                true => Kind::Managed,
+                false => Kind::Device,
+            };
+            let base = memory::allocate(context.device, size, kind, context.handle)?;
             globals.0.push((name.to_owned(), base, size));
             Ok(base)
         };
         let fill = |base: u64, bytes: &[u8]| {
             Copy::plain(base, bytes.as_ptr() as u64, bytes.len()).run();
         };
+        let mut references = Vec::new();
         let loaded = match &linked.source {
             Source::Text(module) => {
+                let named = module.globals().into_iter();
+                let named = named.filter_map(|global| Some((global.name, global.reference?)));
+                references.extend(named);
                 let addresses = module.globals().into_iter();
-                let addresses = addresses.map(|global| add(&global.name, global.size as u64));
+                let addresses =
+                    addresses.map(|global| add(&global.name, global.size as u64, global.managed));
                 let addresses = addresses.collect::<Answer<Vec<_>>>()?;
                 let loaded = Loaded::new(module, &addresses)
                     .map_err(|error| complain(&error, &Logs::default()))?;
@@ -202,7 +213,7 @@ impl Program {
             }
             Source::Code(variables) => {
                 for variable in variables {
-                    let base = add(&variable.name, variable.size)?;
+                    let base = add(&variable.name, variable.size, false)?;
                     let mut bytes = variable.initial.clone();
                     bytes.resize(variable.size as usize, 0);
                     fill(base, &bytes);
@@ -212,6 +223,7 @@ impl Program {
         };
         let globals = std::mem::take(&mut globals.0);
         Ok(Self {
+            references,
             entries: linked.entries.clone(),
             loaded,
             globals,
@@ -222,6 +234,13 @@ impl Program {
     pub(crate) fn global(&self, name: &str) -> Option<(u64, u64)> {
         let found = self.globals.iter().find(|(other, _, _)| other == name);
         found.map(|(_, base, size)| (*base, *size))
+    }
+
+    /// Address of the variable that is a reference of this kind.
+    pub(crate) fn reference(&self, name: &str, kind: Reference) -> Option<u64> {
+        let mut references = self.references.iter();
+        references.find(|(other, of)| other == name && *of == kind)?;
+        Some(self.global(name)?.0)
     }
 
     /// Runs a kernel to its end. The error comes with the address, if one was the cause.
@@ -275,7 +294,9 @@ impl Drop for Globals {
         let Some(state) = shared() else { return };
         for (_, base, _) in &self.0 {
             // Those of a destroyed context are gone already.
-            let _ = memory::free(&state.devices, *base, |found| found.kind == Kind::Device);
+            let _ = memory::free(&state.devices, *base, |found| {
+                matches!(found.kind, Kind::Device | Kind::Managed)
+            });
         }
     }
 }
@@ -322,7 +343,7 @@ unsafe impl Memory for Mapped {
             start: found.base,
             len: found.size,
             host,
-            writable: true,
+            writable: found.kind != (Kind::Mapped { writable: false }),
         })
     }
 

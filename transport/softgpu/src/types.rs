@@ -59,6 +59,21 @@ pub struct MemAccess {
     pub flags: c_uint,
 }
 
+/// `CUmemAllocationProp`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct MemAllocationProp {
+    pub kind: c_uint,
+    pub handle_types: c_uint,
+    pub location: MemLocation,
+    pub win32_handle_meta_data: u64,
+    pub compression: c_uchar,
+    pub gpu_direct_rdma_capable: c_uchar,
+    pub usage: c_ushort,
+    pub reserved: [c_uchar; 4],
+}
+
 /// `CUmemPoolProps`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

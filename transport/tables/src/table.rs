@@ -64,8 +64,9 @@ const fn uuid(bytes: u128) -> Uuid {
     bytes.to_be_bytes()
 }
 
-/// Bytes that tools would fill, had there been any.
-const HOOKS_LARGE: usize = 1024;
+/// Bytes that tools would fill, had there been any: a runtime looks at a u32 for each of its functions,
+/// of which 13.5 has some 480, without asking how many there are. Where one is not 0 it calls tools.
+const HOOKS_LARGE: usize = 4096;
 const HOOKS_SMALL: usize = 14;
 
 type Word = *const c_void;

@@ -82,6 +82,10 @@ pub(crate) mod remote;
     Ok(out)
 }
 
+/// Symbols without a signature, older than those that have one, that a library looks up in libcuda.so.1
+/// by itself and without which it does not start: cublasLt of CUDA 13.
+const REQUIRED: &[&str] = &["cuGraphInstantiate"];
+
 /// The file of the symbols that programs may be linked against and that are not described.
 pub(super) fn absent() -> Result<String> {
     let (what, types) = subject(Api::Driver);
@@ -97,6 +101,16 @@ pub(super) fn absent() -> Result<String> {
     out.push_str(&allows(types));
     out.push_str("\nuse crate::entry;\n\n");
     let described: HashSet<&str> = functions::all(Api::Driver).map(|f| f.name).collect();
+    let exported = functions::all(Api::Driver).flat_map(|f| names::symbols(f.name));
+    let exported: HashSet<String> = exported.map(|(symbol, _)| symbol).collect();
+    for name in REQUIRED.iter().filter(|name| !exported.contains(**name)) {
+        writeln!(
+            out,
+            "#[unsafe(no_mangle)]
+            pub unsafe extern \"C\" fn {name}() -> CUresult {{ entry::absent({name:?}) }}
+"
+        )?;
+    }
     for signature in signatures::DRIVER {
         let name = signature.name;
         if !described.contains(name) {

@@ -36,6 +36,7 @@ pub(super) fn file(api: Api) -> Result<String> {
         "\n// The symbols' names, and calls of the driver: pointers are to values and arrays of the sizes
 // that the driver is told, and that is the SAFETY of every block here.
 #![allow(
+    clippy::collapsible_if,
     clippy::match_single_binding,
     clippy::too_many_arguments,
     clippy::type_complexity,
@@ -163,6 +164,8 @@ fn parent(function: &Function, argument: &Argument) -> Option<&'static str> {
         Kind::Kernel => &[Kind::Library],
         Kind::Module => &[Kind::Library, Kind::Function],
         Kind::GraphNode => &[Kind::Graph, Kind::GraphNode],
+        Kind::TexRef | Kind::SurfRef => &[Kind::Module],
+        Kind::Array => &[Kind::MipmappedArray, Kind::Array],
         _ => return None,
     };
     owners.iter().find_map(|owner| {

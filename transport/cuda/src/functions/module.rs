@@ -66,7 +66,7 @@ crate::describe! {
     waiting(client) cuLibraryGetGlobal(
         dptr: out?, bytes: out?, library: handle(Library), name: in_string,
     );
-    waiting cuLibraryGetManaged(
+    waiting(client) cuLibraryGetManaged(
         dptr: out?, bytes: out?, library: handle(Library), name: in_string,
     );
     waiting cuLibraryGetKernelCount(count: out, lib: handle(Library));

@@ -41,13 +41,19 @@ crate::describe! {
     waiting cuMemRetainAllocationHandle(handle: out, addr: address);
     one_way cuMemAdvise(devPtr: address, count: value, advice: value, device: value);
     one_way cuMemAdvise_v2(devPtr: address, count: value, advice: value, location: value);
-    one_way cuMemPrefetchAsync(
+    // The client moves pages of managed memory too.
+    one_way(client) cuMemPrefetchAsync(
         devPtr: address, count: value, dstDevice: value, hStream: handle(Stream),
     );
-    one_way cuMemPrefetchAsync_v2(
+    one_way(client) cuMemPrefetchAsync_v2(
         devPtr: address, count: value, location: value, flags: value, hStream: handle(Stream),
     );
     waiting cuMemRangeGetAttribute(
         data: out[dataSize], dataSize: value, attribute: value, devPtr: address, count: value,
+    );
+    // One question for each.
+    local cuMemRangeGetAttributes(
+        data: special, dataSizes: special, attributes: special, numAttributes: special,
+        devPtr: special, count: special,
     );
 }

@@ -20,7 +20,7 @@ crate::describe! {
     // There are no green contexts: the client answers null for them, never a number.
     local cuStreamGetCtx_v2(hStream: special, pCtx: special, pGreenCtx: special?);
     local cuStreamGetGreenCtx(hStream: special, phCtx: special);
-    one_way cuStreamAttachMemAsync(
+    one_way(client) cuStreamAttachMemAsync(
         hStream: handle(Stream), dptr: address, length: value, flags: value,
     );
     one_way cuStreamCopyAttributes(dst: handle(Stream), src: handle(Stream));

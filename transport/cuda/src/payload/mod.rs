@@ -12,6 +12,9 @@
 //! | `cuMemcpyHtoD_v2`, `cuMemcpyHtoDAsync_v2` | one-way | [`Upload`], bulk: the bytes | |
 //! | `cuMemcpyDtoH_v2`, `cuMemcpyDtoHAsync_v2` | waiting | [`Download`] | frames whose bulk parts are the bytes in order |
 //! | `cuMemcpy2D_v2`, `cuMemcpy2DUnaligned_v2`, `cuMemcpy2DAsync_v2`, `cuMemcpy3D_v2`, `cuMemcpy3DAsync_v2` | waiting from the device to the client, else one-way | [`Pitched`] | as for the linear ones |
+//! | `cuTexObjectCreate` | waiting | [`TextureCreate`] | u64 number |
+//! | `cuSurfObjectCreate` | waiting | [`Resource`] | u64 number |
+//! | `cuTexObjectDestroy`, `cuSurfObjectDestroy` | one-way | u64 number | |
 //! | `cuOccupancyMaxActiveClusters`, `cuOccupancyMaxPotentialClusterSize` | waiting | [`Launch`] | i32 |
 //! | `cuLaunchHostFunc` (`_v2` too), `cuStreamAddCallback` | one-way | [`HostFunction`] | |
 //! | [`HOST_NEXT`] | waiting | nothing | [`HostReached`] |
@@ -39,6 +42,7 @@ mod image;
 mod launch;
 mod link;
 mod snapshot;
+mod texture;
 mod visible;
 
 pub use copy::{Download, Extent, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
@@ -55,6 +59,7 @@ pub use launch::{
 };
 pub use link::{LinkAdd, LinkCreate};
 pub use snapshot::{ATTRIBUTES, DEVICES_MAX, DeviceSnapshot, Snapshot, SnapshotRequest};
+pub use texture::{Resource, TEXTURE_WORDS, TextureCreate, View};
 pub use visible::{Permitted, visible};
 
 use gtrace_protocol::{DecodeError, OpId, Reader, Writer, op_id};
@@ -204,6 +209,8 @@ mod tests {
             read::<HostFunction>(&bytes);
             read::<HostReached>(&bytes);
             read::<LinkCreate>(&bytes);
+            read::<Resource>(&bytes);
+            read::<TextureCreate>(&bytes);
             read::<LinkAdd<'_>>(&bytes);
         }
     }

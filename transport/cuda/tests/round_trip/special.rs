@@ -17,6 +17,7 @@ macro_rules! not_here {
 }
 
 not_here! {
+    cuSurfObjectCreate cuSurfObjectDestroy cuTexObjectCreate cuTexObjectDestroy
     cuLaunchCooperativeKernel cuLaunchHostFunc cuLaunchKernel cuLaunchKernelEx cuLibraryGetKernel
     cuLibraryLoadData cuLinkAddData_v2 cuLinkComplete cuLinkCreate_v2 cuLinkDestroy
     cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2 cuMemcpy3DAsync_v2 cuMemcpy3D_v2

@@ -43,6 +43,25 @@ typedef struct {
     size_t width, height;
 } CUDA_MEMCPY2D;
 
+typedef uint64_t CUmemGenericAllocationHandle;
+// Kinds of places: 1 a device.
+typedef struct {
+    int kind, number;
+} CUmemLocation;
+// Accesses: 0 none, 1 read, 3 read and write.
+typedef struct {
+    CUmemLocation location;
+    int flags;
+} CUmemAccessDesc;
+// Kinds of allocations: 1 pinned.
+typedef struct {
+    int kind, handle_types;
+    CUmemLocation location;
+    void *windows;
+    unsigned char compression, rdma;
+    unsigned short usage;
+    unsigned char reserved[4];
+} CUmemAllocationProp;
 // CUDA_MEMCPY3D.
 typedef struct {
     size_t source_x, source_y, source_z, source_lod;
@@ -123,8 +142,18 @@ enum {
 };
 enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_WARP_SIZE = 10,
+    CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY = 19,
+    CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY = 83, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS = 89,
+    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = 102,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 };
+enum { CU_MEMHOSTALLOC_PORTABLE = 1, CU_MEMHOSTALLOC_DEVICEMAP = 2 };
+enum { CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2, CU_MEM_ATTACH_SINGLE = 4 };
+enum { CU_DEVICE_CPU = -1, CU_DEVICE_INVALID = -2 };
+enum { CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2, CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3,
+       CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4, CU_MEM_ADVISE_SET_ACCESSED_BY = 5 };
+enum { CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
+       CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4 };
 enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
 enum { CU_JIT_INFO_LOG_BUFFER = 3, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, CU_JIT_ERROR_LOG_BUFFER = 5,
        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
@@ -156,6 +185,7 @@ enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, C
 #define cuMemsetD32 cuMemsetD32_v2
 #define cuMemAllocHost cuMemAllocHost_v2
 #define cuMemHostRegister cuMemHostRegister_v2
+#define cuMemHostGetDevicePointer cuMemHostGetDevicePointer_v2
 #define cuCtxCreate cuCtxCreate_v2
 #define cuCtxDestroy cuCtxDestroy_v2
 #define cuCtxPushCurrent cuCtxPushCurrent_v2
@@ -230,6 +260,7 @@ FUNCTION(cuLibraryUnload, CUlibrary library)
 FUNCTION(cuLibraryGetKernel, CUkernel *kernel, CUlibrary library, const char *name)
 FUNCTION(cuLibraryGetModule, CUmodule *module, CUlibrary library)
 FUNCTION(cuLibraryGetGlobal, CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
+FUNCTION(cuLibraryGetManaged, CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
 FUNCTION(cuKernelGetFunction, CUfunction *function, CUkernel kernel)
 FUNCTION(cuLinkCreate, unsigned count, int *options, void **values, CUlinkState *state)
 FUNCTION(cuLinkAddData, CUlinkState state, int kind, void *data, size_t size, const char *name, unsigned count,
@@ -252,12 +283,31 @@ FUNCTION(cuMemAllocPitch, CUdeviceptr *address, size_t *pitch, size_t width, siz
 FUNCTION(cuMemFree, CUdeviceptr address)
 FUNCTION(cuMemAllocAsync, CUdeviceptr *address, size_t bytes, CUstream stream)
 FUNCTION(cuMemFreeAsync, CUdeviceptr address, CUstream stream)
+FUNCTION(cuMemAddressReserve, CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr wanted, uint64_t flags)
+FUNCTION(cuMemAddressFree, CUdeviceptr address, size_t bytes)
+FUNCTION(cuMemCreate, CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *prop, uint64_t flags)
+FUNCTION(cuMemRelease, CUmemGenericAllocationHandle handle)
+FUNCTION(cuMemMap, CUdeviceptr address, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle, uint64_t flags)
+FUNCTION(cuMemUnmap, CUdeviceptr address, size_t bytes)
+FUNCTION(cuMemSetAccess, CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count)
+FUNCTION(cuMemGetAccess, uint64_t *flags, const CUmemLocation *location, CUdeviceptr address)
+FUNCTION(cuMemGetAllocationGranularity, size_t *granularity, const CUmemAllocationProp *prop, int option)
+FUNCTION(cuMemGetAllocationPropertiesFromHandle, CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
+FUNCTION(cuMemRetainAllocationHandle, CUmemGenericAllocationHandle *handle, void *address)
+FUNCTION(cuMemAllocManaged, CUdeviceptr *address, size_t bytes, unsigned flags)
+FUNCTION(cuMemPrefetchAsync, CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
+FUNCTION(cuMemAdvise, CUdeviceptr address, size_t bytes, int advice, CUdevice device)
+FUNCTION(cuMemRangeGetAttribute, void *data, size_t size, int attribute, CUdeviceptr address, size_t bytes)
+FUNCTION(cuMemRangeGetAttributes, void **data, size_t *sizes, int *attributes, size_t count, CUdeviceptr address,
+         size_t bytes)
+FUNCTION(cuStreamAttachMemAsync, CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags)
 FUNCTION(cuMemGetAddressRange, CUdeviceptr *base, size_t *size, CUdeviceptr address)
 FUNCTION(cuMemAllocHost, void **address, size_t bytes)
 FUNCTION(cuMemHostAlloc, void **address, size_t bytes, unsigned flags)
 FUNCTION(cuMemFreeHost, void *address)
 FUNCTION(cuMemHostRegister, void *address, size_t bytes, unsigned flags)
 FUNCTION(cuMemHostUnregister, void *address)
+FUNCTION(cuMemHostGetDevicePointer, CUdeviceptr *device, void *host, unsigned flags)
 FUNCTION(cuMemHostGetFlags, unsigned *flags, void *address)
 FUNCTION(cuPointerGetAttribute, void *value, int attribute, CUdeviceptr address)
 FUNCTION(cuPointerGetAttributes, unsigned count, int *attributes, void **values, CUdeviceptr address)
@@ -367,5 +417,7 @@ FUNCTION(cuEventRecord, CUevent event, CUstream stream)
 FUNCTION(cuEventSynchronize, CUevent event)
 FUNCTION(cuEventQuery, CUevent event)
 FUNCTION(cuEventElapsedTime, float *milliseconds, CUevent start, CUevent end)
+
+#include "arrays.h"
 
 #endif

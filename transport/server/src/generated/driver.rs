@@ -15,6 +15,7 @@
 // The symbols' names, and calls of the driver: pointers are to values and arrays of the sizes
 // that the driver is told, and that is the SAFETY of every block here.
 #![allow(
+    clippy::collapsible_if,
     clippy::match_single_binding,
     clippy::too_many_arguments,
     clippy::type_complexity,
@@ -463,6 +464,17 @@ pub struct Driver {
             *mut c_void,
             usize,
             CUmem_range_attribute,
+            CUdeviceptr,
+            usize,
+        ) -> CUresult,
+    >,
+    /// `cuMemRangeGetAttributes`
+    pub cuMemRangeGetAttributes: Option<
+        unsafe extern "C" fn(
+            *mut *mut c_void,
+            *mut usize,
+            *mut CUmem_range_attribute,
+            usize,
             CUdeviceptr,
             usize,
         ) -> CUresult,
@@ -1311,6 +1323,178 @@ pub struct Driver {
     /// `cuTensorMapReplaceAddress`
     pub cuTensorMapReplaceAddress:
         Option<unsafe extern "C" fn(*mut CUtensorMap, *mut c_void) -> CUresult>,
+    /// `cuArrayCreate_v2`
+    pub cuArrayCreate_v2:
+        Option<unsafe extern "C" fn(*mut CUarray, *const CUDA_ARRAY_DESCRIPTOR) -> CUresult>,
+    /// `cuArrayGetDescriptor_v2`
+    pub cuArrayGetDescriptor_v2:
+        Option<unsafe extern "C" fn(*mut CUDA_ARRAY_DESCRIPTOR, CUarray) -> CUresult>,
+    /// `cuArray3DCreate_v2`
+    pub cuArray3DCreate_v2:
+        Option<unsafe extern "C" fn(*mut CUarray, *const CUDA_ARRAY3D_DESCRIPTOR) -> CUresult>,
+    /// `cuArray3DGetDescriptor_v2`
+    pub cuArray3DGetDescriptor_v2:
+        Option<unsafe extern "C" fn(*mut CUDA_ARRAY3D_DESCRIPTOR, CUarray) -> CUresult>,
+    /// `cuArrayDestroy`
+    pub cuArrayDestroy: Option<unsafe extern "C" fn(CUarray) -> CUresult>,
+    /// `cuArrayGetMemoryRequirements`
+    pub cuArrayGetMemoryRequirements: Option<
+        unsafe extern "C" fn(*mut CUDA_ARRAY_MEMORY_REQUIREMENTS, CUarray, CUdevice) -> CUresult,
+    >,
+    /// `cuArrayGetPlane`
+    pub cuArrayGetPlane: Option<unsafe extern "C" fn(*mut CUarray, CUarray, c_uint) -> CUresult>,
+    /// `cuMipmappedArrayCreate`
+    pub cuMipmappedArrayCreate: Option<
+        unsafe extern "C" fn(
+            *mut CUmipmappedArray,
+            *const CUDA_ARRAY3D_DESCRIPTOR,
+            c_uint,
+        ) -> CUresult,
+    >,
+    /// `cuMipmappedArrayGetLevel`
+    pub cuMipmappedArrayGetLevel:
+        Option<unsafe extern "C" fn(*mut CUarray, CUmipmappedArray, c_uint) -> CUresult>,
+    /// `cuMipmappedArrayGetMemoryRequirements`
+    pub cuMipmappedArrayGetMemoryRequirements: Option<
+        unsafe extern "C" fn(
+            *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+            CUmipmappedArray,
+            CUdevice,
+        ) -> CUresult,
+    >,
+    /// `cuMipmappedArrayDestroy`
+    pub cuMipmappedArrayDestroy: Option<unsafe extern "C" fn(CUmipmappedArray) -> CUresult>,
+    /// `cuMemcpyHtoA_v2`
+    pub cuMemcpyHtoA_v2:
+        Option<unsafe extern "C" fn(CUarray, usize, *const c_void, usize) -> CUresult>,
+    /// `cuMemcpyHtoAAsync_v2`
+    pub cuMemcpyHtoAAsync_v2:
+        Option<unsafe extern "C" fn(CUarray, usize, *const c_void, usize, CUstream) -> CUresult>,
+    /// `cuMemcpyAtoH_v2`
+    pub cuMemcpyAtoH_v2:
+        Option<unsafe extern "C" fn(*mut c_void, CUarray, usize, usize) -> CUresult>,
+    /// `cuMemcpyAtoHAsync_v2`
+    pub cuMemcpyAtoHAsync_v2:
+        Option<unsafe extern "C" fn(*mut c_void, CUarray, usize, usize, CUstream) -> CUresult>,
+    /// `cuMemcpyDtoA_v2`
+    pub cuMemcpyDtoA_v2:
+        Option<unsafe extern "C" fn(CUarray, usize, CUdeviceptr, usize) -> CUresult>,
+    /// `cuMemcpyAtoD_v2`
+    pub cuMemcpyAtoD_v2:
+        Option<unsafe extern "C" fn(CUdeviceptr, CUarray, usize, usize) -> CUresult>,
+    /// `cuMemcpyAtoA_v2`
+    pub cuMemcpyAtoA_v2:
+        Option<unsafe extern "C" fn(CUarray, usize, CUarray, usize, usize) -> CUresult>,
+    /// `cuTexObjectCreate`
+    pub cuTexObjectCreate: Option<
+        unsafe extern "C" fn(
+            *mut CUtexObject,
+            *const CUDA_RESOURCE_DESC,
+            *const CUDA_TEXTURE_DESC,
+            *const CUDA_RESOURCE_VIEW_DESC,
+        ) -> CUresult,
+    >,
+    /// `cuTexObjectDestroy`
+    pub cuTexObjectDestroy: Option<unsafe extern "C" fn(CUtexObject) -> CUresult>,
+    /// `cuTexObjectGetResourceDesc`
+    pub cuTexObjectGetResourceDesc:
+        Option<unsafe extern "C" fn(*mut CUDA_RESOURCE_DESC, CUtexObject) -> CUresult>,
+    /// `cuTexObjectGetTextureDesc`
+    pub cuTexObjectGetTextureDesc:
+        Option<unsafe extern "C" fn(*mut CUDA_TEXTURE_DESC, CUtexObject) -> CUresult>,
+    /// `cuTexObjectGetResourceViewDesc`
+    pub cuTexObjectGetResourceViewDesc:
+        Option<unsafe extern "C" fn(*mut CUDA_RESOURCE_VIEW_DESC, CUtexObject) -> CUresult>,
+    /// `cuSurfObjectCreate`
+    pub cuSurfObjectCreate:
+        Option<unsafe extern "C" fn(*mut CUsurfObject, *const CUDA_RESOURCE_DESC) -> CUresult>,
+    /// `cuSurfObjectDestroy`
+    pub cuSurfObjectDestroy: Option<unsafe extern "C" fn(CUsurfObject) -> CUresult>,
+    /// `cuSurfObjectGetResourceDesc`
+    pub cuSurfObjectGetResourceDesc:
+        Option<unsafe extern "C" fn(*mut CUDA_RESOURCE_DESC, CUsurfObject) -> CUresult>,
+    /// `cuModuleGetTexRef`
+    pub cuModuleGetTexRef:
+        Option<unsafe extern "C" fn(*mut CUtexref, CUmodule, *const c_char) -> CUresult>,
+    /// `cuModuleGetSurfRef`
+    pub cuModuleGetSurfRef:
+        Option<unsafe extern "C" fn(*mut CUsurfref, CUmodule, *const c_char) -> CUresult>,
+    /// `cuTexRefCreate`
+    pub cuTexRefCreate: Option<unsafe extern "C" fn(*mut CUtexref) -> CUresult>,
+    /// `cuTexRefDestroy`
+    pub cuTexRefDestroy: Option<unsafe extern "C" fn(CUtexref) -> CUresult>,
+    /// `cuTexRefSetArray`
+    pub cuTexRefSetArray: Option<unsafe extern "C" fn(CUtexref, CUarray, c_uint) -> CUresult>,
+    /// `cuTexRefSetMipmappedArray`
+    pub cuTexRefSetMipmappedArray:
+        Option<unsafe extern "C" fn(CUtexref, CUmipmappedArray, c_uint) -> CUresult>,
+    /// `cuTexRefSetAddress_v2`
+    pub cuTexRefSetAddress_v2:
+        Option<unsafe extern "C" fn(*mut usize, CUtexref, CUdeviceptr, usize) -> CUresult>,
+    /// `cuTexRefSetAddress2D_v3`
+    pub cuTexRefSetAddress2D_v3: Option<
+        unsafe extern "C" fn(
+            CUtexref,
+            *const CUDA_ARRAY_DESCRIPTOR,
+            CUdeviceptr,
+            usize,
+        ) -> CUresult,
+    >,
+    /// `cuTexRefSetFormat`
+    pub cuTexRefSetFormat:
+        Option<unsafe extern "C" fn(CUtexref, CUarray_format, c_int) -> CUresult>,
+    /// `cuTexRefSetAddressMode`
+    pub cuTexRefSetAddressMode:
+        Option<unsafe extern "C" fn(CUtexref, c_int, CUaddress_mode) -> CUresult>,
+    /// `cuTexRefSetFilterMode`
+    pub cuTexRefSetFilterMode: Option<unsafe extern "C" fn(CUtexref, CUfilter_mode) -> CUresult>,
+    /// `cuTexRefSetMipmapFilterMode`
+    pub cuTexRefSetMipmapFilterMode:
+        Option<unsafe extern "C" fn(CUtexref, CUfilter_mode) -> CUresult>,
+    /// `cuTexRefSetMipmapLevelBias`
+    pub cuTexRefSetMipmapLevelBias: Option<unsafe extern "C" fn(CUtexref, f32) -> CUresult>,
+    /// `cuTexRefSetMipmapLevelClamp`
+    pub cuTexRefSetMipmapLevelClamp: Option<unsafe extern "C" fn(CUtexref, f32, f32) -> CUresult>,
+    /// `cuTexRefSetMaxAnisotropy`
+    pub cuTexRefSetMaxAnisotropy: Option<unsafe extern "C" fn(CUtexref, c_uint) -> CUresult>,
+    /// `cuTexRefSetBorderColor`
+    pub cuTexRefSetBorderColor: Option<unsafe extern "C" fn(CUtexref, *mut f32) -> CUresult>,
+    /// `cuTexRefSetFlags`
+    pub cuTexRefSetFlags: Option<unsafe extern "C" fn(CUtexref, c_uint) -> CUresult>,
+    /// `cuTexRefGetAddress_v2`
+    pub cuTexRefGetAddress_v2: Option<unsafe extern "C" fn(*mut CUdeviceptr, CUtexref) -> CUresult>,
+    /// `cuTexRefGetArray`
+    pub cuTexRefGetArray: Option<unsafe extern "C" fn(*mut CUarray, CUtexref) -> CUresult>,
+    /// `cuTexRefGetMipmappedArray`
+    pub cuTexRefGetMipmappedArray:
+        Option<unsafe extern "C" fn(*mut CUmipmappedArray, CUtexref) -> CUresult>,
+    /// `cuTexRefGetAddressMode`
+    pub cuTexRefGetAddressMode:
+        Option<unsafe extern "C" fn(*mut CUaddress_mode, CUtexref, c_int) -> CUresult>,
+    /// `cuTexRefGetFilterMode`
+    pub cuTexRefGetFilterMode:
+        Option<unsafe extern "C" fn(*mut CUfilter_mode, CUtexref) -> CUresult>,
+    /// `cuTexRefGetFormat`
+    pub cuTexRefGetFormat:
+        Option<unsafe extern "C" fn(*mut CUarray_format, *mut c_int, CUtexref) -> CUresult>,
+    /// `cuTexRefGetMipmapFilterMode`
+    pub cuTexRefGetMipmapFilterMode:
+        Option<unsafe extern "C" fn(*mut CUfilter_mode, CUtexref) -> CUresult>,
+    /// `cuTexRefGetMipmapLevelBias`
+    pub cuTexRefGetMipmapLevelBias: Option<unsafe extern "C" fn(*mut f32, CUtexref) -> CUresult>,
+    /// `cuTexRefGetMipmapLevelClamp`
+    pub cuTexRefGetMipmapLevelClamp:
+        Option<unsafe extern "C" fn(*mut f32, *mut f32, CUtexref) -> CUresult>,
+    /// `cuTexRefGetMaxAnisotropy`
+    pub cuTexRefGetMaxAnisotropy: Option<unsafe extern "C" fn(*mut c_int, CUtexref) -> CUresult>,
+    /// `cuTexRefGetBorderColor`
+    pub cuTexRefGetBorderColor: Option<unsafe extern "C" fn(*mut f32, CUtexref) -> CUresult>,
+    /// `cuTexRefGetFlags`
+    pub cuTexRefGetFlags: Option<unsafe extern "C" fn(*mut c_uint, CUtexref) -> CUresult>,
+    /// `cuSurfRefSetArray`
+    pub cuSurfRefSetArray: Option<unsafe extern "C" fn(CUsurfref, CUarray, c_uint) -> CUresult>,
+    /// `cuSurfRefGetArray`
+    pub cuSurfRefGetArray: Option<unsafe extern "C" fn(*mut CUarray, CUsurfref) -> CUresult>,
 }
 
 impl Driver {
@@ -1827,6 +2011,11 @@ impl Driver {
             .map(|symbol| *symbol),
             cuMemRangeGetAttribute: unsafe {
                 library.get(c"cuMemRangeGetAttribute".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemRangeGetAttributes: unsafe {
+                library.get(c"cuMemRangeGetAttributes".to_bytes_with_nul())
             }
             .ok()
             .map(|symbol| *symbol),
@@ -2608,6 +2797,241 @@ impl Driver {
             }
             .ok()
             .map(|symbol| *symbol),
+            cuArrayCreate_v2: unsafe { library.get(c"cuArrayCreate_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuArrayGetDescriptor_v2: unsafe {
+                library.get(c"cuArrayGetDescriptor_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuArray3DCreate_v2: unsafe { library.get(c"cuArray3DCreate_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuArray3DGetDescriptor_v2: unsafe {
+                library.get(c"cuArray3DGetDescriptor_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuArrayDestroy: unsafe { library.get(c"cuArrayDestroy".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuArrayGetMemoryRequirements: unsafe {
+                library.get(c"cuArrayGetMemoryRequirements".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuArrayGetPlane: unsafe { library.get(c"cuArrayGetPlane".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMipmappedArrayCreate: unsafe {
+                library.get(c"cuMipmappedArrayCreate".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMipmappedArrayGetLevel: unsafe {
+                library.get(c"cuMipmappedArrayGetLevel".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMipmappedArrayGetMemoryRequirements: unsafe {
+                library.get(c"cuMipmappedArrayGetMemoryRequirements".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMipmappedArrayDestroy: unsafe {
+                library.get(c"cuMipmappedArrayDestroy".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemcpyHtoA_v2: unsafe { library.get(c"cuMemcpyHtoA_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpyHtoAAsync_v2: unsafe {
+                library.get(c"cuMemcpyHtoAAsync_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemcpyAtoH_v2: unsafe { library.get(c"cuMemcpyAtoH_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpyAtoHAsync_v2: unsafe {
+                library.get(c"cuMemcpyAtoHAsync_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemcpyDtoA_v2: unsafe { library.get(c"cuMemcpyDtoA_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpyAtoD_v2: unsafe { library.get(c"cuMemcpyAtoD_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpyAtoA_v2: unsafe { library.get(c"cuMemcpyAtoA_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexObjectCreate: unsafe { library.get(c"cuTexObjectCreate".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexObjectDestroy: unsafe { library.get(c"cuTexObjectDestroy".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexObjectGetResourceDesc: unsafe {
+                library.get(c"cuTexObjectGetResourceDesc".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexObjectGetTextureDesc: unsafe {
+                library.get(c"cuTexObjectGetTextureDesc".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexObjectGetResourceViewDesc: unsafe {
+                library.get(c"cuTexObjectGetResourceViewDesc".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuSurfObjectCreate: unsafe { library.get(c"cuSurfObjectCreate".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuSurfObjectDestroy: unsafe { library.get(c"cuSurfObjectDestroy".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuSurfObjectGetResourceDesc: unsafe {
+                library.get(c"cuSurfObjectGetResourceDesc".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuModuleGetTexRef: unsafe { library.get(c"cuModuleGetTexRef".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuModuleGetSurfRef: unsafe { library.get(c"cuModuleGetSurfRef".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefCreate: unsafe { library.get(c"cuTexRefCreate".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefDestroy: unsafe { library.get(c"cuTexRefDestroy".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefSetArray: unsafe { library.get(c"cuTexRefSetArray".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefSetMipmappedArray: unsafe {
+                library.get(c"cuTexRefSetMipmappedArray".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetAddress_v2: unsafe {
+                library.get(c"cuTexRefSetAddress_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetAddress2D_v3: unsafe {
+                library.get(c"cuTexRefSetAddress2D_v3".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetFormat: unsafe { library.get(c"cuTexRefSetFormat".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefSetAddressMode: unsafe {
+                library.get(c"cuTexRefSetAddressMode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetFilterMode: unsafe {
+                library.get(c"cuTexRefSetFilterMode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetMipmapFilterMode: unsafe {
+                library.get(c"cuTexRefSetMipmapFilterMode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetMipmapLevelBias: unsafe {
+                library.get(c"cuTexRefSetMipmapLevelBias".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetMipmapLevelClamp: unsafe {
+                library.get(c"cuTexRefSetMipmapLevelClamp".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetMaxAnisotropy: unsafe {
+                library.get(c"cuTexRefSetMaxAnisotropy".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetBorderColor: unsafe {
+                library.get(c"cuTexRefSetBorderColor".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefSetFlags: unsafe { library.get(c"cuTexRefSetFlags".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefGetAddress_v2: unsafe {
+                library.get(c"cuTexRefGetAddress_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetArray: unsafe { library.get(c"cuTexRefGetArray".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefGetMipmappedArray: unsafe {
+                library.get(c"cuTexRefGetMipmappedArray".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetAddressMode: unsafe {
+                library.get(c"cuTexRefGetAddressMode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetFilterMode: unsafe {
+                library.get(c"cuTexRefGetFilterMode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetFormat: unsafe { library.get(c"cuTexRefGetFormat".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuTexRefGetMipmapFilterMode: unsafe {
+                library.get(c"cuTexRefGetMipmapFilterMode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetMipmapLevelBias: unsafe {
+                library.get(c"cuTexRefGetMipmapLevelBias".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetMipmapLevelClamp: unsafe {
+                library.get(c"cuTexRefGetMipmapLevelClamp".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetMaxAnisotropy: unsafe {
+                library.get(c"cuTexRefGetMaxAnisotropy".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetBorderColor: unsafe {
+                library.get(c"cuTexRefGetBorderColor".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuTexRefGetFlags: unsafe { library.get(c"cuTexRefGetFlags".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuSurfRefSetArray: unsafe { library.get(c"cuSurfRefSetArray".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuSurfRefGetArray: unsafe { library.get(c"cuSurfRefGetArray".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             _library: library,
         })
     }
@@ -2850,6 +3274,53 @@ const OP_cuGraphExecDestroy: u32 = op_id("cuGraphExecDestroy");
 const OP_cuTensorMapEncodeTiled: u32 = op_id("cuTensorMapEncodeTiled");
 const OP_cuTensorMapEncodeIm2col: u32 = op_id("cuTensorMapEncodeIm2col");
 const OP_cuTensorMapReplaceAddress: u32 = op_id("cuTensorMapReplaceAddress");
+const OP_cuArrayCreate_v2: u32 = op_id("cuArrayCreate_v2");
+const OP_cuArrayGetDescriptor_v2: u32 = op_id("cuArrayGetDescriptor_v2");
+const OP_cuArray3DCreate_v2: u32 = op_id("cuArray3DCreate_v2");
+const OP_cuArray3DGetDescriptor_v2: u32 = op_id("cuArray3DGetDescriptor_v2");
+const OP_cuArrayDestroy: u32 = op_id("cuArrayDestroy");
+const OP_cuArrayGetMemoryRequirements: u32 = op_id("cuArrayGetMemoryRequirements");
+const OP_cuArrayGetPlane: u32 = op_id("cuArrayGetPlane");
+const OP_cuMipmappedArrayCreate: u32 = op_id("cuMipmappedArrayCreate");
+const OP_cuMipmappedArrayGetLevel: u32 = op_id("cuMipmappedArrayGetLevel");
+const OP_cuMipmappedArrayGetMemoryRequirements: u32 =
+    op_id("cuMipmappedArrayGetMemoryRequirements");
+const OP_cuMipmappedArrayDestroy: u32 = op_id("cuMipmappedArrayDestroy");
+const OP_cuTexObjectCreate: u32 = op_id("cuTexObjectCreate");
+const OP_cuTexObjectDestroy: u32 = op_id("cuTexObjectDestroy");
+const OP_cuSurfObjectCreate: u32 = op_id("cuSurfObjectCreate");
+const OP_cuSurfObjectDestroy: u32 = op_id("cuSurfObjectDestroy");
+const OP_cuModuleGetTexRef: u32 = op_id("cuModuleGetTexRef");
+const OP_cuModuleGetSurfRef: u32 = op_id("cuModuleGetSurfRef");
+const OP_cuTexRefCreate: u32 = op_id("cuTexRefCreate");
+const OP_cuTexRefDestroy: u32 = op_id("cuTexRefDestroy");
+const OP_cuTexRefSetArray: u32 = op_id("cuTexRefSetArray");
+const OP_cuTexRefSetMipmappedArray: u32 = op_id("cuTexRefSetMipmappedArray");
+const OP_cuTexRefSetAddress_v2: u32 = op_id("cuTexRefSetAddress_v2");
+const OP_cuTexRefSetAddress2D_v3: u32 = op_id("cuTexRefSetAddress2D_v3");
+const OP_cuTexRefSetFormat: u32 = op_id("cuTexRefSetFormat");
+const OP_cuTexRefSetAddressMode: u32 = op_id("cuTexRefSetAddressMode");
+const OP_cuTexRefSetFilterMode: u32 = op_id("cuTexRefSetFilterMode");
+const OP_cuTexRefSetMipmapFilterMode: u32 = op_id("cuTexRefSetMipmapFilterMode");
+const OP_cuTexRefSetMipmapLevelBias: u32 = op_id("cuTexRefSetMipmapLevelBias");
+const OP_cuTexRefSetMipmapLevelClamp: u32 = op_id("cuTexRefSetMipmapLevelClamp");
+const OP_cuTexRefSetMaxAnisotropy: u32 = op_id("cuTexRefSetMaxAnisotropy");
+const OP_cuTexRefSetBorderColor: u32 = op_id("cuTexRefSetBorderColor");
+const OP_cuTexRefSetFlags: u32 = op_id("cuTexRefSetFlags");
+const OP_cuTexRefGetAddress_v2: u32 = op_id("cuTexRefGetAddress_v2");
+const OP_cuTexRefGetArray: u32 = op_id("cuTexRefGetArray");
+const OP_cuTexRefGetMipmappedArray: u32 = op_id("cuTexRefGetMipmappedArray");
+const OP_cuTexRefGetAddressMode: u32 = op_id("cuTexRefGetAddressMode");
+const OP_cuTexRefGetFilterMode: u32 = op_id("cuTexRefGetFilterMode");
+const OP_cuTexRefGetFormat: u32 = op_id("cuTexRefGetFormat");
+const OP_cuTexRefGetMipmapFilterMode: u32 = op_id("cuTexRefGetMipmapFilterMode");
+const OP_cuTexRefGetMipmapLevelBias: u32 = op_id("cuTexRefGetMipmapLevelBias");
+const OP_cuTexRefGetMipmapLevelClamp: u32 = op_id("cuTexRefGetMipmapLevelClamp");
+const OP_cuTexRefGetMaxAnisotropy: u32 = op_id("cuTexRefGetMaxAnisotropy");
+const OP_cuTexRefGetBorderColor: u32 = op_id("cuTexRefGetBorderColor");
+const OP_cuTexRefGetFlags: u32 = op_id("cuTexRefGetFlags");
+const OP_cuSurfRefSetArray: u32 = op_id("cuSurfRefSetArray");
+const OP_cuSurfRefGetArray: u32 = op_id("cuSurfRefGetArray");
 
 /// Executes the operation `op`: its arguments are read from `r`, its results written to `w`.
 /// An operation that is not known is answered with NOT_SUPPORTED.
@@ -3102,6 +3573,54 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuTensorMapEncodeTiled => cuTensorMapEncodeTiled(exec, r, w),
         OP_cuTensorMapEncodeIm2col => cuTensorMapEncodeIm2col(exec, r, w),
         OP_cuTensorMapReplaceAddress => cuTensorMapReplaceAddress(exec, r, w),
+        OP_cuArrayCreate_v2 => cuArrayCreate_v2(exec, r, w),
+        OP_cuArrayGetDescriptor_v2 => cuArrayGetDescriptor_v2(exec, r, w),
+        OP_cuArray3DCreate_v2 => cuArray3DCreate_v2(exec, r, w),
+        OP_cuArray3DGetDescriptor_v2 => cuArray3DGetDescriptor_v2(exec, r, w),
+        OP_cuArrayDestroy => cuArrayDestroy(exec, r, w),
+        OP_cuArrayGetMemoryRequirements => cuArrayGetMemoryRequirements(exec, r, w),
+        OP_cuArrayGetPlane => cuArrayGetPlane(exec, r, w),
+        OP_cuMipmappedArrayCreate => cuMipmappedArrayCreate(exec, r, w),
+        OP_cuMipmappedArrayGetLevel => cuMipmappedArrayGetLevel(exec, r, w),
+        OP_cuMipmappedArrayGetMemoryRequirements => {
+            cuMipmappedArrayGetMemoryRequirements(exec, r, w)
+        }
+        OP_cuMipmappedArrayDestroy => cuMipmappedArrayDestroy(exec, r, w),
+        OP_cuTexObjectCreate => special::cuTexObjectCreate(exec, r, w),
+        OP_cuTexObjectDestroy => special::cuTexObjectDestroy(exec, r, w),
+        OP_cuSurfObjectCreate => special::cuSurfObjectCreate(exec, r, w),
+        OP_cuSurfObjectDestroy => special::cuSurfObjectDestroy(exec, r, w),
+        OP_cuModuleGetTexRef => cuModuleGetTexRef(exec, r, w),
+        OP_cuModuleGetSurfRef => cuModuleGetSurfRef(exec, r, w),
+        OP_cuTexRefCreate => cuTexRefCreate(exec, r, w),
+        OP_cuTexRefDestroy => cuTexRefDestroy(exec, r, w),
+        OP_cuTexRefSetArray => cuTexRefSetArray(exec, r, w),
+        OP_cuTexRefSetMipmappedArray => cuTexRefSetMipmappedArray(exec, r, w),
+        OP_cuTexRefSetAddress_v2 => cuTexRefSetAddress_v2(exec, r, w),
+        OP_cuTexRefSetAddress2D_v3 => cuTexRefSetAddress2D_v3(exec, r, w),
+        OP_cuTexRefSetFormat => cuTexRefSetFormat(exec, r, w),
+        OP_cuTexRefSetAddressMode => cuTexRefSetAddressMode(exec, r, w),
+        OP_cuTexRefSetFilterMode => cuTexRefSetFilterMode(exec, r, w),
+        OP_cuTexRefSetMipmapFilterMode => cuTexRefSetMipmapFilterMode(exec, r, w),
+        OP_cuTexRefSetMipmapLevelBias => cuTexRefSetMipmapLevelBias(exec, r, w),
+        OP_cuTexRefSetMipmapLevelClamp => cuTexRefSetMipmapLevelClamp(exec, r, w),
+        OP_cuTexRefSetMaxAnisotropy => cuTexRefSetMaxAnisotropy(exec, r, w),
+        OP_cuTexRefSetBorderColor => cuTexRefSetBorderColor(exec, r, w),
+        OP_cuTexRefSetFlags => cuTexRefSetFlags(exec, r, w),
+        OP_cuTexRefGetAddress_v2 => cuTexRefGetAddress_v2(exec, r, w),
+        OP_cuTexRefGetArray => cuTexRefGetArray(exec, r, w),
+        OP_cuTexRefGetMipmappedArray => cuTexRefGetMipmappedArray(exec, r, w),
+        OP_cuTexRefGetAddressMode => cuTexRefGetAddressMode(exec, r, w),
+        OP_cuTexRefGetFilterMode => cuTexRefGetFilterMode(exec, r, w),
+        OP_cuTexRefGetFormat => cuTexRefGetFormat(exec, r, w),
+        OP_cuTexRefGetMipmapFilterMode => cuTexRefGetMipmapFilterMode(exec, r, w),
+        OP_cuTexRefGetMipmapLevelBias => cuTexRefGetMipmapLevelBias(exec, r, w),
+        OP_cuTexRefGetMipmapLevelClamp => cuTexRefGetMipmapLevelClamp(exec, r, w),
+        OP_cuTexRefGetMaxAnisotropy => cuTexRefGetMaxAnisotropy(exec, r, w),
+        OP_cuTexRefGetBorderColor => cuTexRefGetBorderColor(exec, r, w),
+        OP_cuTexRefGetFlags => cuTexRefGetFlags(exec, r, w),
+        OP_cuSurfRefSetArray => cuSurfRefSetArray(exec, r, w),
+        OP_cuSurfRefGetArray => cuSurfRefGetArray(exec, r, w),
         _ => Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed()),
     }
 }
@@ -7984,6 +8503,937 @@ fn cuTensorMapReplaceAddress(
     };
     if status == CUDA_SUCCESS {
         unsafe { wire::put(w, &raw const tensorMap, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArrayCreate_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let pHandle = r.u64()?;
+    let mut pAllocateArray: CUDA_ARRAY_DESCRIPTOR = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut pAllocateArray, 1) }?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::Array, pHandle) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_pHandle: CUarray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuArrayCreate_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut made_pHandle, &raw mut pAllocateArray) };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::Array, pHandle, made_pHandle.cast());
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArrayGetDescriptor_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hArray = r.u64()?;
+    r.end()?;
+    let real_hArray = match exec.handles.real(Kind::Array, hArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pArrayDescriptor: CUDA_ARRAY_DESCRIPTOR = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuArrayGetDescriptor_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pArrayDescriptor, real_hArray) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pArrayDescriptor, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArray3DCreate_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let pHandle = r.u64()?;
+    let mut pAllocateArray: CUDA_ARRAY3D_DESCRIPTOR = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut pAllocateArray, 1) }?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::Array, pHandle) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_pHandle: CUarray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuArray3DCreate_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut made_pHandle, &raw mut pAllocateArray) };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::Array, pHandle, made_pHandle.cast());
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArray3DGetDescriptor_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hArray = r.u64()?;
+    r.end()?;
+    let real_hArray = match exec.handles.real(Kind::Array, hArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pArrayDescriptor: CUDA_ARRAY3D_DESCRIPTOR = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuArray3DGetDescriptor_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pArrayDescriptor, real_hArray) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pArrayDescriptor, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArrayDestroy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hArray = r.u64()?;
+    r.end()?;
+    let real_hArray = match exec.handles.real(Kind::Array, hArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuArrayDestroy else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hArray) };
+    if status == 0 {
+        exec.handles.remove(Kind::Array, hArray);
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArrayGetMemoryRequirements(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let array = r.u64()?;
+    let device: CUdevice = Scalar::take(r)?;
+    r.end()?;
+    let real_array = match exec.handles.real(Kind::Array, array) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut memoryRequirements: CUDA_ARRAY_MEMORY_REQUIREMENTS = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuArrayGetMemoryRequirements else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut memoryRequirements, real_array, device) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const memoryRequirements, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArrayGetPlane(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hArray = r.u64()?;
+    let planeIdx: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hArray = match exec.handles.real(Kind::Array, hArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pPlaneArray: CUarray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuArrayGetPlane else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pPlaneArray, real_hArray, planeIdx) };
+    if status == CUDA_SUCCESS {
+        w.u64(
+            exec.handles
+                .known_child(Kind::Array, pPlaneArray.cast(), hArray),
+        );
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMipmappedArrayCreate(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let pHandle = r.u64()?;
+    let mut pMipmappedArrayDesc: CUDA_ARRAY3D_DESCRIPTOR = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut pMipmappedArrayDesc, 1) }?;
+    let numMipmapLevels: c_uint = Scalar::take(r)?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::MipmappedArray, pHandle) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_pHandle: CUmipmappedArray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMipmappedArrayCreate else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            &raw mut made_pHandle,
+            &raw mut pMipmappedArrayDesc,
+            numMipmapLevels,
+        )
+    };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::MipmappedArray, pHandle, made_pHandle.cast());
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMipmappedArrayGetLevel(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hMipmappedArray = r.u64()?;
+    let level: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hMipmappedArray = match exec.handles.real(Kind::MipmappedArray, hMipmappedArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pLevelArray: CUarray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMipmappedArrayGetLevel else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pLevelArray, real_hMipmappedArray, level) };
+    if status == CUDA_SUCCESS {
+        w.u64(
+            exec.handles
+                .known_child(Kind::Array, pLevelArray.cast(), hMipmappedArray),
+        );
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMipmappedArrayGetMemoryRequirements(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mipmap = r.u64()?;
+    let device: CUdevice = Scalar::take(r)?;
+    r.end()?;
+    let real_mipmap = match exec.handles.real(Kind::MipmappedArray, mipmap) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut memoryRequirements: CUDA_ARRAY_MEMORY_REQUIREMENTS = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuMipmappedArrayGetMemoryRequirements else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut memoryRequirements, real_mipmap, device) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const memoryRequirements, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMipmappedArrayDestroy(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hMipmappedArray = r.u64()?;
+    r.end()?;
+    let real_hMipmappedArray = match exec.handles.real(Kind::MipmappedArray, hMipmappedArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMipmappedArrayDestroy else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hMipmappedArray) };
+    if status == 0 {
+        exec.handles.remove(Kind::MipmappedArray, hMipmappedArray);
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuModuleGetTexRef(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hmod = r.u64()?;
+    let name = wire::take_string(r)?;
+    r.end()?;
+    let real_hmod = match exec.handles.real(Kind::Module, hmod) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pTexRef: CUtexref = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuModuleGetTexRef else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pTexRef, real_hmod, name.as_ptr()) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known_child(Kind::TexRef, pTexRef.cast(), hmod));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuModuleGetSurfRef(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hmod = r.u64()?;
+    let name = wire::take_string(r)?;
+    r.end()?;
+    let real_hmod = match exec.handles.real(Kind::Module, hmod) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pSurfRef: CUsurfref = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuModuleGetSurfRef else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pSurfRef, real_hmod, name.as_ptr()) };
+    if status == CUDA_SUCCESS {
+        w.u64(
+            exec.handles
+                .known_child(Kind::SurfRef, pSurfRef.cast(), hmod),
+        );
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let pTexRef = r.u64()?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::TexRef, pTexRef) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_pTexRef: CUtexref = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuTexRefCreate else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut made_pTexRef) };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::TexRef, pTexRef, made_pTexRef.cast());
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefDestroy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefDestroy else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef) };
+    if status == 0 {
+        exec.handles.remove(Kind::TexRef, hTexRef);
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetArray(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let hArray = r.u64()?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_hArray = match exec.handles.real(Kind::Array, hArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetArray else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, real_hArray, Flags) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetMipmappedArray(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let hMipmappedArray = r.u64()?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_hMipmappedArray = match exec.handles.real(Kind::MipmappedArray, hMipmappedArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetMipmappedArray else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, real_hMipmappedArray, Flags) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetAddress_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let there_ByteOffset = wire::take_flag(r)?;
+    let hTexRef = r.u64()?;
+    let dptr = r.u64()?;
+    let bytes: usize = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut ByteOffset: usize = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefSetAddress_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            if there_ByteOffset {
+                &raw mut ByteOffset
+            } else {
+                core::ptr::null_mut()
+            },
+            real_hTexRef,
+            dptr,
+            bytes,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_ByteOffset {
+            unsafe { wire::put(w, &raw const ByteOffset, 1) };
+        }
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetAddress2D_v3(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let mut desc: CUDA_ARRAY_DESCRIPTOR = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut desc, 1) }?;
+    let dptr = r.u64()?;
+    let Pitch: usize = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetAddress2D_v3 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, &raw mut desc, dptr, Pitch) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetFormat(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let fmt: CUarray_format = Scalar::take(r)?;
+    let NumPackedComponents: c_int = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetFormat else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, fmt, NumPackedComponents) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetAddressMode(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let dim: c_int = Scalar::take(r)?;
+    let am: CUaddress_mode = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetAddressMode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, dim, am) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetFilterMode(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let fm: CUfilter_mode = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetFilterMode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, fm) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetMipmapFilterMode(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let fm: CUfilter_mode = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetMipmapFilterMode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, fm) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetMipmapLevelBias(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let bias: f32 = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetMipmapLevelBias else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, bias) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetMipmapLevelClamp(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let minMipmapLevelClamp: f32 = Scalar::take(r)?;
+    let maxMipmapLevelClamp: f32 = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetMipmapLevelClamp else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, minMipmapLevelClamp, maxMipmapLevelClamp) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetMaxAnisotropy(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let maxAniso: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetMaxAnisotropy else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, maxAniso) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetBorderColor(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let mut pBorderColor = {
+        let mut all = unsafe { wire::room::<f32>(4usize) }?;
+        unsafe { wire::take(r, all.as_mut_ptr(), 4usize) }?;
+        all
+    };
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetBorderColor else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, pBorderColor.as_ptr().cast_mut()) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefSetFlags(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuTexRefSetFlags else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hTexRef, Flags) };
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetAddress_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pdptr: CUdeviceptr = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetAddress_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pdptr, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pdptr, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetArray(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut phArray: CUarray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuTexRefGetArray else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut phArray, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Array, phArray.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetMipmappedArray(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut phMipmappedArray: CUmipmappedArray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuTexRefGetMipmappedArray else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut phMipmappedArray, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        w.u64(
+            exec.handles
+                .known(Kind::MipmappedArray, phMipmappedArray.cast()),
+        );
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetAddressMode(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    let dim: c_int = Scalar::take(r)?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pam: CUaddress_mode = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetAddressMode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pam, real_hTexRef, dim) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pam, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetFilterMode(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pfm: CUfilter_mode = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetFilterMode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pfm, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pfm, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetFormat(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pFormat: CUarray_format = unsafe { wire::zeroed() };
+    let mut pNumChannels: c_int = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetFormat else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pFormat, &raw mut pNumChannels, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pFormat, 1) };
+        unsafe { wire::put(w, &raw const pNumChannels, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetMipmapFilterMode(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pfm: CUfilter_mode = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetMipmapFilterMode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pfm, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pfm, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetMipmapLevelBias(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pbias: f32 = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetMipmapLevelBias else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pbias, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pbias, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetMipmapLevelClamp(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pminMipmapLevelClamp: f32 = unsafe { wire::zeroed() };
+    let mut pmaxMipmapLevelClamp: f32 = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetMipmapLevelClamp else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            &raw mut pminMipmapLevelClamp,
+            &raw mut pmaxMipmapLevelClamp,
+            real_hTexRef,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pminMipmapLevelClamp, 1) };
+        unsafe { wire::put(w, &raw const pmaxMipmapLevelClamp, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetMaxAnisotropy(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pmaxAniso: c_int = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetMaxAnisotropy else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pmaxAniso, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pmaxAniso, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetBorderColor(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pBorderColor = unsafe { wire::room::<f32>(4usize) }?;
+
+    let Some(call) = exec.driver.cuTexRefGetBorderColor else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(pBorderColor.as_mut_ptr(), real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, pBorderColor.as_ptr().cast::<f32>(), 4) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuTexRefGetFlags(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hTexRef = r.u64()?;
+    r.end()?;
+    let real_hTexRef = match exec.handles.real(Kind::TexRef, hTexRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pFlags: c_uint = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuTexRefGetFlags else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pFlags, real_hTexRef) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pFlags, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuSurfRefSetArray(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hSurfRef = r.u64()?;
+    let hArray = r.u64()?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hSurfRef = match exec.handles.real(Kind::SurfRef, hSurfRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_hArray = match exec.handles.real(Kind::Array, hArray) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuSurfRefSetArray else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hSurfRef, real_hArray, Flags) };
+    Ok(status.cast_signed())
+}
+
+fn cuSurfRefGetArray(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hSurfRef = r.u64()?;
+    r.end()?;
+    let real_hSurfRef = match exec.handles.real(Kind::SurfRef, hSurfRef) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut phArray: CUarray = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuSurfRefGetArray else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut phArray, real_hSurfRef) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Array, phArray.cast()));
     }
     Ok(status.cast_signed())
 }

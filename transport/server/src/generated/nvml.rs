@@ -15,6 +15,7 @@
 // The symbols' names, and calls of the driver: pointers are to values and arrays of the sizes
 // that the driver is told, and that is the SAFETY of every block here.
 #![allow(
+    clippy::collapsible_if,
     clippy::match_single_binding,
     clippy::too_many_arguments,
     clippy::type_complexity,

@@ -87,9 +87,7 @@ fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad
             Ok(()) => {
                 let code = load_image(exec, &load, kind, &image, &mut answer);
                 if code == SUCCESS {
-                    if gtrace_image::prints(&image) {
-                        exec.announce_output()?;
-                    }
+                    exec.expect_output(gtrace_image::Output::of(&image))?;
                     answer.functions = functions::of_image(exec, kind, load.handle, &image);
                 }
                 code

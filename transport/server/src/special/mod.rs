@@ -16,6 +16,7 @@ mod linker;
 mod nvml;
 mod pitched;
 mod snapshot;
+mod textures;
 
 pub(crate) use copies::{
     cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
@@ -37,6 +38,9 @@ pub(crate) use pitched::{
     cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpy3D_v2, cuMemcpy3DAsync_v2,
 };
 pub(crate) use snapshot::{devices, init, primary_is_active, set_current, snapshot};
+pub(crate) use textures::{
+    cuSurfObjectCreate, cuSurfObjectDestroy, cuTexObjectCreate, cuTexObjectDestroy,
+};
 
 use crate::exec::Code;
 

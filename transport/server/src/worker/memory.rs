@@ -15,6 +15,11 @@ const ALLOC_MANAGED: OpId = op_id("cuMemAllocManaged");
 const ALLOC_ASYNC: OpId = op_id("cuMemAllocAsync");
 const ALLOC_FROM_POOL: OpId = op_id("cuMemAllocFromPoolAsync");
 const CREATE: OpId = op_id("cuMemCreate");
+const ARRAY: OpId = op_id("cuArrayCreate_v2");
+const ARRAY_3D: OpId = op_id("cuArray3DCreate_v2");
+const ARRAY_MIPMAPPED: OpId = op_id("cuMipmappedArrayCreate");
+const ARRAY_DESTROY: OpId = op_id("cuArrayDestroy");
+const ARRAY_MIPMAPPED_DESTROY: OpId = op_id("cuMipmappedArrayDestroy");
 const FREE: OpId = op_id("cuMemFree_v2");
 const FREE_ASYNC: OpId = op_id("cuMemFreeAsync");
 const RELEASE: OpId = op_id("cuMemRelease");
@@ -39,6 +44,13 @@ pub(crate) enum Change {
         rows: Option<u64>,
         /// Whether what comes back is a handle of cuMemCreate.
         created: bool,
+    },
+    /// Takes this many bytes for an array.
+    Array {
+        /// Bytes.
+        bytes: u64,
+        /// Its handle.
+        handle: u64,
     },
     /// Gives back what is at this key.
     Give(u64),
@@ -77,6 +89,39 @@ impl State {
         });
         self.used = self.used.saturating_sub(freed);
     }
+}
+
+/// What the making of an array takes: elements as large as the description says, without what the device adds.
+fn array(op: OpId, mut r: Reader<'_>) -> Result<Change, DecodeError> {
+    let handle = r.u64()?;
+    let (mut width, mut height) = (r.u64()?, r.u64()?.max(1));
+    let mut depth = match op {
+        ARRAY => 1,
+        _ => r.u64()?.max(1),
+    };
+    let (format, channels) = (r.u32()?, r.u32()?);
+    // CUarray_format: the usual formats; what else there is has at most 4 bytes a channel.
+    let channel = match format {
+        0x01 | 0x08 => 1,
+        0x02 | 0x09 | 0x10 => 2,
+        _ => 4,
+    };
+    let element = u64::from(channel * channels.min(4));
+    let levels = match op {
+        ARRAY_MIPMAPPED => {
+            let (_flags, _padding) = (r.u32()?, r.u32()?);
+            // More levels than there are halves of a width take nothing.
+            r.u32()?.min(u64::BITS)
+        }
+        _ => 1,
+    };
+    let mut bytes = 0_u64;
+    for _ in 0..levels {
+        let row = width.saturating_mul(element);
+        bytes = bytes.saturating_add(row.saturating_mul(height).saturating_mul(depth));
+        (width, height, depth) = ((width / 2).max(1), (height / 2).max(1), (depth / 2).max(1));
+    }
+    Ok(Change::Array { bytes, handle })
 }
 
 /// What a session has allocated.
@@ -129,6 +174,9 @@ impl Memory {
                 take(width.saturating_mul(rows), Some(rows), false)
             }
             CREATE => take(r.u64()?, None, true),
+            ARRAY | ARRAY_3D | ARRAY_MIPMAPPED => array(op, r)?,
+            // Handles have bits that no address has.
+            ARRAY_DESTROY | ARRAY_MIPMAPPED_DESTROY => Change::Give(r.u64()?),
             FREE | FREE_ASYNC => Change::Give(r.u64()?),
             RELEASE => Change::Give(r.u64()? | CREATED),
             CONTEXT_DESTROY => Change::End(context_of_frame(r.u64()?)),
@@ -143,7 +191,7 @@ impl Memory {
 
     /// Reserves what the call takes; false if that is beyond the limit.
     pub(crate) fn before(&self, change: Change) -> bool {
-        let Change::Take { bytes, .. } = change else {
+        let (Change::Take { bytes, .. } | Change::Array { bytes, .. }) = change else {
             return true;
         };
         let mut state = self.lock();
@@ -176,6 +224,10 @@ impl Memory {
                 let key = if created { address | CREATED } else { address };
                 state.at.insert(key, (actual, context));
             }
+            Change::Array { bytes, handle } if ok => {
+                state.at.insert(handle, (bytes, context));
+            }
+            Change::Array { bytes, .. } => state.used = state.used.saturating_sub(bytes),
             Change::Give(key) if ok => {
                 if let Some((bytes, _)) = state.at.remove(&key) {
                     state.used = state.used.saturating_sub(bytes);
@@ -248,6 +300,28 @@ mod tests {
         assert!(memory.before(alloc));
         memory.after(alloc, true, &bytes(&[0x7000, 512]), 1);
         assert_eq!(memory.used(), 5120);
+    }
+
+    #[test]
+    fn arrays_count_until_they_are_destroyed() {
+        let memory = Memory::new(Some(1000));
+        let handle = gtrace_cuda::Kind::Array.handle(1);
+        // 10 x 5 elements of 2 channels of 2 bytes.
+        let flat = change(ARRAY, &[handle, 10, 5, 2 << 32 | 2]);
+        assert!(memory.before(flat));
+        memory.after(flat, true, &[], 1);
+        assert_eq!(memory.used(), 200);
+        // 8 x 8 and 4 x 4 bytes; the flags, and what aligns them.
+        let levels = change(ARRAY_MIPMAPPED, &[handle + 16, 8, 8, 0, 1 << 32 | 1, 0, 2]);
+        assert!(memory.before(levels));
+        memory.after(levels, false, &[], 1);
+        assert_eq!(memory.used(), 200);
+        assert!(memory.before(levels));
+        memory.after(levels, true, &[], 1);
+        assert_eq!(memory.used(), 280);
+        assert!(!memory.before(change(ARRAY_3D, &[handle, 10, 10, 10, 1 << 32 | 1, 0])));
+        memory.after(change(ARRAY_DESTROY, &[handle]), true, &[], 1);
+        assert_eq!(memory.used(), 80);
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub(crate) mod images;
 mod lane;
 pub(crate) mod library;
 pub(crate) mod memory;
+pub(crate) mod objects;
 pub(crate) mod order;
 pub(crate) mod output;
 pub(crate) mod session;

@@ -66,8 +66,8 @@ pub(crate) struct Output {
     sources: [Source; 2],
     /// The client knows that kernels may print.
     announced: AtomicBool,
-    /// Something was printed, ever.
-    seen: AtomicBool,
+    /// Kernels may print, or something was printed.
+    possible: AtomicBool,
     /// Bytes that there was no room for, in all.
     dropped: AtomicU64,
 }
@@ -131,7 +131,7 @@ impl Output {
                 source(Stream::Error, |fd| Ok(rustix::stdio::dup2_stderr(fd)?))?,
             ],
             announced: AtomicBool::new(false),
-            seen: AtomicBool::new(false),
+            possible: AtomicBool::new(false),
             dropped: AtomicU64::new(0),
         });
         let reader = Arc::clone(&output);
@@ -151,7 +151,7 @@ impl Output {
             ];
             match poll(&mut fds, None) {
                 Ok(_) => {
-                    self.seen.store(true, Ordering::Relaxed);
+                    self.expect();
                     self.sources.iter().for_each(|it| it.take_in(&self.dropped));
                 }
                 Err(rustix::io::Errno::INTR) => {}
@@ -166,7 +166,12 @@ impl Output {
     /// Whether something can have been printed: a look that costs nothing, for calls that wait. Where no kernel
     /// is known to print, what comes all the same is told once the thread that reads has seen it.
     pub(crate) fn is_possible(&self) -> bool {
-        self.announced.load(Ordering::Relaxed) || self.seen.load(Ordering::Relaxed)
+        self.possible.load(Ordering::Relaxed)
+    }
+
+    /// From now on something may be printed.
+    pub(crate) fn expect(&self) {
+        self.possible.store(true, Ordering::Relaxed);
     }
 
     /// Whether something was printed up to now.

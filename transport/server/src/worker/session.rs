@@ -13,6 +13,7 @@ use super::handles::Handles;
 use super::hosts::Hosts;
 use super::images::Images;
 use super::memory::Memory;
+use super::objects::Objects;
 use super::order::{Order, Progress};
 use super::output::Output;
 use super::sticky::Lasting;
@@ -50,6 +51,8 @@ pub(crate) struct Session {
     pub(crate) alive: Alive,
     /// Functions of the client that streams wait for.
     pub(crate) hosts: Hosts,
+    /// Its textures and surfaces.
+    pub(crate) objects: Objects,
     /// What its kernels print.
     pub(crate) output: OnceLock<Arc<Output>>,
     lanes: Mutex<HashMap<u16, OpenLane>>,
@@ -67,6 +70,7 @@ impl Session {
             images: Images::new(start.image_cache.clone(), start.image_cache_max),
             alive: Alive::default(),
             hosts: Hosts::default(),
+            objects: Objects::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),
             start,

@@ -28,58 +28,8 @@ use gtrace_cuda::types::driver::*;
 use crate::entry;
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArray3DCreate_v2(
-    pHandle: *mut CUarray,
-    pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR,
-) -> CUresult {
-    entry::absent("cuArray3DCreate_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArray3DGetDescriptor_v2(
-    pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR,
-    hArray: CUarray,
-) -> CUresult {
-    entry::absent("cuArray3DGetDescriptor_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArrayCreate_v2(
-    pHandle: *mut CUarray,
-    pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR,
-) -> CUresult {
-    entry::absent("cuArrayCreate_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArrayDestroy(hArray: CUarray) -> CUresult {
-    entry::absent("cuArrayDestroy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArrayGetDescriptor_v2(
-    pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR,
-    hArray: CUarray,
-) -> CUresult {
-    entry::absent("cuArrayGetDescriptor_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArrayGetMemoryRequirements(
-    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
-    array: CUarray,
-    device: CUdevice,
-) -> CUresult {
-    entry::absent("cuArrayGetMemoryRequirements")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArrayGetPlane(
-    pPlaneArray: *mut CUarray,
-    hArray: CUarray,
-    planeIdx: c_uint,
-) -> CUresult {
-    entry::absent("cuArrayGetPlane")
+pub unsafe extern "C" fn cuGraphInstantiate() -> CUresult {
+    entry::absent("cuGraphInstantiate")
 }
 
 #[unsafe(no_mangle)]
@@ -941,18 +891,6 @@ pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemRangeGetAttributes(
-    data: *mut *mut c_void,
-    dataSizes: *mut usize,
-    attributes: *mut CUmem_range_attribute,
-    numAttributes: usize,
-    devPtr: CUdeviceptr,
-    count: usize,
-) -> CUresult {
-    entry::absent("cuMemRangeGetAttributes")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemSetMemPool(
     location: *mut CUmemLocation,
     type_: CUmemAllocationType,
@@ -1005,48 +943,6 @@ pub unsafe extern "C" fn cuMemcpy3DWithAttributesAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyAtoA_v2(
-    dstArray: CUarray,
-    dstOffset: usize,
-    srcArray: CUarray,
-    srcOffset: usize,
-    ByteCount: usize,
-) -> CUresult {
-    entry::absent("cuMemcpyAtoA_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyAtoD_v2(
-    dstDevice: CUdeviceptr,
-    srcArray: CUarray,
-    srcOffset: usize,
-    ByteCount: usize,
-) -> CUresult {
-    entry::absent("cuMemcpyAtoD_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyAtoHAsync_v2(
-    dstHost: *mut c_void,
-    srcArray: CUarray,
-    srcOffset: usize,
-    ByteCount: usize,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpyAtoHAsync_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyAtoH_v2(
-    dstHost: *mut c_void,
-    srcArray: CUarray,
-    srcOffset: usize,
-    ByteCount: usize,
-) -> CUresult {
-    entry::absent("cuMemcpyAtoH_v2")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyBatchAsync(
     dsts: *mut CUdeviceptr,
     srcs: *mut CUdeviceptr,
@@ -1076,37 +972,6 @@ pub unsafe extern "C" fn cuMemcpyBatchAsync_v2(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyDtoA_v2(
-    dstArray: CUarray,
-    dstOffset: usize,
-    srcDevice: CUdeviceptr,
-    ByteCount: usize,
-) -> CUresult {
-    entry::absent("cuMemcpyDtoA_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyHtoAAsync_v2(
-    dstArray: CUarray,
-    dstOffset: usize,
-    srcHost: *const c_void,
-    ByteCount: usize,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpyHtoAAsync_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyHtoA_v2(
-    dstArray: CUarray,
-    dstOffset: usize,
-    srcHost: *const c_void,
-    ByteCount: usize,
-) -> CUresult {
-    entry::absent("cuMemcpyHtoA_v2")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpyWithAttributesAsync(
     dst: CUdeviceptr,
     src: CUdeviceptr,
@@ -1118,61 +983,11 @@ pub unsafe extern "C" fn cuMemcpyWithAttributesAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMipmappedArrayCreate(
-    pHandle: *mut CUmipmappedArray,
-    pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR,
-    numMipmapLevels: c_uint,
-) -> CUresult {
-    entry::absent("cuMipmappedArrayCreate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) -> CUresult {
-    entry::absent("cuMipmappedArrayDestroy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
-    pLevelArray: *mut CUarray,
-    hMipmappedArray: CUmipmappedArray,
-    level: c_uint,
-) -> CUresult {
-    entry::absent("cuMipmappedArrayGetLevel")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMipmappedArrayGetMemoryRequirements(
-    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
-    mipmap: CUmipmappedArray,
-    device: CUdevice,
-) -> CUresult {
-    entry::absent("cuMipmappedArrayGetMemoryRequirements")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMipmappedArrayGetSparseProperties(
     sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
     mipmap: CUmipmappedArray,
 ) -> CUresult {
     entry::absent("cuMipmappedArrayGetSparseProperties")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleGetSurfRef(
-    pSurfRef: *mut CUsurfref,
-    hmod: CUmodule,
-    name: *const c_char,
-) -> CUresult {
-    entry::absent("cuModuleGetSurfRef")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuModuleGetTexRef(
-    pTexRef: *mut CUtexref,
-    hmod: CUmodule,
-    name: *const c_char,
-) -> CUresult {
-    entry::absent("cuModuleGetTexRef")
 }
 
 #[unsafe(no_mangle)]
@@ -1365,41 +1180,6 @@ pub unsafe extern "C" fn cuStreamGetDevResource(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuSurfObjectCreate(
-    pSurfObject: *mut CUsurfObject,
-    pResDesc: *const CUDA_RESOURCE_DESC,
-) -> CUresult {
-    entry::absent("cuSurfObjectCreate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
-    entry::absent("cuSurfObjectDestroy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuSurfObjectGetResourceDesc(
-    pResDesc: *mut CUDA_RESOURCE_DESC,
-    surfObject: CUsurfObject,
-) -> CUresult {
-    entry::absent("cuSurfObjectGetResourceDesc")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) -> CUresult {
-    entry::absent("cuSurfRefGetArray")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuSurfRefSetArray(
-    hSurfRef: CUsurfref,
-    hArray: CUarray,
-    Flags: c_uint,
-) -> CUresult {
-    entry::absent("cuSurfRefSetArray")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuTensorMapEncodeIm2colWide(
     tensorMap: *mut CUtensorMap,
     tensorDataType: CUtensorMapDataType,
@@ -1419,249 +1199,6 @@ pub unsafe extern "C" fn cuTensorMapEncodeIm2colWide(
     oobFill: CUtensorMapFloatOOBfill,
 ) -> CUresult {
     entry::absent("cuTensorMapEncodeIm2colWide")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexObjectCreate(
-    pTexObject: *mut CUtexObject,
-    pResDesc: *const CUDA_RESOURCE_DESC,
-    pTexDesc: *const CUDA_TEXTURE_DESC,
-    pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC,
-) -> CUresult {
-    entry::absent("cuTexObjectCreate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
-    entry::absent("cuTexObjectDestroy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexObjectGetResourceDesc(
-    pResDesc: *mut CUDA_RESOURCE_DESC,
-    texObject: CUtexObject,
-) -> CUresult {
-    entry::absent("cuTexObjectGetResourceDesc")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexObjectGetResourceViewDesc(
-    pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
-    texObject: CUtexObject,
-) -> CUresult {
-    entry::absent("cuTexObjectGetResourceViewDesc")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexObjectGetTextureDesc(
-    pTexDesc: *mut CUDA_TEXTURE_DESC,
-    texObject: CUtexObject,
-) -> CUresult {
-    entry::absent("cuTexObjectGetTextureDesc")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefCreate(pTexRef: *mut CUtexref) -> CUresult {
-    entry::absent("cuTexRefCreate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefDestroy(hTexRef: CUtexref) -> CUresult {
-    entry::absent("cuTexRefDestroy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetAddressMode(
-    pam: *mut CUaddress_mode,
-    hTexRef: CUtexref,
-    dim: c_int,
-) -> CUresult {
-    entry::absent("cuTexRefGetAddressMode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetAddress_v2(
-    pdptr: *mut CUdeviceptr,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetAddress_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) -> CUresult {
-    entry::absent("cuTexRefGetArray")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetBorderColor(
-    pBorderColor: *mut f32,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetBorderColor")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetFilterMode(
-    pfm: *mut CUfilter_mode,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetFilterMode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) -> CUresult {
-    entry::absent("cuTexRefGetFlags")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetFormat(
-    pFormat: *mut CUarray_format,
-    pNumChannels: *mut c_int,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetFormat")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetMaxAnisotropy(
-    pmaxAniso: *mut c_int,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetMaxAnisotropy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetMipmapFilterMode(
-    pfm: *mut CUfilter_mode,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetMipmapFilterMode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetMipmapLevelBias(
-    pbias: *mut f32,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetMipmapLevelBias")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetMipmapLevelClamp(
-    pminMipmapLevelClamp: *mut f32,
-    pmaxMipmapLevelClamp: *mut f32,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetMipmapLevelClamp")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefGetMipmappedArray(
-    phMipmappedArray: *mut CUmipmappedArray,
-    hTexRef: CUtexref,
-) -> CUresult {
-    entry::absent("cuTexRefGetMipmappedArray")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetAddress2D_v3(
-    hTexRef: CUtexref,
-    desc: *const CUDA_ARRAY_DESCRIPTOR,
-    dptr: CUdeviceptr,
-    Pitch: usize,
-) -> CUresult {
-    entry::absent("cuTexRefSetAddress2D_v3")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetAddressMode(
-    hTexRef: CUtexref,
-    dim: c_int,
-    am: CUaddress_mode,
-) -> CUresult {
-    entry::absent("cuTexRefSetAddressMode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetAddress_v2(
-    ByteOffset: *mut usize,
-    hTexRef: CUtexref,
-    dptr: CUdeviceptr,
-    bytes: usize,
-) -> CUresult {
-    entry::absent("cuTexRefSetAddress_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetArray(
-    hTexRef: CUtexref,
-    hArray: CUarray,
-    Flags: c_uint,
-) -> CUresult {
-    entry::absent("cuTexRefSetArray")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetBorderColor(
-    hTexRef: CUtexref,
-    pBorderColor: *mut f32,
-) -> CUresult {
-    entry::absent("cuTexRefSetBorderColor")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) -> CUresult {
-    entry::absent("cuTexRefSetFilterMode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) -> CUresult {
-    entry::absent("cuTexRefSetFlags")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetFormat(
-    hTexRef: CUtexref,
-    fmt: CUarray_format,
-    NumPackedComponents: c_int,
-) -> CUresult {
-    entry::absent("cuTexRefSetFormat")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetMaxAnisotropy(hTexRef: CUtexref, maxAniso: c_uint) -> CUresult {
-    entry::absent("cuTexRefSetMaxAnisotropy")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetMipmapFilterMode(
-    hTexRef: CUtexref,
-    fm: CUfilter_mode,
-) -> CUresult {
-    entry::absent("cuTexRefSetMipmapFilterMode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetMipmapLevelBias(hTexRef: CUtexref, bias: f32) -> CUresult {
-    entry::absent("cuTexRefSetMipmapLevelBias")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetMipmapLevelClamp(
-    hTexRef: CUtexref,
-    minMipmapLevelClamp: f32,
-    maxMipmapLevelClamp: f32,
-) -> CUresult {
-    entry::absent("cuTexRefSetMipmapLevelClamp")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuTexRefSetMipmappedArray(
-    hTexRef: CUtexref,
-    hMipmappedArray: CUmipmappedArray,
-    Flags: c_uint,
-) -> CUresult {
-    entry::absent("cuTexRefSetMipmappedArray")
 }
 
 #[unsafe(no_mangle)]

@@ -1484,7 +1484,7 @@ pub unsafe extern "C" fn cuMemPrefetchAsync(
     dstDevice: CUdevice,
     hStream: CUstream,
 ) -> CUresult {
-    unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) }
+    entry::guard(|| unsafe { special::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
 }
 
 #[unsafe(no_mangle)]
@@ -1495,7 +1495,7 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_ptsz(
     hStream: CUstream,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) }
+    entry::guard(|| unsafe { special::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
 }
 
 #[unsafe(no_mangle)]
@@ -1506,7 +1506,9 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_v2(
     flags: c_uint,
     hStream: CUstream,
 ) -> CUresult {
-    unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) }
+    entry::guard(|| unsafe {
+        special::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -1518,7 +1520,9 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_v2_ptsz(
     hStream: CUstream,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) }
+    entry::guard(|| unsafe {
+        special::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -1530,6 +1534,20 @@ pub unsafe extern "C" fn cuMemRangeGetAttribute(
     count: usize,
 ) -> CUresult {
     unsafe { remote::cuMemRangeGetAttribute(data, dataSize, attribute, devPtr, count) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemRangeGetAttributes(
+    data: *mut *mut c_void,
+    dataSizes: *mut usize,
+    attributes: *mut CUmem_range_attribute,
+    numAttributes: usize,
+    devPtr: CUdeviceptr,
+    count: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemRangeGetAttributes(data, dataSizes, attributes, numAttributes, devPtr, count)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -1695,7 +1713,7 @@ pub unsafe extern "C" fn cuStreamAttachMemAsync(
     length: usize,
     flags: c_uint,
 ) -> CUresult {
-    unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) }
+    entry::guard(|| unsafe { special::cuStreamAttachMemAsync(hStream, dptr, length, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -1706,7 +1724,7 @@ pub unsafe extern "C" fn cuStreamAttachMemAsync_ptsz(
     flags: c_uint,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) }
+    entry::guard(|| unsafe { special::cuStreamAttachMemAsync(hStream, dptr, length, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2561,7 +2579,7 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     library: CUlibrary,
     name: *const c_char,
 ) -> CUresult {
-    unsafe { remote::cuLibraryGetManaged(dptr, bytes, library, name) }
+    entry::guard(|| unsafe { special::cuLibraryGetManaged(dptr, bytes, library, name) })
 }
 
 #[unsafe(no_mangle)]
@@ -3968,6 +3986,571 @@ pub unsafe extern "C" fn cuTensorMapReplaceAddress(
     unsafe { remote::cuTensorMapReplaceAddress(tensorMap, globalAddress) }
 }
 
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayCreate_v2(
+    pHandle: *mut CUarray,
+    pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR,
+) -> CUresult {
+    unsafe { remote::cuArrayCreate_v2(pHandle, pAllocateArray) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetDescriptor_v2(
+    pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR,
+    hArray: CUarray,
+) -> CUresult {
+    unsafe { remote::cuArrayGetDescriptor_v2(pArrayDescriptor, hArray) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArray3DCreate_v2(
+    pHandle: *mut CUarray,
+    pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR,
+) -> CUresult {
+    unsafe { remote::cuArray3DCreate_v2(pHandle, pAllocateArray) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArray3DGetDescriptor_v2(
+    pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR,
+    hArray: CUarray,
+) -> CUresult {
+    unsafe { remote::cuArray3DGetDescriptor_v2(pArrayDescriptor, hArray) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayDestroy(hArray: CUarray) -> CUresult {
+    unsafe { remote::cuArrayDestroy(hArray) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetMemoryRequirements(
+    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+    array: CUarray,
+    device: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuArrayGetMemoryRequirements(memoryRequirements, array, device) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetPlane(
+    pPlaneArray: *mut CUarray,
+    hArray: CUarray,
+    planeIdx: c_uint,
+) -> CUresult {
+    unsafe { remote::cuArrayGetPlane(pPlaneArray, hArray, planeIdx) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayCreate(
+    pHandle: *mut CUmipmappedArray,
+    pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR,
+    numMipmapLevels: c_uint,
+) -> CUresult {
+    unsafe { remote::cuMipmappedArrayCreate(pHandle, pMipmappedArrayDesc, numMipmapLevels) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
+    pLevelArray: *mut CUarray,
+    hMipmappedArray: CUmipmappedArray,
+    level: c_uint,
+) -> CUresult {
+    unsafe { remote::cuMipmappedArrayGetLevel(pLevelArray, hMipmappedArray, level) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayGetMemoryRequirements(
+    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+    mipmap: CUmipmappedArray,
+    device: CUdevice,
+) -> CUresult {
+    unsafe { remote::cuMipmappedArrayGetMemoryRequirements(memoryRequirements, mipmap, device) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) -> CUresult {
+    unsafe { remote::cuMipmappedArrayDestroy(hMipmappedArray) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyHtoA_v2(dstArray, dstOffset, srcHost, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoA_v2_ptds(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyHtoAAsync_v2(
+            dstArray,
+            dstOffset,
+            srcHost,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoAAsync_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyHtoAAsync_v2(dstArray, dstOffset, srcHost, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyHtoAAsync_v2_ptsz(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcHost: *const c_void,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        local::cuMemcpyHtoAAsync_v2(dstArray, dstOffset, srcHost, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoH_v2(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyAtoH_v2(dstHost, srcArray, srcOffset, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoH_v2_ptds(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyAtoHAsync_v2(
+            dstHost,
+            srcArray,
+            srcOffset,
+            ByteCount,
+            entry::per_thread(core::ptr::null_mut()),
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoHAsync_v2(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyAtoHAsync_v2(dstHost, srcArray, srcOffset, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoHAsync_v2_ptsz(
+    dstHost: *mut c_void,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        local::cuMemcpyAtoHAsync_v2(dstHost, srcArray, srcOffset, ByteCount, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyDtoA_v2(dstArray, dstOffset, srcDevice, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyDtoA_v2_ptds(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcDevice: CUdeviceptr,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyDtoA_v2(dstArray, dstOffset, srcDevice, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoD_v2(
+    dstDevice: CUdeviceptr,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyAtoD_v2(dstDevice, srcArray, srcOffset, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoD_v2_ptds(
+    dstDevice: CUdeviceptr,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyAtoD_v2(dstDevice, srcArray, srcOffset, ByteCount) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoA_v2(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyAtoA_v2(dstArray, dstOffset, srcArray, srcOffset, ByteCount)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyAtoA_v2_ptds(
+    dstArray: CUarray,
+    dstOffset: usize,
+    srcArray: CUarray,
+    srcOffset: usize,
+    ByteCount: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyAtoA_v2(dstArray, dstOffset, srcArray, srcOffset, ByteCount)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectCreate(
+    pTexObject: *mut CUtexObject,
+    pResDesc: *const CUDA_RESOURCE_DESC,
+    pTexDesc: *const CUDA_TEXTURE_DESC,
+    pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuTexObjectCreate(pTexObject, pResDesc, pTexDesc, pResViewDesc)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
+    entry::guard(|| unsafe { special::cuTexObjectDestroy(texObject) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectGetResourceDesc(
+    pResDesc: *mut CUDA_RESOURCE_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuTexObjectGetResourceDesc(pResDesc, texObject) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectGetTextureDesc(
+    pTexDesc: *mut CUDA_TEXTURE_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuTexObjectGetTextureDesc(pTexDesc, texObject) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexObjectGetResourceViewDesc(
+    pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuTexObjectGetResourceViewDesc(pResViewDesc, texObject) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfObjectCreate(
+    pSurfObject: *mut CUsurfObject,
+    pResDesc: *const CUDA_RESOURCE_DESC,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuSurfObjectCreate(pSurfObject, pResDesc) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
+    entry::guard(|| unsafe { special::cuSurfObjectDestroy(surfObject) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfObjectGetResourceDesc(
+    pResDesc: *mut CUDA_RESOURCE_DESC,
+    surfObject: CUsurfObject,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuSurfObjectGetResourceDesc(pResDesc, surfObject) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetTexRef(
+    pTexRef: *mut CUtexref,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    unsafe { remote::cuModuleGetTexRef(pTexRef, hmod, name) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuModuleGetSurfRef(
+    pSurfRef: *mut CUsurfref,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    unsafe { remote::cuModuleGetSurfRef(pSurfRef, hmod, name) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefCreate(pTexRef: *mut CUtexref) -> CUresult {
+    unsafe { remote::cuTexRefCreate(pTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefDestroy(hTexRef: CUtexref) -> CUresult {
+    unsafe { remote::cuTexRefDestroy(hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetArray(
+    hTexRef: CUtexref,
+    hArray: CUarray,
+    Flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetArray(hTexRef, hArray, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmappedArray(
+    hTexRef: CUtexref,
+    hMipmappedArray: CUmipmappedArray,
+    Flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetMipmappedArray(hTexRef, hMipmappedArray, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetAddress_v2(
+    ByteOffset: *mut usize,
+    hTexRef: CUtexref,
+    dptr: CUdeviceptr,
+    bytes: usize,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetAddress_v2(ByteOffset, hTexRef, dptr, bytes) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetAddress2D_v3(
+    hTexRef: CUtexref,
+    desc: *const CUDA_ARRAY_DESCRIPTOR,
+    dptr: CUdeviceptr,
+    Pitch: usize,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetAddress2D_v3(hTexRef, desc, dptr, Pitch) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetFormat(
+    hTexRef: CUtexref,
+    fmt: CUarray_format,
+    NumPackedComponents: c_int,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetFormat(hTexRef, fmt, NumPackedComponents) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetAddressMode(
+    hTexRef: CUtexref,
+    dim: c_int,
+    am: CUaddress_mode,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetAddressMode(hTexRef, dim, am) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) -> CUresult {
+    unsafe { remote::cuTexRefSetFilterMode(hTexRef, fm) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmapFilterMode(
+    hTexRef: CUtexref,
+    fm: CUfilter_mode,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetMipmapFilterMode(hTexRef, fm) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmapLevelBias(hTexRef: CUtexref, bias: f32) -> CUresult {
+    unsafe { remote::cuTexRefSetMipmapLevelBias(hTexRef, bias) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMipmapLevelClamp(
+    hTexRef: CUtexref,
+    minMipmapLevelClamp: f32,
+    maxMipmapLevelClamp: f32,
+) -> CUresult {
+    unsafe {
+        remote::cuTexRefSetMipmapLevelClamp(hTexRef, minMipmapLevelClamp, maxMipmapLevelClamp)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetMaxAnisotropy(hTexRef: CUtexref, maxAniso: c_uint) -> CUresult {
+    unsafe { remote::cuTexRefSetMaxAnisotropy(hTexRef, maxAniso) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetBorderColor(
+    hTexRef: CUtexref,
+    pBorderColor: *mut f32,
+) -> CUresult {
+    unsafe { remote::cuTexRefSetBorderColor(hTexRef, pBorderColor) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) -> CUresult {
+    unsafe { remote::cuTexRefSetFlags(hTexRef, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetAddress_v2(
+    pdptr: *mut CUdeviceptr,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetAddress_v2(pdptr, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) -> CUresult {
+    unsafe { remote::cuTexRefGetArray(phArray, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmappedArray(
+    phMipmappedArray: *mut CUmipmappedArray,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetMipmappedArray(phMipmappedArray, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetAddressMode(
+    pam: *mut CUaddress_mode,
+    hTexRef: CUtexref,
+    dim: c_int,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetAddressMode(pam, hTexRef, dim) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetFilterMode(
+    pfm: *mut CUfilter_mode,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetFilterMode(pfm, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetFormat(
+    pFormat: *mut CUarray_format,
+    pNumChannels: *mut c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetFormat(pFormat, pNumChannels, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmapFilterMode(
+    pfm: *mut CUfilter_mode,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetMipmapFilterMode(pfm, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmapLevelBias(
+    pbias: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetMipmapLevelBias(pbias, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMipmapLevelClamp(
+    pminMipmapLevelClamp: *mut f32,
+    pmaxMipmapLevelClamp: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe {
+        remote::cuTexRefGetMipmapLevelClamp(pminMipmapLevelClamp, pmaxMipmapLevelClamp, hTexRef)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetMaxAnisotropy(
+    pmaxAniso: *mut c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetMaxAnisotropy(pmaxAniso, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetBorderColor(
+    pBorderColor: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    unsafe { remote::cuTexRefGetBorderColor(pBorderColor, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) -> CUresult {
+    unsafe { remote::cuTexRefGetFlags(pFlags, hTexRef) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfRefSetArray(
+    hSurfRef: CUsurfref,
+    hArray: CUarray,
+    Flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuSurfRefSetArray(hSurfRef, hArray, Flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) -> CUresult {
+    unsafe { remote::cuSurfRefGetArray(phArray, hSurfRef) }
+}
+
 /// A symbol and its address.
 pub(crate) struct Symbol(pub(crate) &'static str, pub(crate) *const c_void);
 
@@ -3976,6 +4559,22 @@ unsafe impl Sync for Symbol {}
 
 /// All symbols, sorted by name.
 pub(crate) static SYMBOLS: &[Symbol] = &[
+    Symbol("cuArray3DCreate_v2", cuArray3DCreate_v2 as *const c_void),
+    Symbol(
+        "cuArray3DGetDescriptor_v2",
+        cuArray3DGetDescriptor_v2 as *const c_void,
+    ),
+    Symbol("cuArrayCreate_v2", cuArrayCreate_v2 as *const c_void),
+    Symbol("cuArrayDestroy", cuArrayDestroy as *const c_void),
+    Symbol(
+        "cuArrayGetDescriptor_v2",
+        cuArrayGetDescriptor_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuArrayGetMemoryRequirements",
+        cuArrayGetMemoryRequirements as *const c_void,
+    ),
+    Symbol("cuArrayGetPlane", cuArrayGetPlane as *const c_void),
     Symbol("cuCtxCreate", cuCtxCreate as *const c_void),
     Symbol("cuCtxCreate_v2", cuCtxCreate_v2 as *const c_void),
     Symbol("cuCtxCreate_v3", cuCtxCreate_v3 as *const c_void),
@@ -4609,6 +5208,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemRangeGetAttribute",
         cuMemRangeGetAttribute as *const c_void,
     ),
+    Symbol(
+        "cuMemRangeGetAttributes",
+        cuMemRangeGetAttributes as *const c_void,
+    ),
     Symbol("cuMemRelease", cuMemRelease as *const c_void),
     Symbol(
         "cuMemRetainAllocationHandle",
@@ -4641,6 +5244,34 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuMemcpy3D_v2_ptds", cuMemcpy3D_v2_ptds as *const c_void),
     Symbol("cuMemcpyAsync", cuMemcpyAsync as *const c_void),
     Symbol("cuMemcpyAsync_ptsz", cuMemcpyAsync_ptsz as *const c_void),
+    Symbol("cuMemcpyAtoA_v2", cuMemcpyAtoA_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyAtoA_v2_ptds",
+        cuMemcpyAtoA_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemcpyAtoD_v2", cuMemcpyAtoD_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyAtoD_v2_ptds",
+        cuMemcpyAtoD_v2_ptds as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyAtoHAsync_v2",
+        cuMemcpyAtoHAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyAtoHAsync_v2_ptsz",
+        cuMemcpyAtoHAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpyAtoH_v2", cuMemcpyAtoH_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyAtoH_v2_ptds",
+        cuMemcpyAtoH_v2_ptds as *const c_void,
+    ),
+    Symbol("cuMemcpyDtoA_v2", cuMemcpyDtoA_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyDtoA_v2_ptds",
+        cuMemcpyDtoA_v2_ptds as *const c_void,
+    ),
     Symbol(
         "cuMemcpyDtoDAsync_v2",
         cuMemcpyDtoDAsync_v2 as *const c_void,
@@ -4666,6 +5297,19 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuMemcpyDtoH_v2_ptds",
         cuMemcpyDtoH_v2_ptds as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyHtoAAsync_v2",
+        cuMemcpyHtoAAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyHtoAAsync_v2_ptsz",
+        cuMemcpyHtoAAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpyHtoA_v2", cuMemcpyHtoA_v2 as *const c_void),
+    Symbol(
+        "cuMemcpyHtoA_v2_ptds",
+        cuMemcpyHtoA_v2_ptds as *const c_void,
     ),
     Symbol(
         "cuMemcpyHtoDAsync_v2",
@@ -4740,6 +5384,22 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuMemsetD8_v2", cuMemsetD8_v2 as *const c_void),
     Symbol("cuMemsetD8_v2_ptds", cuMemsetD8_v2_ptds as *const c_void),
     Symbol(
+        "cuMipmappedArrayCreate",
+        cuMipmappedArrayCreate as *const c_void,
+    ),
+    Symbol(
+        "cuMipmappedArrayDestroy",
+        cuMipmappedArrayDestroy as *const c_void,
+    ),
+    Symbol(
+        "cuMipmappedArrayGetLevel",
+        cuMipmappedArrayGetLevel as *const c_void,
+    ),
+    Symbol(
+        "cuMipmappedArrayGetMemoryRequirements",
+        cuMipmappedArrayGetMemoryRequirements as *const c_void,
+    ),
+    Symbol(
         "cuModuleEnumerateFunctions",
         cuModuleEnumerateFunctions as *const c_void,
     ),
@@ -4756,6 +5416,8 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuModuleGetLoadingMode",
         cuModuleGetLoadingMode as *const c_void,
     ),
+    Symbol("cuModuleGetSurfRef", cuModuleGetSurfRef as *const c_void),
+    Symbol("cuModuleGetTexRef", cuModuleGetTexRef as *const c_void),
     Symbol("cuModuleLoad", cuModuleLoad as *const c_void),
     Symbol("cuModuleLoadData", cuModuleLoadData as *const c_void),
     Symbol("cuModuleLoadDataEx", cuModuleLoadDataEx as *const c_void),
@@ -5011,6 +5673,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuStreamWriteValue64_v2_ptsz",
         cuStreamWriteValue64_v2_ptsz as *const c_void,
     ),
+    Symbol("cuSurfObjectCreate", cuSurfObjectCreate as *const c_void),
+    Symbol("cuSurfObjectDestroy", cuSurfObjectDestroy as *const c_void),
+    Symbol(
+        "cuSurfObjectGetResourceDesc",
+        cuSurfObjectGetResourceDesc as *const c_void,
+    ),
+    Symbol("cuSurfRefGetArray", cuSurfRefGetArray as *const c_void),
+    Symbol("cuSurfRefSetArray", cuSurfRefSetArray as *const c_void),
     Symbol(
         "cuTensorMapEncodeIm2col",
         cuTensorMapEncodeIm2col as *const c_void,
@@ -5022,6 +5692,104 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuTensorMapReplaceAddress",
         cuTensorMapReplaceAddress as *const c_void,
+    ),
+    Symbol("cuTexObjectCreate", cuTexObjectCreate as *const c_void),
+    Symbol("cuTexObjectDestroy", cuTexObjectDestroy as *const c_void),
+    Symbol(
+        "cuTexObjectGetResourceDesc",
+        cuTexObjectGetResourceDesc as *const c_void,
+    ),
+    Symbol(
+        "cuTexObjectGetResourceViewDesc",
+        cuTexObjectGetResourceViewDesc as *const c_void,
+    ),
+    Symbol(
+        "cuTexObjectGetTextureDesc",
+        cuTexObjectGetTextureDesc as *const c_void,
+    ),
+    Symbol("cuTexRefCreate", cuTexRefCreate as *const c_void),
+    Symbol("cuTexRefDestroy", cuTexRefDestroy as *const c_void),
+    Symbol(
+        "cuTexRefGetAddressMode",
+        cuTexRefGetAddressMode as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefGetAddress_v2",
+        cuTexRefGetAddress_v2 as *const c_void,
+    ),
+    Symbol("cuTexRefGetArray", cuTexRefGetArray as *const c_void),
+    Symbol(
+        "cuTexRefGetBorderColor",
+        cuTexRefGetBorderColor as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefGetFilterMode",
+        cuTexRefGetFilterMode as *const c_void,
+    ),
+    Symbol("cuTexRefGetFlags", cuTexRefGetFlags as *const c_void),
+    Symbol("cuTexRefGetFormat", cuTexRefGetFormat as *const c_void),
+    Symbol(
+        "cuTexRefGetMaxAnisotropy",
+        cuTexRefGetMaxAnisotropy as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefGetMipmapFilterMode",
+        cuTexRefGetMipmapFilterMode as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefGetMipmapLevelBias",
+        cuTexRefGetMipmapLevelBias as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefGetMipmapLevelClamp",
+        cuTexRefGetMipmapLevelClamp as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefGetMipmappedArray",
+        cuTexRefGetMipmappedArray as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetAddress2D_v3",
+        cuTexRefSetAddress2D_v3 as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetAddressMode",
+        cuTexRefSetAddressMode as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetAddress_v2",
+        cuTexRefSetAddress_v2 as *const c_void,
+    ),
+    Symbol("cuTexRefSetArray", cuTexRefSetArray as *const c_void),
+    Symbol(
+        "cuTexRefSetBorderColor",
+        cuTexRefSetBorderColor as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetFilterMode",
+        cuTexRefSetFilterMode as *const c_void,
+    ),
+    Symbol("cuTexRefSetFlags", cuTexRefSetFlags as *const c_void),
+    Symbol("cuTexRefSetFormat", cuTexRefSetFormat as *const c_void),
+    Symbol(
+        "cuTexRefSetMaxAnisotropy",
+        cuTexRefSetMaxAnisotropy as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetMipmapFilterMode",
+        cuTexRefSetMipmapFilterMode as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetMipmapLevelBias",
+        cuTexRefSetMipmapLevelBias as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetMipmapLevelClamp",
+        cuTexRefSetMipmapLevelClamp as *const c_void,
+    ),
+    Symbol(
+        "cuTexRefSetMipmappedArray",
+        cuTexRefSetMipmappedArray as *const c_void,
     ),
     Symbol(
         "cuThreadExchangeStreamCaptureMode",

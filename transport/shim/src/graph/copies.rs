@@ -11,6 +11,7 @@ use gtrace_protocol::{OpId, op_id};
 
 use super::Held;
 use crate::capture::{self, relaxed};
+use crate::context::Current;
 use crate::entry::check;
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
@@ -29,7 +30,7 @@ pub(crate) struct Staging {
     address: u64,
     shape: Shape,
     /// Context in which it was allocated.
-    context: u64,
+    context: Current,
 }
 
 impl Drop for Staging {
@@ -165,7 +166,7 @@ fn place(
     Ok(Some(Arc::new(Staging {
         address,
         shape,
-        context: context::top().handle,
+        context: context::top(),
     })))
 }
 

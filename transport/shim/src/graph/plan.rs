@@ -11,18 +11,17 @@ use std::sync::{Arc, OnceLock};
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult, CUstream};
 
 use super::{Held, HostCopy, change, copies, number};
-use crate::context;
+use crate::context::{self, Current};
 use crate::entry::check;
 use crate::generated::driver::remote;
 use crate::session::Session;
 use crate::state::lock;
 
 /// See the module.
-#[derive(Default)]
 pub(crate) struct Plan {
     before: Vec<HostCopy>,
     after: Vec<HostCopy>,
-    context: u64,
+    context: Current,
 }
 
 impl Plan {
@@ -73,13 +72,13 @@ impl Plan {
         thread_local! {
             static STREAMS: std::cell::RefCell<HashMap<u64, u64>> = std::cell::RefCell::default();
         }
-        if let Some(stream) = STREAMS.with_borrow(|all| all.get(&self.context).copied()) {
+        if let Some(stream) = STREAMS.with_borrow(|all| all.get(&self.context.handle).copied()) {
             return Ok(stream);
         }
         let mut stream: CUstream = null_mut();
         // SAFETY: a local variable.
         check(unsafe { remote::cuStreamCreate(&raw mut stream, cuda::CU_STREAM_NON_BLOCKING) })?;
-        STREAMS.with_borrow_mut(|all| all.insert(self.context, number(stream)));
+        STREAMS.with_borrow_mut(|all| all.insert(self.context.handle, number(stream)));
         Ok(number(stream))
     }
 }
@@ -135,10 +134,9 @@ struct Part {
 pub(super) fn make(session: &'static Session, graph: u64, held: &Held) -> Result<(), CUresult> {
     let mut plans: HashMap<u64, Plan> = HashMap::new();
     visit(session, graph, held, &mut plans)?;
-    let context = context::top().handle;
     let mut own = lock(&session.state.graphs.plans);
     for (ticket, plan) in plans {
-        own.insert(ticket, Arc::new(Plan { context, ..plan }));
+        own.insert(ticket, Arc::new(plan));
     }
     Ok(())
 }
@@ -176,7 +174,11 @@ fn visit(
                 .collect()
         });
         for ticket in functions {
-            let plan = plans.entry(ticket).or_default();
+            let plan = plans.entry(ticket).or_insert_with(|| Plan {
+                before: Vec::new(),
+                after: Vec::new(),
+                context: context::top(),
+            });
             for other in &before {
                 plan.before.extend(parts[other].writes.iter().cloned());
             }

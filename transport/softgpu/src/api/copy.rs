@@ -145,7 +145,8 @@ fn issue(sided: &Sided, context: &Arc<Context>, stream: &Stream, is_async: bool)
         return Ok(());
     }
     let (to_stays, from_stays) = sided.stay()?;
-    // Between device memory even the functions without Async return before the copy is made.
+    // Between device memory even the functions without Async return before the copy is made. The host
+    // may look at managed memory at once.
     let device_only = is_device(copy.to) && is_device(copy.from);
     if (is_async || device_only) && to_stays && from_stays {
         return stream.submit(context, Command::Copy(copy));
@@ -165,7 +166,8 @@ fn issue(sided: &Sided, context: &Arc<Context>, stream: &Stream, is_async: bool)
 }
 
 fn is_device(address: u64) -> bool {
-    memory::find(address).is_some_and(|found| found.kind.on_device())
+    let own = |kind: memory::Kind| kind.on_device() && kind != memory::Kind::Managed;
+    memory::find(address).is_some_and(|found| own(found.kind))
 }
 
 /// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_ARRAY` and `_UNIFIED`.

@@ -5,9 +5,10 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 use crate::abi::{Answer, In, Name, Out, api};
 use crate::attributes::since;
 use crate::context::{bound, current};
-use crate::error::INVALID_VALUE;
+use crate::error::{INVALID_VALUE, NOT_FOUND};
 use crate::image::{self, Part};
 use crate::jit::Logs;
+use crate::memory;
 use crate::module::{Function, Kernel, Library};
 use crate::program::Linked;
 use crate::state::state;
@@ -106,6 +107,11 @@ api! { TABLE:
     fn cuLibraryGetManaged(
         address: Out<DevicePtr>, size: Out<usize>, library: Handle, name: Name,
     ) {
+        let module = Library::of(library)?.module(current()?.as_ref())?;
+        let (base, _) = module.global(&name.text()?)?;
+        if !memory::find(base).is_some_and(|found| found.kind == memory::Kind::Managed) {
+            return Err(NOT_FOUND);
+        }
         variable(address, size, library, name)
     }
 

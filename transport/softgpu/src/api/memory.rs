@@ -11,7 +11,7 @@ use crate::error::{
 use crate::graph::{self, capture};
 use crate::memory::{self, Kind};
 use crate::state::state;
-use crate::types::{DevicePtr, MemLocation};
+use crate::types::DevicePtr;
 
 /// Flags of `cuMemHostAlloc` and `cuMemHostRegister` that exist.
 const HOST_FLAGS: c_uint = 7;
@@ -94,7 +94,7 @@ api! { TABLE:
         }
         capture::refuse_unsafe()?;
         let found = memory::find(address).filter(|found| found.base == address);
-        let owner = found.filter(|found| found.kind.on_device()).ok_or(INVALID_VALUE)?.context;
+        let owner = found.filter(|found| found.kind.is_allocated()).ok_or(INVALID_VALUE)?.context;
         if owner == context.handle {
             context.drain();
         } else if let Ok(owner) = Context::of(owner) {
@@ -102,7 +102,7 @@ api! { TABLE:
         }
         match found.map(|found| found.kind) {
             Some(Kind::Graph) => graph::memory::free(address)?,
-            _ => drop(memory::free(&state.devices, address, |found| found.kind.on_device())?),
+            _ => drop(memory::free(&state.devices, address, |found| found.kind.is_allocated())?),
         }
         context.health.check()
     }
@@ -184,46 +184,5 @@ api! { TABLE:
         }
         host_flags(address as u64)?;
         device.put(address as u64)
-    }
-
-    /// Advice about managed memory: without effect, as there is one memory only.
-    fn cuMemAdvise(address: DevicePtr, size: usize, advice: u32, device: i32) {
-        let _ = device;
-        advise(address, size, advice)
-    }
-
-    /// Advice about managed memory: without effect, as there is one memory only.
-    fn cuMemAdvise_v2(address: DevicePtr, size: usize, advice: u32, location: MemLocation) {
-        let _ = location;
-        advise(address, size, advice)
-    }
-
-    /// Moves managed memory ahead of its use: nothing to be moved.
-    fn cuMemPrefetchAsync, cuMemPrefetchAsync_ptsz [stream] (
-        address: DevicePtr, size: usize, device: i32, stream: u64,
-    ) {
-        let _ = device;
-        crate::stream::resolve(stream)?;
-        advise(address, size, 1)
-    }
-
-    /// Moves managed memory ahead of its use: nothing to be moved.
-    fn cuMemPrefetchAsync_v2, cuMemPrefetchAsync_v2_ptsz [stream] (
-        address: DevicePtr, size: usize, location: MemLocation, flags: c_uint, stream: u64,
-    ) {
-        let _ = (location, flags);
-        crate::stream::resolve(stream)?;
-        advise(address, size, 1)
-    }
-}
-
-fn advise(address: DevicePtr, size: usize, advice: u32) -> Answer {
-    current()?;
-    let found = memory::find_range(address, size as u64);
-    let managed = found.is_some_and(|found| found.kind == Kind::Managed);
-    if managed && (1..=6).contains(&advice) {
-        Ok(())
-    } else {
-        Err(INVALID_VALUE)
     }
 }

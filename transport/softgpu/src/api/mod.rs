@@ -19,13 +19,16 @@ pub mod launch;
 pub mod library;
 pub mod link;
 pub mod lookup;
+pub mod managed;
 pub mod memory;
 pub mod module;
 pub mod occupancy;
 pub mod pointer;
 pub mod pool;
+pub mod reference;
 pub mod stream;
 pub mod texture;
+pub mod virtual_memory;
 
 use crate::abi::Symbol;
 
@@ -45,11 +48,14 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     library::TABLE,
     link::TABLE,
     lookup::TABLE,
+    managed::TABLE,
     memory::TABLE,
     module::TABLE,
     occupancy::TABLE,
     pointer::TABLE,
     pool::TABLE,
+    reference::TABLE,
     stream::TABLE,
     texture::TABLE,
+    virtual_memory::TABLE,
 ];

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::abi::{Answer, In, Out, api};
+use crate::abi::{Answer, In, api};
 use crate::context::bound;
 use crate::error::INVALID_VALUE;
 use crate::memory::{self, Allocation, Kind};
@@ -97,21 +97,5 @@ api! { TABLE:
         bound()?;
         let known = memory::find(address).is_some() && !value.is_null();
         if known && id == 6 { Ok(()) } else { Err(INVALID_VALUE) }
-    }
-
-    /// Attribute of a range of managed memory: none but the last location of a prefetch, which is
-    /// unknown.
-    fn cuMemRangeGetAttribute(
-        data: Out<c_void>, size: usize, id: u32, address: DevicePtr, length: usize,
-    ) {
-        let found = memory::find_range(address, length as u64).ok_or(INVALID_VALUE)?;
-        if found.kind != Kind::Managed || size != 4 {
-            return Err(INVALID_VALUE);
-        }
-        match id {
-            1 => data.cast::<c_int>().put(0),      // mostly read
-            2 | 4 => data.cast::<c_int>().put(-2), // preferred and last location: none
-            _ => Err(INVALID_VALUE),
-        }
     }
 }

@@ -72,7 +72,7 @@ api! { TABLE:
             return Ok(());
         }
         let found = memory::find(address).filter(|found| found.base == address);
-        if !found.is_some_and(|found| found.kind.on_device()) {
+        if !found.is_some_and(|found| found.kind.is_allocated()) {
             return Err(INVALID_VALUE);
         }
         if captured(&stream, || Ok(Work::MemFree(address)))? {

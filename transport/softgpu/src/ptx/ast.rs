@@ -1,5 +1,6 @@
 //! A parsed module: declarations and statements, names not yet resolved.
 
+use super::module::Reference;
 use super::types::{Space, Type};
 
 /// Who sees a symbol.
@@ -21,7 +22,11 @@ pub(crate) struct Variable {
     /// Bytes; 0 for an array without bounds.
     pub(crate) size: u64,
     pub(crate) init: Vec<Init>,
+    /// What kernels read or write through it, if it is a reference.
+    pub(crate) reference: Option<Reference>,
     pub(crate) linkage: Linkage,
+    /// `.attribute(.managed)`: the host uses it too.
+    pub(crate) managed: bool,
     pub(crate) line: u32,
 }
 

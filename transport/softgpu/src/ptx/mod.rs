@@ -27,5 +27,5 @@ pub use error::{Fault, PtxError, Site};
 pub use exec::{Cancel, Launch, Memory, Region, Sink, Stats, launch};
 pub use link::link;
 pub use load::Loaded;
-pub use module::{Entry, Global, Module, Param};
+pub use module::{Entry, Global, Module, Param, Reference};
 pub use texture::{AddressMode, Channel, Image, Plane, Texture};

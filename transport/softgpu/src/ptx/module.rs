@@ -59,6 +59,19 @@ pub struct Global {
     pub constant: bool,
     /// Seen by other modules and by `cuModuleGetGlobal`.
     pub visible: bool,
+    /// The host uses it too (`.attribute(.managed)`).
+    pub managed: bool,
+    /// What `cuModuleGetTexRef` and `cuModuleGetSurfRef` find.
+    pub reference: Option<Reference>,
+}
+
+/// What a variable refers to: it holds the handle of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// `.texref`
+    Texture,
+    /// `.surfref`
+    Surface,
 }
 
 impl Module {
@@ -140,6 +153,8 @@ impl Module {
                 align: variable.align.max(1) as usize,
                 constant: variable.space == Space::Const,
                 visible: variable.linkage != Linkage::Module,
+                managed: variable.managed,
+                reference: variable.reference,
             })
             .collect()
     }

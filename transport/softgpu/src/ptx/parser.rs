@@ -49,6 +49,12 @@ impl<'a> Parser<'_, 'a> {
             .map_or(Kind::End, |token| token.kind)
     }
 
+    /// What was read since the place `begin`.
+    pub(crate) fn since(&self, begin: usize) -> impl Iterator<Item = Kind<'a>> {
+        let read = self.tokens.get(begin..self.at).unwrap_or_default();
+        read.iter().map(|token| token.kind)
+    }
+
     pub(crate) fn line(&self) -> u32 {
         self.tokens
             .get(self.at)

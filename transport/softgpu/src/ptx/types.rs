@@ -24,6 +24,9 @@ pub(crate) enum Type {
     F32,
     F64,
     Pred,
+    /// Opaque types of variables: the handle of a texture or a surface.
+    TexRef,
+    SurfRef,
 }
 
 impl Type {
@@ -49,6 +52,8 @@ impl Type {
             "f32" => Self::F32,
             "f64" => Self::F64,
             "pred" => Self::Pred,
+            "texref" => Self::TexRef,
+            "surfref" => Self::SurfRef,
             _ => return None,
         })
     }
@@ -59,7 +64,7 @@ impl Type {
             Self::B8 | Self::U8 | Self::S8 | Self::Pred => 1,
             Self::B16 | Self::U16 | Self::S16 | Self::F16 | Self::BF16 => 2,
             Self::B32 | Self::U32 | Self::S32 | Self::F32 | Self::F16x2 | Self::BF16x2 => 4,
-            Self::B64 | Self::U64 | Self::S64 | Self::F64 => 8,
+            Self::B64 | Self::U64 | Self::S64 | Self::F64 | Self::TexRef | Self::SurfRef => 8,
             Self::B128 => 16,
         }
     }

@@ -3,6 +3,7 @@
 use super::ast::{Init, Linkage, Value, Variable};
 use super::error::PtxError;
 use super::lexer::Kind;
+use super::module::Reference;
 use super::parser::Parser;
 use super::types::{Space, Type};
 
@@ -16,9 +17,15 @@ impl Parser<'_, '_> {
         linkage: Linkage,
         out: &mut Vec<Variable>,
     ) -> Result<(), PtxError> {
+        let begin = self.at;
         let (space, ty, align, lanes) = self.variable_head()?;
+        let managed = self.since(begin).any(|kind| kind == Kind::Dot("managed"));
         loop {
-            out.push(self.variable(space, ty, align, lanes, linkage)?);
+            let variable = self.variable(space, ty, align, lanes, linkage)?;
+            out.push(Variable {
+                managed,
+                ..variable
+            });
             if !self.accept(',') {
                 break;
             }
@@ -124,7 +131,13 @@ impl Parser<'_, '_> {
             align,
             size,
             init,
+            reference: match ty {
+                Type::TexRef => Some(Reference::Texture),
+                Type::SurfRef => Some(Reference::Surface),
+                _ => None,
+            },
             linkage,
+            managed: false,
             line,
         })
     }

@@ -4476,3 +4476,847 @@ pub(crate) unsafe fn cuTensorMapReplaceAddress(
         },
     )
 }
+
+pub(crate) unsafe fn cuArrayCreate_v2(
+    pHandle: *mut CUarray,
+    pAllocateArray: *const CUDA_ARRAY_DESCRIPTOR,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_pHandle = entry::mint(Kind::Array);
+    if pAllocateArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let status = entry::waiting(
+        const { op_id("cuArrayCreate_v2") },
+        72,
+        |w: &mut Writer| {
+            w.u64(minted_pHandle);
+            unsafe { wire::put(w, pAllocateArray, 1) };
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    );
+    if status == 0 {
+        unsafe {
+            pHandle.write(core::ptr::with_exposed_provenance_mut(
+                minted_pHandle as usize,
+            ))
+        };
+    }
+    status
+}
+
+pub(crate) unsafe fn cuArrayGetDescriptor_v2(
+    pArrayDescriptor: *mut CUDA_ARRAY_DESCRIPTOR,
+    hArray: CUarray,
+) -> CUresult {
+    if pArrayDescriptor.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuArrayGetDescriptor_v2") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hArray.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pArrayDescriptor, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuArray3DCreate_v2(
+    pHandle: *mut CUarray,
+    pAllocateArray: *const CUDA_ARRAY3D_DESCRIPTOR,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_pHandle = entry::mint(Kind::Array);
+    if pAllocateArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let status = entry::waiting(
+        const { op_id("cuArray3DCreate_v2") },
+        72,
+        |w: &mut Writer| {
+            w.u64(minted_pHandle);
+            unsafe { wire::put(w, pAllocateArray, 1) };
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    );
+    if status == 0 {
+        unsafe {
+            pHandle.write(core::ptr::with_exposed_provenance_mut(
+                minted_pHandle as usize,
+            ))
+        };
+    }
+    status
+}
+
+pub(crate) unsafe fn cuArray3DGetDescriptor_v2(
+    pArrayDescriptor: *mut CUDA_ARRAY3D_DESCRIPTOR,
+    hArray: CUarray,
+) -> CUresult {
+    if pArrayDescriptor.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuArray3DGetDescriptor_v2") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hArray.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pArrayDescriptor, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuArrayDestroy(hArray: CUarray) -> CUresult {
+    entry::waiting(
+        const { op_id("cuArrayDestroy") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hArray.addr() as u64);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuArrayGetMemoryRequirements(
+    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+    array: CUarray,
+    device: CUdevice,
+) -> CUresult {
+    if memoryRequirements.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuArrayGetMemoryRequirements") },
+        16,
+        |w: &mut Writer| {
+            w.u64(array.addr() as u64);
+            wire::Scalar::put(device, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, memoryRequirements, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuArrayGetPlane(
+    pPlaneArray: *mut CUarray,
+    hArray: CUarray,
+    planeIdx: c_uint,
+) -> CUresult {
+    if pPlaneArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuArrayGetPlane") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hArray.addr() as u64);
+            wire::Scalar::put(planeIdx, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pPlaneArray.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMipmappedArrayCreate(
+    pHandle: *mut CUmipmappedArray,
+    pMipmappedArrayDesc: *const CUDA_ARRAY3D_DESCRIPTOR,
+    numMipmapLevels: c_uint,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_pHandle = entry::mint(Kind::MipmappedArray);
+    if pMipmappedArrayDesc.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let status = entry::waiting(
+        const { op_id("cuMipmappedArrayCreate") },
+        80,
+        |w: &mut Writer| {
+            w.u64(minted_pHandle);
+            unsafe { wire::put(w, pMipmappedArrayDesc, 1) };
+            wire::Scalar::put(numMipmapLevels, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    );
+    if status == 0 {
+        unsafe {
+            pHandle.write(core::ptr::with_exposed_provenance_mut(
+                minted_pHandle as usize,
+            ))
+        };
+    }
+    status
+}
+
+pub(crate) unsafe fn cuMipmappedArrayGetLevel(
+    pLevelArray: *mut CUarray,
+    hMipmappedArray: CUmipmappedArray,
+    level: c_uint,
+) -> CUresult {
+    if pLevelArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMipmappedArrayGetLevel") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hMipmappedArray.addr() as u64);
+            wire::Scalar::put(level, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pLevelArray.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMipmappedArrayGetMemoryRequirements(
+    memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
+    mipmap: CUmipmappedArray,
+    device: CUdevice,
+) -> CUresult {
+    if memoryRequirements.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMipmappedArrayGetMemoryRequirements") },
+        16,
+        |w: &mut Writer| {
+            w.u64(mipmap.addr() as u64);
+            wire::Scalar::put(device, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, memoryRequirements, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMipmappedArrayDestroy(hMipmappedArray: CUmipmappedArray) -> CUresult {
+    entry::waiting(
+        const { op_id("cuMipmappedArrayDestroy") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hMipmappedArray.addr() as u64);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuModuleGetTexRef(
+    pTexRef: *mut CUtexref,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    if pTexRef.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if name.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuModuleGetTexRef") },
+        72,
+        |w: &mut Writer| {
+            w.u64(hmod.addr() as u64);
+            unsafe { wire::put_string(w, name) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pTexRef.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuModuleGetSurfRef(
+    pSurfRef: *mut CUsurfref,
+    hmod: CUmodule,
+    name: *const c_char,
+) -> CUresult {
+    if pSurfRef.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if name.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuModuleGetSurfRef") },
+        72,
+        |w: &mut Writer| {
+            w.u64(hmod.addr() as u64);
+            unsafe { wire::put_string(w, name) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pSurfRef.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefCreate(pTexRef: *mut CUtexref) -> CUresult {
+    if pTexRef.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_pTexRef = entry::mint(Kind::TexRef);
+    let status = entry::waiting(
+        const { op_id("cuTexRefCreate") },
+        8,
+        |w: &mut Writer| {
+            w.u64(minted_pTexRef);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    );
+    if status == 0 {
+        unsafe {
+            pTexRef.write(core::ptr::with_exposed_provenance_mut(
+                minted_pTexRef as usize,
+            ))
+        };
+    }
+    status
+}
+
+pub(crate) unsafe fn cuTexRefDestroy(hTexRef: CUtexref) -> CUresult {
+    entry::one_way(const { op_id("cuTexRefDestroy") }, 8, |w: &mut Writer| {
+        w.u64(hTexRef.addr() as u64);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuTexRefSetArray(
+    hTexRef: CUtexref,
+    hArray: CUarray,
+    Flags: c_uint,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetArray") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            w.u64(hArray.addr() as u64);
+            wire::Scalar::put(Flags, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetMipmappedArray(
+    hTexRef: CUtexref,
+    hMipmappedArray: CUmipmappedArray,
+    Flags: c_uint,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetMipmappedArray") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            w.u64(hMipmappedArray.addr() as u64);
+            wire::Scalar::put(Flags, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetAddress_v2(
+    ByteOffset: *mut usize,
+    hTexRef: CUtexref,
+    dptr: CUdeviceptr,
+    bytes: usize,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetAddress_v2") },
+        25,
+        |w: &mut Writer| {
+            w.u8(u8::from(!ByteOffset.is_null()));
+            w.u64(hTexRef.addr() as u64);
+            w.u64(dptr);
+            wire::Scalar::put(bytes, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !ByteOffset.is_null() {
+                unsafe { wire::take(r, ByteOffset, 1) }?;
+            }
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetAddress2D_v3(
+    hTexRef: CUtexref,
+    desc: *const CUDA_ARRAY_DESCRIPTOR,
+    dptr: CUdeviceptr,
+    Pitch: usize,
+) -> CUresult {
+    if desc.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefSetAddress2D_v3") },
+        88,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            unsafe { wire::put(w, desc, 1) };
+            w.u64(dptr);
+            wire::Scalar::put(Pitch, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetFormat(
+    hTexRef: CUtexref,
+    fmt: CUarray_format,
+    NumPackedComponents: c_int,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetFormat") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(fmt, w);
+            wire::Scalar::put(NumPackedComponents, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetAddressMode(
+    hTexRef: CUtexref,
+    dim: c_int,
+    am: CUaddress_mode,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetAddressMode") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(dim, w);
+            wire::Scalar::put(am, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetFilterMode") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(fm, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetMipmapFilterMode(hTexRef: CUtexref, fm: CUfilter_mode) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetMipmapFilterMode") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(fm, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetMipmapLevelBias(hTexRef: CUtexref, bias: f32) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetMipmapLevelBias") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(bias, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetMipmapLevelClamp(
+    hTexRef: CUtexref,
+    minMipmapLevelClamp: f32,
+    maxMipmapLevelClamp: f32,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetMipmapLevelClamp") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(minMipmapLevelClamp, w);
+            wire::Scalar::put(maxMipmapLevelClamp, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetMaxAnisotropy(hTexRef: CUtexref, maxAniso: c_uint) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetMaxAnisotropy") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(maxAniso, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetBorderColor(hTexRef: CUtexref, pBorderColor: *mut f32) -> CUresult {
+    if pBorderColor.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefSetBorderColor") },
+        72,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            unsafe { wire::put(w, pBorderColor, 4) };
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefSetFlags(hTexRef: CUtexref, Flags: c_uint) -> CUresult {
+    entry::waiting(
+        const { op_id("cuTexRefSetFlags") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(Flags, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetAddress_v2(pdptr: *mut CUdeviceptr, hTexRef: CUtexref) -> CUresult {
+    if pdptr.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetAddress_v2") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pdptr, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetArray(phArray: *mut CUarray, hTexRef: CUtexref) -> CUresult {
+    if phArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetArray") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phArray.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetMipmappedArray(
+    phMipmappedArray: *mut CUmipmappedArray,
+    hTexRef: CUtexref,
+) -> CUresult {
+    if phMipmappedArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetMipmappedArray") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phMipmappedArray.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetAddressMode(
+    pam: *mut CUaddress_mode,
+    hTexRef: CUtexref,
+    dim: c_int,
+) -> CUresult {
+    if pam.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetAddressMode") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            wire::Scalar::put(dim, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pam, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetFilterMode(pfm: *mut CUfilter_mode, hTexRef: CUtexref) -> CUresult {
+    if pfm.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetFilterMode") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pfm, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetFormat(
+    pFormat: *mut CUarray_format,
+    pNumChannels: *mut c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    if pFormat.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if pNumChannels.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetFormat") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pFormat, 1) }?;
+            unsafe { wire::take(r, pNumChannels, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetMipmapFilterMode(
+    pfm: *mut CUfilter_mode,
+    hTexRef: CUtexref,
+) -> CUresult {
+    if pfm.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetMipmapFilterMode") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pfm, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetMipmapLevelBias(pbias: *mut f32, hTexRef: CUtexref) -> CUresult {
+    if pbias.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetMipmapLevelBias") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pbias, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetMipmapLevelClamp(
+    pminMipmapLevelClamp: *mut f32,
+    pmaxMipmapLevelClamp: *mut f32,
+    hTexRef: CUtexref,
+) -> CUresult {
+    if pminMipmapLevelClamp.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if pmaxMipmapLevelClamp.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetMipmapLevelClamp") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pminMipmapLevelClamp, 1) }?;
+            unsafe { wire::take(r, pmaxMipmapLevelClamp, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetMaxAnisotropy(
+    pmaxAniso: *mut c_int,
+    hTexRef: CUtexref,
+) -> CUresult {
+    if pmaxAniso.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetMaxAnisotropy") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pmaxAniso, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetBorderColor(pBorderColor: *mut f32, hTexRef: CUtexref) -> CUresult {
+    if pBorderColor.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetBorderColor") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pBorderColor, 4) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuTexRefGetFlags(pFlags: *mut c_uint, hTexRef: CUtexref) -> CUresult {
+    if pFlags.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuTexRefGetFlags") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hTexRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pFlags, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuSurfRefSetArray(
+    hSurfRef: CUsurfref,
+    hArray: CUarray,
+    Flags: c_uint,
+) -> CUresult {
+    entry::waiting(
+        const { op_id("cuSurfRefSetArray") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hSurfRef.addr() as u64);
+            w.u64(hArray.addr() as u64);
+            wire::Scalar::put(Flags, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuSurfRefGetArray(phArray: *mut CUarray, hSurfRef: CUsurfref) -> CUresult {
+    if phArray.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuSurfRefGetArray") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hSurfRef.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phArray.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}

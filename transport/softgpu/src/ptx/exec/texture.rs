@@ -131,8 +131,8 @@ impl Sampler<'_, '_> {
     fn scaled(&self, plane: &Plane, at: [f32; 3], axes: usize) -> [f32; 3] {
         let mut scaled = at;
         if self.texture.normalised {
-            for axis in 0..axes {
-                scaled[axis] *= plane.size[axis] as f32;
+            for (value, size) in scaled.iter_mut().zip(plane.size).take(axes) {
+                *value *= size as f32;
             }
         }
         scaled

@@ -25,7 +25,7 @@ fn element(ty: Type) -> Option<Element> {
         Type::B32 | Type::U32 | Type::F32 | Type::F16x2 | Type::BF16x2 => Element::U32,
         Type::S32 => Element::S32,
         Type::B64 | Type::U64 | Type::S64 | Type::F64 => Element::U64,
-        Type::B128 | Type::Pred => return None,
+        Type::B128 | Type::Pred | Type::TexRef | Type::SurfRef => return None,
     })
 }
 

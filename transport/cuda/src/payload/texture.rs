@@ -1,0 +1,212 @@
+//! Texture and surface objects: unions that lead to handles, told apart by what they are.
+
+use gtrace_protocol::{DecodeError, Reader, Writer};
+
+use super::{Payload, flag};
+
+/// What a texture or surface is of (`CUDA_RESOURCE_DESC`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// An array, by its handle.
+    Array(u64),
+    /// A mipmapped array, by its handle.
+    Mipmapped(u64),
+    /// Device memory of one dimension.
+    Linear {
+        /// Device address.
+        address: u64,
+        /// `CUarray_format`.
+        format: u32,
+        /// Channels of an element.
+        channels: u32,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// Device memory of two dimensions.
+    Pitched {
+        /// Device address.
+        address: u64,
+        /// `CUarray_format`.
+        format: u32,
+        /// Channels of an element.
+        channels: u32,
+        /// Elements of a row.
+        width: u64,
+        /// Rows.
+        height: u64,
+        /// Bytes from row to row.
+        pitch: u64,
+    },
+}
+
+/// `CUDA_RESOURCE_VIEW_DESC`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// `CUresourceViewFormat`.
+    pub format: u32,
+    /// Width, height and depth.
+    pub size: [u64; 3],
+    /// First and last level, first and last layer.
+    pub parts: [u32; 4],
+}
+
+/// Words of a `CUDA_TEXTURE_DESC` before those that are reserved: address modes (3), filter, flags, anisotropy, filter
+/// of levels, bias, least and greatest level, border colour (4); numbers with a point as their bits.
+pub const TEXTURE_WORDS: usize = 14;
+
+/// `cuTexObjectCreate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextureCreate {
+    /// What is read.
+    pub resource: Resource,
+    /// How.
+    pub description: [u32; TEXTURE_WORDS],
+    /// Which part.
+    pub view: Option<View>,
+}
+
+impl Payload<'_> for Resource {
+    fn write(&self, w: &mut Writer) {
+        match *self {
+            Self::Array(handle) => {
+                w.u8(0);
+                w.u64(handle);
+            }
+            Self::Mipmapped(handle) => {
+                w.u8(1);
+                w.u64(handle);
+            }
+            Self::Linear {
+                address,
+                format,
+                channels,
+                bytes,
+            } => {
+                w.u8(2);
+                w.u64(address);
+                w.u32(format);
+                w.u32(channels);
+                w.u64(bytes);
+            }
+            Self::Pitched {
+                address,
+                format,
+                channels,
+                width,
+                height,
+                pitch,
+            } => {
+                w.u8(3);
+                w.u64(address);
+                w.u32(format);
+                w.u32(channels);
+                w.u64(width);
+                w.u64(height);
+                w.u64(pitch);
+            }
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(match r.u8()? {
+            0 => Self::Array(r.u64()?),
+            1 => Self::Mipmapped(r.u64()?),
+            2 => Self::Linear {
+                address: r.u64()?,
+                format: r.u32()?,
+                channels: r.u32()?,
+                bytes: r.u64()?,
+            },
+            3 => Self::Pitched {
+                address: r.u64()?,
+                format: r.u32()?,
+                channels: r.u32()?,
+                width: r.u64()?,
+                height: r.u64()?,
+                pitch: r.u64()?,
+            },
+            value => {
+                return Err(DecodeError::BadValue {
+                    what: "what a texture is of",
+                    value: value.into(),
+                });
+            }
+        })
+    }
+}
+
+impl Payload<'_> for TextureCreate {
+    fn write(&self, w: &mut Writer) {
+        self.resource.write(w);
+        self.description.iter().for_each(|word| w.u32(*word));
+        w.u8(self.view.is_some().into());
+        if let Some(view) = &self.view {
+            w.u32(view.format);
+            view.size.iter().for_each(|size| w.u64(*size));
+            view.parts.iter().for_each(|part| w.u32(*part));
+        }
+    }
+
+    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let resource = Resource::read(r)?;
+        let mut description = [0; TEXTURE_WORDS];
+        for word in &mut description {
+            *word = r.u32()?;
+        }
+        let view = match flag("whether a texture has a view", r.u8()?)? {
+            false => None,
+            true => Some(View {
+                format: r.u32()?,
+                size: [r.u64()?, r.u64()?, r.u64()?],
+                parts: [r.u32()?, r.u32()?, r.u32()?, r.u32()?],
+            }),
+        };
+        Ok(Self {
+            resource,
+            description,
+            view,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::comes_back;
+    use super::*;
+
+    #[test]
+    fn textures_come_back() {
+        let memory = Resource::Pitched {
+            address: 0x7000_0000_0000,
+            format: 0x20,
+            channels: 4,
+            width: 64,
+            height: 32,
+            pitch: 1024,
+        };
+        let plain = Resource::Linear {
+            address: 1,
+            format: 2,
+            channels: 1,
+            bytes: 3,
+        };
+        for resource in [Resource::Array(1), Resource::Mipmapped(2), plain, memory] {
+            comes_back(&resource, &mut Vec::new());
+            for view in [
+                None,
+                Some(View {
+                    format: 0,
+                    size: [1, 2, 3],
+                    parts: [4, 5, 6, 7],
+                }),
+            ] {
+                let create = TextureCreate {
+                    resource,
+                    description: std::array::from_fn(|at| at as u32),
+                    view,
+                };
+                comes_back(&create, &mut Vec::new());
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Addresses and pages managed apart, as allocators use them whose blocks grow: a large range of addresses, pages
+// mapped side by side, used across their borders, taken away and mapped again elsewhere.
+#include "common.h"
+#include "managed.h"
+
+int main(void) {
+    CUcontext context = begin();
+    CUmodule module;
+    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUfunction add_each = function_of(module, "add_each");
+    int has = 0;
+    CHECK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));
+    CUmemAllocationProp prop = {.kind = 1, .location = {1, 0}};
+    size_t unit = 0, free_before, free_now, total;
+    CHECK(cuMemGetAllocationGranularity(&unit, &prop, 0));
+    REQUIRE(has == 1 && unit >= 4096 && (unit & (unit - 1)) == 0, "granularity %zu", unit);
+    CHECK(cuMemGetInfo(&free_before, &total));
+
+    CUdeviceptr base, other;
+    CHECK(cuMemAddressReserve(&base, 64 * unit, 0, 0, 0));
+    CHECK(cuMemAddressReserve(&other, 8 * unit, 16 * unit, 0, 0));
+    printf("reserved: aligned %d and %d\n", base % unit == 0, other % (16 * unit) == 0);
+    CUmemGenericAllocationHandle pages[3], again;
+    for (int i = 0; i < 3; i++) {
+        CHECK(cuMemCreate(&pages[i], 2 * unit, &prop, 0));
+        CHECK(cuMemMap(base + 2 * (size_t)i * unit, 2 * unit, 0, pages[i], 0));
+    }
+    CHECK(cuMemGetInfo(&free_now, &total));
+    printf("created takes %zu units\n", (free_before - free_now) / unit);
+    SHOW_SOON(cuMemsetD8(base, 1, 100));
+    CUmemAccessDesc access = {{1, 0}, 3};
+    CHECK(cuMemSetAccess(base, 6 * unit, &access, 1));
+    uint64_t flags = 7;
+    CHECK(cuMemGetAccess(&flags, &access.location, base + unit));
+    printf("access %llu\n", (unsigned long long)flags);
+
+    // Across the borders.
+    unsigned count = (unsigned)(6 * unit / 4), value = 3;
+    CHECK(cuMemsetD32(base, 40, count));
+    CUdeviceptr inner = base + 2 * unit - 4000;
+    unsigned some = 2000;
+    CHECK(LAUNCH(add_each, (some + 127) / 128, 128, NULL, &inner, &some, &value));
+    unsigned *host = malloc(6 * unit);
+    CHECK(cuMemcpyDtoH(host, base, 6 * unit));
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += host[i];
+    printf("sum %llu\n", (unsigned long long)(sum - 40ull * count));
+    CUdeviceptr start;
+    size_t size;
+    SHOW(cuMemGetAddressRange(&start, &size, base + 3 * unit));
+
+    // The middle is mapped elsewhere too, and taken away here.
+    CHECK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(base + 2 * unit + 5)));
+    printf("the same handle: %d\n", again == pages[1]);
+    CHECK(cuMemMap(other, 2 * unit, 0, again, 0));
+    CHECK(cuMemSetAccess(other, 2 * unit, &access, 1));
+    CHECK(cuMemRelease(again));
+    for (int i = 0; i < 3; i++)
+        CHECK(cuMemRelease(pages[i]));
+    CHECK(cuMemUnmap(base + 2 * unit, 2 * unit));
+    unsigned first;
+    CHECK(cuMemcpyDtoH(&first, other, 4));
+    printf("mapped elsewhere: %u\n", first);
+    SHOW(cuMemcpyDtoH(host, base, 6 * unit));
+    SHOW(cuMemcpyDtoH(&first, base + 2 * unit, 4));
+    CHECK(cuMemUnmap(other, 2 * unit));
+    CHECK(cuMemGetInfo(&free_now, &total));
+    printf("left of it: %zu units\n", (free_before - free_now) / unit);
+
+    SHOW(cuMemFree(base));
+    SHOW(cuMemUnmap(base, unit));
+    SHOW(cuMemUnmap(base, 6 * unit));
+    SHOW(cuMemAddressFree(base, 64 * unit));
+    SHOW(cuMemAddressFree(other, 4 * unit));
+    SHOW(cuMemAddressFree(other, 8 * unit));
+    SHOW(cuMemCreate(&again, unit + 1, &prop, 0));
+    SHOW(cuMemCreate(&again, total + unit, &prop, 0));
+    SHOW(cuMemMap(base + unit, 2 * unit, 0, 12345, 0));
+    CHECK(cuMemCreate(&again, unit, &prop, 0));
+    CUmemAllocationProp found = {0};
+    CHECK(cuMemGetAllocationPropertiesFromHandle(&found, again));
+    printf("properties: kind %d, place %d %d\n", found.kind, found.location.kind, found.location.number);
+    SHOW(cuMemMap(base, unit, 0, again, 0));
+    SHOW(cuMemMap(base + 60 * unit, 8 * unit, 0, again, 0));
+    SHOW(cuMemMap(base + 62 * unit, unit, 0, again, 0));
+    // Read only.
+    access.flags = 1;
+    CHECK(cuMemSetAccess(base + 62 * unit, unit, &access, 1));
+    CHECK(cuMemcpyDtoH(&first, base + 62 * unit, 4));
+    CHECK(cuMemUnmap(base + 62 * unit, unit));
+    CHECK(cuMemRelease(again));
+    SHOW_STALE(cuMemRelease(again));
+    CHECK(cuMemUnmap(base, 2 * unit));
+    CHECK(cuMemUnmap(base + 4 * unit, 2 * unit));
+    CHECK(cuMemAddressFree(base, 64 * unit));
+    CHECK(cuMemGetInfo(&free_now, &total));
+    printf("all given back: %d\n", free_now == free_before);
+    free(host);
+    CHECK(cuModuleUnload(module));
+    CHECK(cuCtxDestroy(context));
+    return 0;
+}

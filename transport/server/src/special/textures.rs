@@ -1,0 +1,210 @@
+//! Texture and surface objects. Their numbers are the driver's, as kernels take them; so which there are is kept here, and
+//! no other number reaches the driver.
+
+#![allow(non_snake_case, reason = "the driver's names")]
+#![allow(unsafe_code)]
+
+use std::mem;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{Payload as _, Resource, TextureCreate, View};
+use gtrace_cuda::types::driver::{
+    CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+    CU_RESOURCE_TYPE_PITCH2D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC,
+};
+use gtrace_protocol::{Reader, Writer};
+
+use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
+use crate::exec::{Bad, Code, Exec};
+use crate::worker::objects::Object;
+
+fn resource(exec: &Exec, given: &Resource) -> Result<CUDA_RESOURCE_DESC, Code> {
+    // SAFETY: zeros are a value.
+    let mut description: CUDA_RESOURCE_DESC = unsafe { mem::zeroed() };
+    let size = |value: u64| usize::try_from(value).map_err(|_| INVALID_VALUE);
+    // What is not an array's handle is an invalid value here, not an invalid handle.
+    let real = |kind, handle| exec.handles.real(kind, handle).map_err(|_| INVALID_VALUE);
+    match *given {
+        Resource::Array(handle) => {
+            description.resType = CU_RESOURCE_TYPE_ARRAY;
+            description.res.array.hArray = real(Kind::Array, handle)?.cast();
+        }
+        Resource::Mipmapped(handle) => {
+            description.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+            description.res.mipmap.hMipmappedArray = real(Kind::MipmappedArray, handle)?.cast();
+        }
+        Resource::Linear {
+            address,
+            format,
+            channels,
+            bytes,
+        } => {
+            description.resType = CU_RESOURCE_TYPE_LINEAR;
+            description.res.linear.devPtr = address;
+            description.res.linear.format = format;
+            description.res.linear.numChannels = channels;
+            description.res.linear.sizeInBytes = size(bytes)?;
+        }
+        Resource::Pitched {
+            address,
+            format,
+            channels,
+            width,
+            height,
+            pitch,
+        } => {
+            description.resType = CU_RESOURCE_TYPE_PITCH2D;
+            description.res.pitch2D.devPtr = address;
+            description.res.pitch2D.format = format;
+            description.res.pitch2D.numChannels = channels;
+            description.res.pitch2D.width = size(width)?;
+            description.res.pitch2D.height = size(height)?;
+            description.res.pitch2D.pitchInBytes = size(pitch)?;
+        }
+    }
+    Ok(description)
+}
+
+fn description(words: &[u32; gtrace_cuda::payload::TEXTURE_WORDS]) -> CUDA_TEXTURE_DESC {
+    let [
+        x,
+        y,
+        z,
+        filter,
+        flags,
+        anisotropy,
+        levels,
+        bias,
+        least,
+        greatest,
+        border @ ..,
+    ] = *words;
+    // SAFETY: zeros are a value.
+    let mut description: CUDA_TEXTURE_DESC = unsafe { mem::zeroed() };
+    description.addressMode = [x, y, z];
+    description.filterMode = filter;
+    description.flags = flags;
+    description.maxAnisotropy = anisotropy;
+    description.mipmapFilterMode = levels;
+    description.mipmapLevelBias = f32::from_bits(bias);
+    description.minMipmapLevelClamp = f32::from_bits(least);
+    description.maxMipmapLevelClamp = f32::from_bits(greatest);
+    description.borderColor = border.map(f32::from_bits);
+    description
+}
+
+fn view(given: &View) -> Result<CUDA_RESOURCE_VIEW_DESC, Code> {
+    let size = |value: u64| usize::try_from(value).map_err(|_| INVALID_VALUE);
+    // SAFETY: zeros are a value.
+    let mut description: CUDA_RESOURCE_VIEW_DESC = unsafe { mem::zeroed() };
+    description.format = given.format;
+    description.width = size(given.size[0])?;
+    description.height = size(given.size[1])?;
+    description.depth = size(given.size[2])?;
+    [
+        description.firstMipmapLevel,
+        description.lastMipmapLevel,
+        description.firstLayer,
+        description.lastLayer,
+    ] = given.parts;
+    Ok(description)
+}
+
+fn create_texture(exec: &Exec, create: &TextureCreate) -> Result<u64, Code> {
+    let call = exec.driver.cuTexObjectCreate.ok_or(NOT_SUPPORTED)?;
+    let resource = resource(exec, &create.resource)?;
+    let texture = description(&create.description);
+    let view = create.view.as_ref().map(view).transpose()?;
+    let view = view.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    let mut object = 0;
+    // SAFETY: a place for the number, two structures, and one or null.
+    super::checked(unsafe {
+        call(
+            &raw mut object,
+            &raw const resource,
+            &raw const texture,
+            view,
+        )
+    })?;
+    Ok(object)
+}
+
+fn create_surface(exec: &Exec, given: &Resource) -> Result<u64, Code> {
+    let call = exec.driver.cuSurfObjectCreate.ok_or(NOT_SUPPORTED)?;
+    let resource = resource(exec, given)?;
+    let mut object = 0;
+    // SAFETY: a place for the number, and a structure.
+    super::checked(unsafe { call(&raw mut object, &raw const resource) })?;
+    Ok(object)
+}
+
+/// Keeps an object that was made, and answers with its number.
+fn made(exec: &Exec, w: &mut Writer, kind: Object, object: Result<u64, Code>) -> Code {
+    match object {
+        Ok(object) => {
+            exec.session.objects.add(kind, object, exec.request.context);
+            w.u64(object);
+            SUCCESS
+        }
+        Err(code) => code,
+    }
+}
+
+/// Makes a texture.
+pub(crate) fn cuTexObjectCreate(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let create = TextureCreate::read(r)?;
+    r.end()?;
+    let object = create_texture(exec, &create);
+    Ok(made(exec, w, Object::Texture, object))
+}
+
+/// Makes a surface.
+pub(crate) fn cuSurfObjectCreate(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let given = Resource::read(r)?;
+    r.end()?;
+    let object = create_surface(exec, &given);
+    Ok(made(exec, w, Object::Surface, object))
+}
+
+fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Result<Code, Bad> {
+    let object = r.u64()?;
+    r.end()?;
+    let call = match kind {
+        Object::Texture => exec.driver.cuTexObjectDestroy,
+        Object::Surface => exec.driver.cuSurfObjectDestroy,
+    };
+    let Some(call) = call else {
+        return Ok(NOT_SUPPORTED);
+    };
+    if !exec.session.objects.take(kind, object) {
+        return Ok(INVALID_VALUE);
+    }
+    // SAFETY: an object that the driver has made, and that nobody has destroyed.
+    Ok(unsafe { call(object) }.cast_signed())
+}
+
+/// Ends a texture.
+pub(crate) fn cuTexObjectDestroy(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Result<Code, Bad> {
+    destroy(exec, r, Object::Texture)
+}
+
+/// Ends a surface.
+pub(crate) fn cuSurfObjectDestroy(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Result<Code, Bad> {
+    destroy(exec, r, Object::Surface)
+}

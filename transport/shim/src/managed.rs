@@ -1,0 +1,386 @@
+//! Managed memory: one address at the host and on the device, as CUDA has it on devices without
+//! CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS.
+//!
+//! The host's pages are kept in step where CUDA lets the one side see what the other has done. Before
+//! the device may use the memory, what the host has changed is sent and the host's pages are dropped;
+//! what the host then touches is fetched ([`serve`]). What the host fetched while the device was at
+//! work is dropped once more when the host has waited for it.
+//!
+//! One lock guards all regions, also while bytes travel. Nobody who holds it touches managed memory
+//! that may fault, and nothing that the thread which resolves faults needs is ever held by a thread
+//! that may fault: its lane is its own, and frames leave a lane whole.
+
+mod api;
+mod pager;
+mod pages;
+mod serve;
+mod transfer;
+mod userfault;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use gtrace_cuda::types::driver::CUresult;
+use gtrace_protocol::{OpId, op_id};
+
+use self::pager::{Pager, pager};
+use self::pages::{Attach, PAGE, Region, Run};
+use crate::capture;
+use crate::session::Session;
+use crate::state::lock;
+
+pub(crate) use self::api::*;
+
+/// All managed memory.
+struct Managed {
+    /// By first address.
+    regions: BTreeMap<u64, Region>,
+    /// A stream for the way of pages, by context.
+    streams: BTreeMap<u64, u64>,
+}
+
+static STATE: Mutex<Managed> = Mutex::new(Managed {
+    regions: BTreeMap::new(),
+    streams: BTreeMap::new(),
+});
+/// There is managed memory.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// The host has some of it, so that the next launch has something to do.
+static TOUCHED: AtomicBool = AtomicBool::new(false);
+/// Pages were fetched while the device may have changed them.
+static PROVISIONAL: AtomicBool = AtomicBool::new(false);
+/// Calls that gave the device something to do with managed memory, and those that it is done with.
+static GIVEN: AtomicU64 = AtomicU64::new(0);
+static DONE: AtomicU64 = AtomicU64::new(0);
+
+/// Whether there is managed memory. Calls that may use memory ask first.
+#[inline]
+pub(crate) fn in_use() -> bool {
+    ACTIVE.load(Ordering::Relaxed)
+}
+
+/// Whether this machine can have managed memory.
+pub(crate) fn is_possible() -> bool {
+    pager().is_some()
+}
+
+/// Whether `address` lies in managed memory.
+pub(crate) fn contains(address: u64) -> bool {
+    in_use() && lock(&STATE).at(address).is_some()
+}
+
+impl Managed {
+    /// The region that has the page of `address`.
+    fn at(&mut self, address: u64) -> Option<&mut Region> {
+        let (_, region) = self.regions.range_mut(..=address).next_back()?;
+        (address < region.base + region.len()).then_some(region)
+    }
+
+    /// Sends what the host has changed of `within`; the host keeps it, and cannot change it unseen.
+    fn send(
+        &mut self,
+        session: &'static Session,
+        base: u64,
+        within: Option<Run>,
+    ) -> Result<(), CUresult> {
+        let (Some(pager), Some(region)) = (pager(), self.regions.get_mut(&base)) else {
+            return Ok(());
+        };
+        let dirty = region.dirty(within.unwrap_or(region.all()));
+        if dirty.is_empty() {
+            return Ok(());
+        }
+        for run in &dirty {
+            let (address, len) = region.span(*run);
+            pager.forbid(address, len);
+        }
+        let pieces = dirty.iter().map(|run| {
+            let (address, len) = region.memory(*run);
+            (address, pager.bytes(address, len))
+        });
+        let sent = transfer::send(session, &mut self.streams, region.context, pieces);
+        for run in &dirty {
+            match sent {
+                Ok(()) => region.sent(*run),
+                Err(_) => {
+                    let (address, len) = region.span(*run);
+                    pager.allow(address, len);
+                }
+            }
+        }
+        sent
+    }
+
+    /// Leaves `within` to the device.
+    fn release(
+        &mut self,
+        session: &'static Session,
+        base: u64,
+        within: Option<Run>,
+    ) -> Result<(), CUresult> {
+        self.send(session, base, within)?;
+        let (Some(pager), Some(region)) = (pager(), self.regions.get_mut(&base)) else {
+            return Ok(());
+        };
+        let runs = region.valid(within.unwrap_or(region.all()));
+        drop_pages(pager, region, &runs);
+        region.used();
+        Ok(())
+    }
+
+    fn release_where(
+        &mut self,
+        session: &'static Session,
+        which: impl Fn(&Region) -> bool,
+    ) -> Result<(), CUresult> {
+        let all: Vec<u64> = self.regions.keys().copied().collect();
+        for base in all {
+            let touched = |region: &Region| region.is_touched() && which(region);
+            if self.regions.get(&base).is_some_and(touched) {
+                self.release(session, base, None)?;
+            }
+        }
+        let touched = self.regions.values().any(Region::is_touched);
+        TOUCHED.store(touched, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Does `action` with each region that `len` bytes from `address` on reach, and the part of it.
+    fn reached(
+        &mut self,
+        address: u64,
+        len: u64,
+        mut action: impl FnMut(&mut Self, u64, Run) -> Result<(), CUresult>,
+    ) -> Result<(), CUresult> {
+        let parts: Vec<(u64, Run)> = self
+            .regions
+            .range(..address.saturating_add(len))
+            .filter_map(|(base, region)| Some((*base, region.run(address, len)?)))
+            .collect();
+        for (base, run) in parts {
+            action(self, base, run)?;
+        }
+        Ok(())
+    }
+}
+
+fn drop_pages(pager: &dyn Pager, region: &mut Region, runs: &[Run]) {
+    for run in runs {
+        let (address, len) = region.span(*run);
+        pager.drop(address, len);
+    }
+    region.stale(runs);
+}
+
+/// A kernel is about to be launched in `stream`.
+///
+/// # Errors
+///
+/// What became of an earlier call; [`crate::status::LOST`].
+pub(crate) fn before_launch(session: &'static Session, stream: u64) -> Result<(), CUresult> {
+    // What is captured runs with its graph.
+    if capture::takes_part(session, stream) {
+        return Ok(());
+    }
+    GIVEN.fetch_add(1, Ordering::AcqRel);
+    match TOUCHED.load(Ordering::Relaxed) {
+        true => lock(&STATE).release_where(session, |region| region.attach.allows(stream)),
+        false => Ok(()),
+    }
+}
+
+/// The device is about to do something else with whatever memory.
+///
+/// # Errors
+///
+/// As [`before_launch`].
+pub(crate) fn before_any(session: &'static Session) -> Result<(), CUresult> {
+    GIVEN.fetch_add(1, Ordering::AcqRel);
+    match TOUCHED.load(Ordering::Relaxed) {
+        true => lock(&STATE).release_where(session, |_| true),
+        false => Ok(()),
+    }
+}
+
+/// The device is about to read `len` bytes at `address`.
+///
+/// # Errors
+///
+/// As [`before_launch`].
+pub(crate) fn before_read(
+    session: &'static Session,
+    address: u64,
+    len: u64,
+) -> Result<(), CUresult> {
+    lock(&STATE).reached(address, len, |state, base, run| {
+        state.send(session, base, Some(run))
+    })
+}
+
+/// The device is about to write `len` bytes at `address`.
+///
+/// # Errors
+///
+/// As [`before_launch`].
+pub(crate) fn before_write(
+    session: &'static Session,
+    address: u64,
+    len: u64,
+) -> Result<(), CUresult> {
+    lock(&STATE).reached(address, len, |state, base, run| {
+        GIVEN.fetch_add(1, Ordering::AcqRel);
+        state.release(session, base, Some(run))
+    })
+}
+
+/// Whether a one-way call may read or write memory of the device, wherever that lies. Launches and
+/// linear copies, which are written by hand, say what they use.
+pub(crate) const fn may_use_memory(op: OpId) -> bool {
+    const OPS: [OpId; 25] = [
+        op_id("cuGraphLaunch"),
+        op_id("cuMemcpyDtoD_v2"),
+        op_id("cuMemcpyDtoDAsync_v2"),
+        op_id("cuMemcpyPeer"),
+        op_id("cuMemcpyPeerAsync"),
+        op_id("cuMemcpy3DPeer"),
+        op_id("cuMemcpy3DPeerAsync"),
+        op_id("cuMemsetD8_v2"),
+        op_id("cuMemsetD16_v2"),
+        op_id("cuMemsetD32_v2"),
+        op_id("cuMemsetD8Async"),
+        op_id("cuMemsetD16Async"),
+        op_id("cuMemsetD32Async"),
+        op_id("cuMemsetD2D8_v2"),
+        op_id("cuMemsetD2D16_v2"),
+        op_id("cuMemsetD2D32_v2"),
+        op_id("cuMemsetD2D8Async"),
+        op_id("cuMemsetD2D16Async"),
+        op_id("cuMemsetD2D32Async"),
+        op_id("cuStreamWaitValue32_v2"),
+        op_id("cuStreamWaitValue64_v2"),
+        op_id("cuStreamWriteValue32"),
+        op_id("cuStreamWriteValue32_v2"),
+        op_id("cuStreamWriteValue64"),
+        op_id("cuStreamWriteValue64_v2"),
+    ];
+    let mut at = 0;
+    while at < OPS.len() {
+        if OPS[at] == op {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+/// What the device has been given up to now, for [`after_wait`].
+#[inline]
+pub(crate) fn given() -> u64 {
+    GIVEN.load(Ordering::Acquire)
+}
+
+/// The program has waited for something; `all`: for everything that was given before `given`.
+#[inline]
+pub(crate) fn after_wait(given: u64, all: bool) {
+    if !in_use() {
+        return;
+    }
+    if all {
+        DONE.fetch_max(given, Ordering::AcqRel);
+    }
+    if PROVISIONAL.load(Ordering::Relaxed) {
+        drop_provisional();
+    }
+}
+
+#[cold]
+fn drop_provisional() {
+    let Some(pager) = pager() else { return };
+    let mut state = lock(&STATE);
+    PROVISIONAL.store(false, Ordering::Relaxed);
+    for region in state.regions.values_mut() {
+        if std::mem::take(&mut region.provisional) {
+            let runs = region.clean(region.all());
+            drop_pages(pager, region, &runs);
+        }
+    }
+}
+
+/// Whether the device may be at work on managed memory.
+fn is_busy() -> bool {
+    GIVEN.load(Ordering::Acquire) != DONE.load(Ordering::Acquire)
+}
+
+/// The memory that begins at `base` is about to be freed.
+pub(crate) fn forget(base: u64) {
+    if in_use() {
+        forget_where(|region| region.bounds.0 == base);
+    }
+}
+
+/// A module or library is about to be unloaded.
+pub(crate) fn forget_variables(owner: u64) {
+    if in_use() {
+        forget_where(|region| region.owner == owner);
+    }
+}
+
+/// A context is gone, with its memory.
+pub(crate) fn forget_context(context: u64) {
+    if in_use() {
+        forget_where(|region| region.context == context);
+        lock(&STATE).streams.remove(&context);
+    }
+}
+
+fn forget_where(which: impl Fn(&Region) -> bool) {
+    let Some(pager) = pager() else { return };
+    let mut state = lock(&STATE);
+    state.regions.retain(|_, region| {
+        let gone = which(region);
+        if gone {
+            pager.unmap(region.base, region.len());
+        }
+        !gone
+    });
+    ACTIVE.store(!state.regions.is_empty(), Ordering::Relaxed);
+}
+
+/// Takes up memory that the server has allocated at addresses that are kept free here. False if the
+/// kernel does not map it.
+fn add(session: &'static Session, region: Region) -> Result<bool, CUresult> {
+    let Some(pager) = pager() else {
+        return Ok(false);
+    };
+    serve::start(session)?;
+    let mut state = lock(&STATE);
+    if !pager.map(region.base, region.len()) {
+        return Ok(false);
+    }
+    state.regions.insert(region.base, region);
+    ACTIVE.store(true, Ordering::Relaxed);
+    TOUCHED.store(true, Ordering::Relaxed);
+    Ok(true)
+}
+
+/// Pages that `len` bytes take.
+fn whole_pages(len: u64) -> Option<u64> {
+    len.checked_next_multiple_of(PAGE)
+}
+
+/// Changes who may use the memory at `address`.
+fn attach(address: u64, to: Attach) {
+    if let Some(region) = lock(&STATE).at(address) {
+        region.attach = to;
+        TOUCHED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The program is going to read `len` bytes at `address`.
+fn want(address: u64, len: u64) {
+    let mut state = lock(&STATE);
+    if let Some(region) = state.at(address) {
+        region.wanted = region.run(address, len);
+    }
+}

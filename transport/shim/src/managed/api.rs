@@ -1,0 +1,232 @@
+//! The functions of managed memory.
+
+// Results are written through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::slice;
+
+use gtrace_cuda::types::driver::{
+    self as cuda, CUdevice, CUdeviceptr, CUmem_range_attribute, CUmemLocation, CUresult, CUstream,
+};
+
+use super::pages::{Attach, PAGE, Region};
+use super::{add, attach, before_read, is_possible, want, whole_pages};
+use crate::allocations::Place;
+use crate::context::{self, put};
+use crate::copy;
+use crate::entry::{check, done};
+use crate::generated::driver::remote;
+use crate::memory::note_as;
+use crate::reserve::claim;
+use crate::session::{self, Session};
+use crate::{log, status};
+
+/// Allocations that are tried until one lies at addresses that are free here too.
+const TRIES: usize = 16;
+
+/// An allocation of the server at addresses that are free here: they are kept so.
+fn allocate(bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
+    let mut unfit = Vec::new();
+    let mut found = Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
+    while unfit.len() < TRIES {
+        let mut base = 0;
+        // SAFETY: the pointer is writable.
+        let code = unsafe { remote::cuMemAllocManaged(&raw mut base, bytes as usize, flags) };
+        if let Err(code) = check(code) {
+            found = Err(code);
+            break;
+        }
+        if base % PAGE == 0 && claim(base, bytes) {
+            found = Ok(base);
+            break;
+        }
+        unfit.push(base);
+    }
+    if found == Err(cuda::CUDA_ERROR_OUT_OF_MEMORY) && unfit.len() == TRIES {
+        log::once(
+            "managed addresses",
+            "managed memory of the GPU's host lies where this program has memory of its own",
+        );
+    }
+    for base in unfit {
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemFree_v2(base) })?;
+    }
+    found
+}
+
+/// Memory of `size` bytes at one address on both sides, as the driver's `flags` of managed memory have
+/// it, noted as what it is to the program.
+///
+/// # Errors
+///
+/// INVALID_VALUE, OUT_OF_MEMORY, NOT_SUPPORTED where the kernel has no userfaultfd(2), and the driver's.
+pub(crate) fn allocate_shared(
+    session: &'static Session,
+    size: usize,
+    flags: c_uint,
+    (place, place_flags): (Place, c_uint),
+) -> Result<u64, CUresult> {
+    let current = context::current()?;
+    if size == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if !is_possible() {
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    // Whole pages, so that no page is of two allocations.
+    let bytes = whole_pages(size as u64).ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
+    let base = allocate(bytes, flags)?;
+    let mut region = Region::new(base, bytes, current.handle);
+    if flags == cuda::CU_MEM_ATTACH_HOST {
+        region.attach = Attach::Host;
+    }
+    if !add(session, region)? {
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemFree_v2(base) })?;
+        return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
+    }
+    note_as(session, (base, size as u64), place, place_flags);
+    Ok(base)
+}
+
+pub(crate) unsafe fn cuMemAllocManaged(
+    dptr: *mut CUdeviceptr,
+    bytesize: usize,
+    flags: c_uint,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let known = [cuda::CU_MEM_ATTACH_GLOBAL, cuda::CU_MEM_ATTACH_HOST];
+        if dptr.is_null() || !known.contains(&flags) {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let base = allocate_shared(session, bytesize, flags, (Place::Managed, 0))?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(dptr, base) }
+    })
+}
+
+pub(crate) unsafe fn cuStreamAttachMemAsync(
+    hStream: CUstream,
+    dptr: CUdeviceptr,
+    length: usize,
+    flags: c_uint,
+) -> CUresult {
+    done(|| {
+        // SAFETY: a handle.
+        check(unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) })?;
+        match flags {
+            cuda::CU_MEM_ATTACH_GLOBAL => attach(dptr, Attach::Global),
+            cuda::CU_MEM_ATTACH_HOST => attach(dptr, Attach::Host),
+            cuda::CU_MEM_ATTACH_SINGLE => attach(dptr, Attach::Stream(copy::stream(hStream))),
+            _ => {}
+        }
+        Ok(())
+    })
+}
+
+/// What the program wants to be on the device is sent now, and what it wants at the host will come in
+/// large pieces.
+fn prefetch(address: u64, len: usize, to_device: bool) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    if super::in_use() {
+        match to_device {
+            true => before_read(session, address, len as u64)?,
+            false => want(address, len as u64),
+        }
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn cuMemPrefetchAsync(
+    devPtr: CUdeviceptr,
+    count: usize,
+    dstDevice: CUdevice,
+    hStream: CUstream,
+) -> CUresult {
+    done(|| {
+        prefetch(devPtr, count, dstDevice >= 0)?;
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
+    })
+}
+
+pub(crate) unsafe fn cuMemPrefetchAsync_v2(
+    devPtr: CUdeviceptr,
+    count: usize,
+    location: CUmemLocation,
+    flags: c_uint,
+    hStream: CUstream,
+) -> CUresult {
+    done(|| {
+        let to_device = location.type_ == cuda::CU_MEM_LOCATION_TYPE_DEVICE;
+        prefetch(devPtr, count, to_device)?;
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) })
+    })
+}
+
+/// Several attributes at once: each is a question of its own.
+pub(crate) unsafe fn cuMemRangeGetAttributes(
+    data: *mut *mut c_void,
+    dataSizes: *mut usize,
+    attributes: *mut CUmem_range_attribute,
+    numAttributes: usize,
+    devPtr: CUdeviceptr,
+    count: usize,
+) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        let none = data.is_null() || dataSizes.is_null() || attributes.is_null();
+        if none || numAttributes == 0 || numAttributes > c_int::MAX as usize {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        // SAFETY: three arrays of the program, of as many elements.
+        let (data, sizes, attributes) = unsafe {
+            (
+                slice::from_raw_parts(data, numAttributes),
+                slice::from_raw_parts(dataSizes, numAttributes),
+                slice::from_raw_parts(attributes, numAttributes),
+            )
+        };
+        for ((data, size), attribute) in data.iter().zip(sizes).zip(attributes) {
+            // SAFETY: the program has room for as many bytes as it says.
+            check(unsafe {
+                remote::cuMemRangeGetAttribute(*data, *size, *attribute, devPtr, count)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// A variable that the server's driver says is managed becomes managed here too, until its module or
+/// library is unloaded.
+///
+/// # Errors
+///
+/// [`status::LOST`], and OUT_OF_MEMORY where it lies at addresses that this program has.
+pub(crate) fn take_up_variable(
+    session: &'static Session,
+    (base, size): (u64, usize),
+    owner: u64,
+) -> Result<(), CUresult> {
+    let current = context::current()?;
+    if super::contains(base) {
+        return Ok(());
+    }
+    let pages = base & !(PAGE - 1);
+    let end = whole_pages(base + size as u64).ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
+    let region = Region::new(base, size as u64, current.handle).of(owner);
+    match claim(pages, end - pages) && add(session, region)? {
+        true => {
+            note_as(session, (base, size as u64), Place::Managed, 0);
+            Ok(())
+        }
+        false => Err(match session.is_lost() {
+            true => status::LOST,
+            false => cuda::CUDA_ERROR_OUT_OF_MEMORY,
+        }),
+    }
+}

@@ -1,0 +1,484 @@
+//! Which pages of managed memory the host has, and which it has changed. No I/O.
+
+/// Bytes of a page.
+pub(crate) const PAGE: u64 = 4096;
+/// Pages of the first fetch where the host begins to read, and of the largest.
+const WINDOW_MIN: usize = 16;
+const WINDOW_MAX: usize = 512;
+/// Most pages that are taken for changed because the ones before them were.
+const WRITE_MAX: usize = 64;
+
+/// A page, as the host has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Page {
+    /// The device has it.
+    Stale,
+    /// Both have it.
+    Clean,
+    /// The host has changed it.
+    Dirty,
+}
+
+/// Pages side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Number of the first in its region.
+    pub(crate) first: usize,
+    /// How many.
+    pub(crate) count: usize,
+}
+
+impl Run {
+    fn end(self) -> usize {
+        self.first + self.count
+    }
+
+    fn within(self, other: Self) -> Option<Self> {
+        let first = self.first.max(other.first);
+        let end = self.end().min(other.end());
+        (first < end).then(|| Self {
+            first,
+            count: end - first,
+        })
+    }
+}
+
+/// Who may use managed memory (`cuStreamAttachMemAsync`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attach {
+    /// Every stream.
+    Global,
+    /// The host alone.
+    Host,
+    /// This stream, and the host while it is idle.
+    Stream(u64),
+}
+
+impl Attach {
+    /// Whether a kernel in `stream` may use the memory.
+    pub(crate) fn allows(self, stream: u64) -> bool {
+        match self {
+            Self::Global => true,
+            Self::Host => false,
+            Self::Stream(own) => own == stream,
+        }
+    }
+}
+
+/// What resolves a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Another fault has resolved it.
+    Nothing,
+    /// These pages may be written from now on.
+    Unprotect(Run),
+    /// These are to be filled, the first `dirty` of them to be written.
+    Fill {
+        run: Run,
+        dirty: usize,
+        /// Nobody has written there yet.
+        zero: bool,
+    },
+}
+
+/// Grows while faults follow each other.
+#[derive(Clone, Copy, Debug, Default)]
+struct Window {
+    next: usize,
+    size: usize,
+}
+
+impl Window {
+    fn at(&mut self, page: usize, min: usize, max: usize) -> usize {
+        self.size = match page == self.next && self.size > 0 {
+            true => (self.size * 2).min(max),
+            false => min,
+        };
+        self.size
+    }
+}
+
+/// A managed allocation.
+#[derive(Debug)]
+pub(crate) struct Region {
+    /// First address, at the begin of a page.
+    pub(crate) base: u64,
+    /// Where the memory itself begins and ends, which may be within a page.
+    pub(crate) bounds: (u64, u64),
+    /// Context that it was allocated in.
+    pub(crate) context: u64,
+    /// Module or library that it is a variable of; 0 for none.
+    pub(crate) owner: u64,
+    pub(crate) attach: Attach,
+    /// Pages were fetched while the device may have changed them.
+    pub(crate) provisional: bool,
+    /// Pages that the program will want (`cuMemPrefetchAsync` to the host).
+    pub(crate) wanted: Option<Run>,
+    pages: Vec<Page>,
+    /// Those that are not stale, in no order.
+    valid: Vec<Run>,
+    /// The device had no occasion to write there.
+    fresh: bool,
+    reads: Window,
+    writes: Window,
+}
+
+impl Region {
+    /// Of `bytes` from `from` on, which nobody has written, in the context with this handle.
+    pub(crate) fn new(from: u64, bytes: u64, context: u64) -> Self {
+        let base = from & !(PAGE - 1);
+        let end = from.saturating_add(bytes);
+        Self {
+            base,
+            bounds: (from, end),
+            context,
+            owner: 0,
+            attach: Attach::Global,
+            provisional: false,
+            wanted: None,
+            pages: vec![Page::Stale; (end - base).div_ceil(PAGE) as usize],
+            valid: Vec::new(),
+            fresh: true,
+            reads: Window::default(),
+            writes: Window::default(),
+        }
+    }
+
+    /// A variable of a module or library, which has a value from the start.
+    pub(crate) fn of(mut self, owner: u64) -> Self {
+        self.owner = owner;
+        self.fresh = false;
+        self
+    }
+
+    /// Bytes.
+    pub(crate) fn len(&self) -> u64 {
+        self.pages.len() as u64 * PAGE
+    }
+
+    /// All pages.
+    pub(crate) fn all(&self) -> Run {
+        Run {
+            first: 0,
+            count: self.pages.len(),
+        }
+    }
+
+    /// The pages of `len` bytes at `address`, as far as they are the region's.
+    pub(crate) fn run(&self, address: u64, len: u64) -> Option<Run> {
+        let end = address.saturating_add(len).min(self.base + self.len());
+        let from = address.max(self.base);
+        (from < end).then(|| {
+            let first = ((from - self.base) / PAGE) as usize;
+            let last = ((end - 1 - self.base) / PAGE) as usize;
+            Run {
+                first,
+                count: last - first + 1,
+            }
+        })
+    }
+
+    /// Address and bytes of pages.
+    pub(crate) fn span(&self, run: Run) -> (u64, u64) {
+        let address = self.base + run.first as u64 * PAGE;
+        (address, run.count as u64 * PAGE)
+    }
+
+    /// The same without what is not the memory itself.
+    pub(crate) fn memory(&self, run: Run) -> (u64, u64) {
+        let (address, len) = self.span(run);
+        let from = address.max(self.bounds.0);
+        (from, (address + len).min(self.bounds.1) - from)
+    }
+
+    /// Whether the host has any page, or would not ask for one.
+    pub(crate) fn is_touched(&self) -> bool {
+        self.fresh || !self.valid.is_empty()
+    }
+
+    /// What a fault at `page` needs. [`Region::filled`] or [`Region::unprotected`] has to follow.
+    pub(crate) fn fault(&mut self, page: usize, write: bool) -> Need {
+        let Some(state) = self.pages.get(page) else {
+            return Need::Nothing;
+        };
+        match (state, write) {
+            (Page::Dirty, _) | (Page::Clean, false) => Need::Nothing,
+            (Page::Clean, true) => {
+                let size = self.writes.at(page, 1, WRITE_MAX);
+                let run = self.like(page, size, Page::Clean);
+                self.writes.next = run.end();
+                Need::Unprotect(run)
+            }
+            (Page::Stale, _) => {
+                let wanted = self.wanted.is_some_and(|wanted| {
+                    let this = Run {
+                        first: page,
+                        count: 1,
+                    };
+                    wanted.within(this).is_some()
+                });
+                let min = if wanted { WINDOW_MAX } else { WINDOW_MIN };
+                let size = self.reads.at(page, min, WINDOW_MAX);
+                let run = self.like(page, size, Page::Stale);
+                self.reads.next = run.end();
+                let dirty = match (write, self.fresh) {
+                    (false, _) => 0,
+                    (true, true) => run.count,
+                    (true, false) => {
+                        let size = self.writes.at(page, 1, WRITE_MAX).min(run.count);
+                        self.writes.next = page + size;
+                        size
+                    }
+                };
+                Need::Fill {
+                    run,
+                    dirty,
+                    zero: self.fresh,
+                }
+            }
+        }
+    }
+
+    /// Pages from `page` on that are as it is, `most` at most.
+    fn like(&self, page: usize, most: usize, state: Page) -> Run {
+        let pages = self.pages[page..].iter().take(most);
+        Run {
+            first: page,
+            count: pages.take_while(|other| **other == state).count(),
+        }
+    }
+
+    /// The host has the pages, and may write the first `dirty` of them.
+    pub(crate) fn filled(&mut self, run: Run, dirty: usize) {
+        for (at, page) in self.pages[run.first..run.end()].iter_mut().enumerate() {
+            *page = if at < dirty { Page::Dirty } else { Page::Clean };
+        }
+        match self.valid.last_mut() {
+            Some(last) if last.end() == run.first => last.count += run.count,
+            _ => self.valid.push(run),
+        }
+    }
+
+    /// The host may write the pages.
+    pub(crate) fn unprotected(&mut self, run: Run) {
+        self.pages[run.first..run.end()].fill(Page::Dirty);
+    }
+
+    /// What of `within` the host has changed, in order.
+    pub(crate) fn dirty(&self, within: Run) -> Vec<Run> {
+        self.runs(within, |page| page == Page::Dirty)
+    }
+
+    /// What of `within` is clean, in order.
+    pub(crate) fn clean(&self, within: Run) -> Vec<Run> {
+        self.runs(within, |page| page == Page::Clean)
+    }
+
+    /// What of `within` the host has, in order.
+    pub(crate) fn valid(&self, within: Run) -> Vec<Run> {
+        self.runs(within, |page| page != Page::Stale)
+    }
+
+    fn runs(&self, within: Run, which: impl Fn(Page) -> bool) -> Vec<Run> {
+        let mut runs: Vec<Run> = Vec::new();
+        let parts = self.valid.iter().filter_map(|part| part.within(within));
+        for part in parts {
+            for page in (part.first..part.end()).filter(|page| which(self.pages[*page])) {
+                match runs.last_mut() {
+                    Some(last) if last.end() == page => last.count += 1,
+                    _ => runs.push(Run {
+                        first: page,
+                        count: 1,
+                    }),
+                }
+            }
+        }
+        runs.sort_unstable_by_key(|run| run.first);
+        runs.dedup_by(|next, before| {
+            let joins = before.end() == next.first;
+            if joins {
+                before.count += next.count;
+            }
+            joins
+        });
+        runs
+    }
+
+    /// The device has what was dirty there.
+    pub(crate) fn sent(&mut self, run: Run) {
+        self.pages[run.first..run.end()].fill(Page::Clean);
+    }
+
+    /// The device may change the pages: the host has them no more.
+    pub(crate) fn stale(&mut self, runs: &[Run]) {
+        for run in runs {
+            self.pages[run.first..run.end()].fill(Page::Stale);
+        }
+        let pages = &self.pages;
+        let mut kept: Vec<Run> = Vec::new();
+        for part in self.valid.drain(..) {
+            for page in (part.first..part.end()).filter(|page| pages[*page] != Page::Stale) {
+                match kept.last_mut() {
+                    Some(last) if last.end() == page => last.count += 1,
+                    _ => kept.push(Run {
+                        first: page,
+                        count: 1,
+                    }),
+                }
+            }
+        }
+        self.valid = kept;
+    }
+
+    /// The device may have written somewhere.
+    pub(crate) fn used(&mut self) {
+        self.fresh = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn region(pages: u64) -> Region {
+        Region::new(0x10_0000, pages * PAGE, 1)
+    }
+
+    fn fill(region: &mut Region, page: usize, write: bool) -> Need {
+        let need = region.fault(page, write);
+        match need {
+            Need::Fill { run, dirty, .. } => region.filled(run, dirty),
+            Need::Unprotect(run) => region.unprotected(run),
+            Need::Nothing => {}
+        }
+        need
+    }
+
+    #[test]
+    fn what_is_fetched_grows_while_the_host_goes_on() {
+        let mut region = region(4096).of(7);
+        let mut page = 0;
+        let mut counts = Vec::new();
+        while page < 4096 && counts.len() < 7 {
+            let Need::Fill { run, dirty, zero } = fill(&mut region, page, false) else {
+                panic!("nothing to fetch");
+            };
+            assert_eq!((run.first, dirty, zero), (page, 0, false));
+            counts.push(run.count);
+            page += run.count;
+        }
+        assert_eq!(counts, [16, 32, 64, 128, 256, 512, 512]);
+        // Somewhere else it begins anew, and ends at what is there.
+        let Need::Fill { run, .. } = fill(&mut region, 4000, false) else {
+            panic!("nothing to fetch");
+        };
+        assert_eq!(run.count, 16);
+        assert_eq!(fill(&mut region, 4001, false), Need::Nothing);
+    }
+
+    #[test]
+    fn a_change_is_sent_and_the_page_asked_for_again() {
+        let mut region = region(64).of(7);
+        fill(&mut region, 3, false);
+        assert!(region.dirty(region.all()).is_empty());
+        assert_eq!(
+            fill(&mut region, 5, true),
+            Need::Unprotect(Run { first: 5, count: 1 })
+        );
+        let dirty = region.dirty(region.all());
+        assert_eq!(dirty, [Run { first: 5, count: 1 }]);
+        region.sent(dirty[0]);
+        assert!(region.dirty(region.all()).is_empty());
+        let valid = region.valid(region.all());
+        assert_eq!(
+            valid,
+            [Run {
+                first: 3,
+                count: 16
+            }]
+        );
+        region.stale(&valid);
+        assert!(!region.is_touched());
+        assert!(matches!(
+            region.fault(5, false),
+            Need::Fill { zero: false, .. }
+        ));
+    }
+
+    #[test]
+    fn memory_that_nobody_wrote_is_zero() {
+        let mut region = region(64);
+        assert!(region.is_touched());
+        let Need::Fill { run, dirty, zero } = fill(&mut region, 0, true) else {
+            panic!("nothing to fill");
+        };
+        assert!(zero && dirty == run.count);
+        region.used();
+        assert!(matches!(
+            region.fault(63, false),
+            Need::Fill { zero: false, .. }
+        ));
+    }
+
+    #[test]
+    fn ranges_are_cut_to_the_region() {
+        let region = region(2);
+        assert_eq!(region.run(0, 0x10_0000), None);
+        assert_eq!(region.run(0, u64::MAX), Some(Run { first: 0, count: 2 }));
+        assert_eq!(region.run(0x10_0fff, 2), Some(Run { first: 0, count: 2 }));
+        assert_eq!(region.run(0x10_2000, 1), None);
+    }
+
+    proptest! {
+        /// What is noted of pages is what a plain array of them says.
+        #[test]
+        fn runs_are_what_the_pages_say(steps in prop::collection::vec((0usize..200, 0u8..4), 1..80)) {
+            let mut region = region(200).of(7);
+            let mut model = vec![Page::Stale; 200];
+            for (page, what) in steps {
+                let within = Run { first: page, count: (200 - page).min(30) };
+                match what {
+                    0 | 1 => match fill(&mut region, page, what == 1) {
+                        Need::Fill { run, dirty, .. } => {
+                            prop_assert!(run.first == page && run.count > 0 && dirty <= run.count);
+                            let filled = &mut model[run.first..run.end()];
+                            prop_assert!(filled.iter().all(|page| *page == Page::Stale));
+                            filled.fill(Page::Clean);
+                            filled[..dirty].fill(Page::Dirty);
+                        }
+                        Need::Unprotect(run) => {
+                            let changed = &mut model[run.first..run.end()];
+                            prop_assert!(changed.iter().all(|page| *page == Page::Clean));
+                            changed.fill(Page::Dirty);
+                        }
+                        Need::Nothing => prop_assert_ne!(model[page], Page::Stale),
+                    },
+                    2 => {
+                        for run in region.dirty(within) {
+                            region.sent(run);
+                        }
+                        for page in &mut model[within.first..within.end()] {
+                            if *page == Page::Dirty {
+                                *page = Page::Clean;
+                            }
+                        }
+                    }
+                    _ => {
+                        let runs = region.valid(within);
+                        region.stale(&runs);
+                        model[within.first..within.end()].fill(Page::Stale);
+                    }
+                }
+                let mut found = vec![Page::Stale; 200];
+                for run in region.clean(region.all()) {
+                    found[run.first..run.end()].fill(Page::Clean);
+                }
+                for run in region.dirty(region.all()) {
+                    found[run.first..run.end()].fill(Page::Dirty);
+                }
+                prop_assert_eq!(&found, &model);
+            }
+        }
+    }
+}

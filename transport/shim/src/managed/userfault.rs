@@ -1,0 +1,286 @@
+//! Pages by userfaultfd(2): who touches a page that is missing, or writes one that is protected, is
+//! halted by the kernel until the page is there, also in the middle of a system call.
+//!
+//! A process without privileges may get a descriptor for its own accesses only
+//! (`UFFD_USER_MODE_ONLY`, vm.unprivileged_userfaultfd): then system calls that read or write pages
+//! which are not there fail with EFAULT.
+
+// ioctl(2), mmap(2), and the pages themselves.
+#![allow(unsafe_code)]
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::os::raw::c_ulong;
+use std::{ptr, slice};
+
+use super::pager::{Fault, Pager};
+use super::pages::PAGE;
+
+// linux/userfaultfd.h.
+const API: u64 = 0xaa;
+const USER_MODE_ONLY: i32 = 1;
+const FEATURE_PAGEFAULT_FLAG_WP: u64 = 1;
+const NEW: c_ulong = 0xaa00;
+const UFFDIO_API: c_ulong = 0xc018_aa3f;
+const UFFDIO_REGISTER: c_ulong = 0xc020_aa00;
+const UFFDIO_UNREGISTER: c_ulong = 0x8010_aa01;
+const UFFDIO_WAKE: c_ulong = 0x8010_aa02;
+const UFFDIO_COPY: c_ulong = 0xc028_aa03;
+const UFFDIO_WRITEPROTECT: c_ulong = 0xc018_aa06;
+const REGISTER_MISSING: u64 = 1;
+const REGISTER_WP: u64 = 2;
+const COPY_WP: u64 = 2;
+const WRITEPROTECT_WP: u64 = 1;
+const EVENT_PAGEFAULT: u8 = 0x12;
+const PAGEFAULT_WRITE: u64 = 1;
+const PAGEFAULT_WP: u64 = 2;
+
+#[repr(C)]
+#[derive(Default)]
+struct Api {
+    api: u64,
+    features: u64,
+    ioctls: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Register {
+    start: u64,
+    len: u64,
+    mode: u64,
+    ioctls: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Range {
+    start: u64,
+    len: u64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Copy {
+    to: u64,
+    from: u64,
+    len: u64,
+    mode: u64,
+    copied: i64,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct WriteProtect {
+    start: u64,
+    len: u64,
+    mode: u64,
+}
+
+/// `struct uffd_msg` of a fault.
+#[repr(C)]
+#[derive(Default)]
+struct Message {
+    event: u8,
+    reserved: [u8; 7],
+    flags: u64,
+    address: u64,
+    thread: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Userfault(OwnedFd);
+
+/// A descriptor, with the most that this process may have.
+fn open() -> io::Result<OwnedFd> {
+    let create = |flags: i32| {
+        // SAFETY: a system call with one number; the descriptor that it returns is nobody else's.
+        unsafe {
+            match libc::syscall(libc::SYS_userfaultfd, libc::O_CLOEXEC | flags) {
+                -1 => Err(io::Error::last_os_error()),
+                fd => Ok(OwnedFd::from_raw_fd(fd as i32)),
+            }
+        }
+    };
+    if let Ok(fd) = create(0) {
+        return Ok(fd);
+    }
+    // Whoever may open this may have faults of system calls too (Linux 6.1).
+    if let Ok(device) = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/dev/userfaultfd")
+    {
+        // SAFETY: takes a number, and returns a descriptor that is nobody else's.
+        unsafe {
+            let fd = libc::ioctl(device.as_raw_fd(), NEW, libc::O_CLOEXEC);
+            if fd >= 0 {
+                return Ok(OwnedFd::from_raw_fd(fd));
+            }
+        }
+    }
+    create(USER_MODE_ONLY)
+}
+
+impl Userfault {
+    /// # Errors
+    ///
+    /// The kernel has none, or not what is needed, or does not permit it.
+    pub(crate) fn new() -> io::Result<Self> {
+        let made = Self(open()?);
+        let mut api = Api {
+            api: API,
+            features: FEATURE_PAGEFAULT_FLAG_WP,
+            ..Api::default()
+        };
+        made.control(UFFDIO_API, &mut api)?;
+        Ok(made)
+    }
+
+    fn control<T>(&self, request: c_ulong, argument: &mut T) -> io::Result<()> {
+        // SAFETY: each request is given the structure that it is for, and they name pages of
+        // regions, which the program has no Rust references to.
+        match unsafe { libc::ioctl(self.0.as_raw_fd(), request, ptr::from_mut(argument)) } {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    }
+
+    fn protect(&self, address: u64, len: u64, mode: u64) {
+        let mut range = WriteProtect {
+            start: address,
+            len,
+            mode,
+        };
+        // EAGAIN: the process is about to fork; the kernel has done nothing.
+        while let Err(error) = self.control(UFFDIO_WRITEPROTECT, &mut range) {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                break;
+            }
+        }
+    }
+}
+
+fn place(address: u64) -> *mut libc::c_void {
+    ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// Puts a new mapping where one is.
+fn remap(base: u64, len: u64, protection: i32) -> bool {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    // SAFETY: the addresses are the caller's, kept free of the program's memory.
+    unsafe { libc::mmap(place(base), len as usize, protection, flags, -1, 0) != libc::MAP_FAILED }
+}
+
+impl Pager for Userfault {
+    fn map(&self, base: u64, len: u64) -> bool {
+        if !remap(base, len, libc::PROT_READ | libc::PROT_WRITE) {
+            return false;
+        }
+        // A huge page would be there as a whole once a byte of it is; and a child of fork(2) has nobody
+        // who would resolve its faults. Advice that is not taken costs no more than that.
+        // SAFETY: advice about the mapping just made.
+        unsafe {
+            libc::madvise(place(base), len as usize, libc::MADV_NOHUGEPAGE);
+            libc::madvise(place(base), len as usize, libc::MADV_DONTFORK);
+        }
+        let mut register = Register {
+            start: base,
+            len,
+            mode: REGISTER_MISSING | REGISTER_WP,
+            ioctls: 0,
+        };
+        if self.control(UFFDIO_REGISTER, &mut register).is_err() {
+            remap(base, len, libc::PROT_NONE);
+            return false;
+        }
+        true
+    }
+
+    fn unmap(&self, base: u64, len: u64) {
+        let mut range = Range { start: base, len };
+        let _ = self.control(UFFDIO_UNREGISTER, &mut range);
+        remap(base, len, libc::PROT_NONE);
+    }
+
+    fn put(&self, address: u64, bytes: &[u8], writable: bool) {
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            let mut copy = Copy {
+                to: address + at as u64,
+                from: rest.as_ptr().expose_provenance() as u64,
+                len: rest.len() as u64,
+                mode: if writable { 0 } else { COPY_WP },
+                copied: 0,
+            };
+            let outcome = self.control(UFFDIO_COPY, &mut copy);
+            // A part that was copied is told also where the whole was not (EAGAIN).
+            at += usize::try_from(copy.copied).unwrap_or(0);
+            if let Err(error) = outcome {
+                match error.kind() {
+                    io::ErrorKind::WouldBlock => {}
+                    // Gone meanwhile, or there already, and then nobody waits.
+                    _ => return self.wake(address),
+                }
+            }
+        }
+    }
+
+    fn allow(&self, address: u64, len: u64) {
+        self.protect(address, len, 0);
+    }
+
+    fn forbid(&self, address: u64, len: u64) {
+        self.protect(address, len, WRITEPROTECT_WP);
+    }
+
+    fn bytes(&self, address: u64, len: u64) -> &[u8] {
+        // SAFETY: the pages are there and protected, so nobody changes them, and the region stays
+        // while its lock is held.
+        unsafe { slice::from_raw_parts(place(address).cast(), len as usize) }
+    }
+
+    fn drop(&self, address: u64, len: u64) {
+        // SAFETY: pages of a region, whose bytes nobody needs any more.
+        unsafe { libc::madvise(place(address), len as usize, libc::MADV_DONTNEED) };
+    }
+
+    fn wake(&self, address: u64) {
+        let mut range = Range {
+            start: address & !(PAGE - 1),
+            len: PAGE,
+        };
+        let _ = self.control(UFFDIO_WAKE, &mut range);
+    }
+
+    fn fail(&self, address: u64, len: u64) {
+        // SAFETY: pages of a region; an access is the program's end by intent.
+        unsafe { libc::mprotect(place(address), len as usize, libc::PROT_NONE) };
+        self.wake(address);
+    }
+
+    fn next(&self) -> Option<Fault> {
+        loop {
+            let mut message = Message::default();
+            let size = size_of::<Message>();
+            // SAFETY: reads into a structure of the size and the kind that the kernel writes.
+            let read = unsafe { libc::read(self.0.as_raw_fd(), (&raw mut message).cast(), size) };
+            if read == size as isize {
+                if message.event == EVENT_PAGEFAULT {
+                    return Some(Fault {
+                        address: message.address,
+                        write: message.flags & (PAGEFAULT_WRITE | PAGEFAULT_WP) != 0,
+                    });
+                }
+                continue;
+            }
+            match io::Error::last_os_error().kind() {
+                io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {}
+                _ => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Texture and surface objects: what they were made of is kept here, so that questions about it need no answer of
+//! the server.
+
+// Reads and writes structures of the program.
+#![allow(unsafe_code)]
+
+use std::collections::HashMap;
+use std::mem;
+use std::ptr::without_provenance_mut;
+
+use gtrace_cuda::payload::{Payload as _, Resource, TEXTURE_WORDS, TextureCreate, View};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUresult,
+    CUsurfObject, CUtexObject,
+};
+use gtrace_protocol::{Flags, OpId, Writer, op_id};
+
+use crate::context::put;
+use crate::entry::{done, exchange, one_way};
+use crate::session;
+use crate::state::lock;
+use crate::stats::local;
+
+/// Objects by their numbers.
+#[derive(Default)]
+pub(crate) struct Objects {
+    textures: HashMap<u64, TextureCreate>,
+    surfaces: HashMap<u64, Resource>,
+}
+
+/// # Safety
+///
+/// Null, or a description of the program.
+unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Result<Resource, CUresult> {
+    // SAFETY: the caller's promise; which part of the union there is the type tells.
+    unsafe {
+        let given = given.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        if given.flags != 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        Ok(match given.resType {
+            cuda::CU_RESOURCE_TYPE_ARRAY => Resource::Array(given.res.array.hArray.addr() as u64),
+            cuda::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY => {
+                Resource::Mipmapped(given.res.mipmap.hMipmappedArray.addr() as u64)
+            }
+            cuda::CU_RESOURCE_TYPE_LINEAR => {
+                let linear = given.res.linear;
+                Resource::Linear {
+                    address: linear.devPtr,
+                    format: linear.format,
+                    channels: linear.numChannels,
+                    bytes: linear.sizeInBytes as u64,
+                }
+            }
+            cuda::CU_RESOURCE_TYPE_PITCH2D => {
+                let pitched = given.res.pitch2D;
+                Resource::Pitched {
+                    address: pitched.devPtr,
+                    format: pitched.format,
+                    channels: pitched.numChannels,
+                    width: pitched.width as u64,
+                    height: pitched.height as u64,
+                    pitch: pitched.pitchInBytes as u64,
+                }
+            }
+            _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        })
+    }
+}
+
+/// The description that [`resource`] was made from.
+fn described(resource: &Resource) -> CUDA_RESOURCE_DESC {
+    // SAFETY: zeros are a value.
+    let mut given: CUDA_RESOURCE_DESC = unsafe { mem::zeroed() };
+    match *resource {
+        Resource::Array(handle) => {
+            given.resType = cuda::CU_RESOURCE_TYPE_ARRAY;
+            given.res.array.hArray = without_provenance_mut(handle as usize);
+        }
+        Resource::Mipmapped(handle) => {
+            given.resType = cuda::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+            given.res.mipmap.hMipmappedArray = without_provenance_mut(handle as usize);
+        }
+        Resource::Linear {
+            address,
+            format,
+            channels,
+            bytes,
+        } => {
+            given.resType = cuda::CU_RESOURCE_TYPE_LINEAR;
+            given.res.linear.devPtr = address;
+            given.res.linear.format = format;
+            given.res.linear.numChannels = channels;
+            given.res.linear.sizeInBytes = bytes as usize;
+        }
+        Resource::Pitched {
+            address,
+            format,
+            channels,
+            width,
+            height,
+            pitch,
+        } => {
+            given.resType = cuda::CU_RESOURCE_TYPE_PITCH2D;
+            given.res.pitch2D.devPtr = address;
+            given.res.pitch2D.format = format;
+            given.res.pitch2D.numChannels = channels;
+            given.res.pitch2D.width = width as usize;
+            given.res.pitch2D.height = height as usize;
+            given.res.pitch2D.pitchInBytes = pitch as usize;
+        }
+    }
+    given
+}
+
+fn words(given: &CUDA_TEXTURE_DESC) -> [u32; TEXTURE_WORDS] {
+    let [x, y, z] = given.addressMode;
+    let [red, green, blue, alpha] = given.borderColor.map(f32::to_bits);
+    [
+        x,
+        y,
+        z,
+        given.filterMode,
+        given.flags,
+        given.maxAnisotropy,
+        given.mipmapFilterMode,
+        given.mipmapLevelBias.to_bits(),
+        given.minMipmapLevelClamp.to_bits(),
+        given.maxMipmapLevelClamp.to_bits(),
+        red,
+        green,
+        blue,
+        alpha,
+    ]
+}
+
+/// The description that [`words`] was made from.
+fn texture(words: &[u32; TEXTURE_WORDS]) -> CUDA_TEXTURE_DESC {
+    let [
+        x,
+        y,
+        z,
+        filter,
+        flags,
+        anisotropy,
+        levels,
+        bias,
+        least,
+        greatest,
+        border @ ..,
+    ] = *words;
+    // SAFETY: zeros are a value.
+    let mut given: CUDA_TEXTURE_DESC = unsafe { mem::zeroed() };
+    given.addressMode = [x, y, z];
+    given.filterMode = filter;
+    given.flags = flags;
+    given.maxAnisotropy = anisotropy;
+    given.mipmapFilterMode = levels;
+    given.mipmapLevelBias = f32::from_bits(bias);
+    given.minMipmapLevelClamp = f32::from_bits(least);
+    given.maxMipmapLevelClamp = f32::from_bits(greatest);
+    given.borderColor = border.map(f32::from_bits);
+    given
+}
+
+/// Has the server make an object; its number.
+fn make(op: OpId, write: impl FnOnce(&mut Writer)) -> Result<u64, CUresult> {
+    let mut object = 0;
+    exchange(
+        session::cuda()?,
+        op,
+        Flags::default(),
+        |w| {
+            write(w);
+            Ok(())
+        },
+        |r| {
+            object = r.u64()?;
+            Ok(())
+        },
+    )?;
+    Ok(object)
+}
+
+pub(crate) unsafe fn cuTexObjectCreate(
+    pTexObject: *mut CUtexObject,
+    pResDesc: *const CUDA_RESOURCE_DESC,
+    pTexDesc: *const CUDA_TEXTURE_DESC,
+    pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC,
+) -> CUresult {
+    done(|| {
+        // SAFETY: null, or structures of the program.
+        let (resource, description, view) = unsafe {
+            let description = pTexDesc.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+            (
+                resource(pResDesc)?,
+                words(description),
+                pResViewDesc.as_ref(),
+            )
+        };
+        if pTexObject.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let create = TextureCreate {
+            resource,
+            description,
+            view: view.map(|view| View {
+                format: view.format,
+                size: [view.width as u64, view.height as u64, view.depth as u64],
+                parts: [
+                    view.firstMipmapLevel,
+                    view.lastMipmapLevel,
+                    view.firstLayer,
+                    view.lastLayer,
+                ],
+            }),
+        };
+        let object = make(op_id("cuTexObjectCreate"), |w| create.write(w))?;
+        let session = session::cuda()?;
+        lock(&session.state.objects).textures.insert(object, create);
+        // SAFETY: a pointer of the program.
+        unsafe { put(pTexObject, object) }
+    })
+}
+
+pub(crate) unsafe fn cuSurfObjectCreate(
+    pSurfObject: *mut CUsurfObject,
+    pResDesc: *const CUDA_RESOURCE_DESC,
+) -> CUresult {
+    done(|| {
+        // SAFETY: null, or a structure of the program.
+        let resource = unsafe { resource(pResDesc) }?;
+        if pSurfObject.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let object = make(op_id("cuSurfObjectCreate"), |w| resource.write(w))?;
+        let session = session::cuda()?;
+        lock(&session.state.objects)
+            .surfaces
+            .insert(object, resource);
+        // SAFETY: a pointer of the program.
+        unsafe { put(pSurfObject, object) }
+    })
+}
+
+/// Has the server end an object, if `forget` knows it: a wrong number is told at once.
+fn destroy(op: OpId, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> CUresult {
+    let known = match session::cuda() {
+        Ok(session) => forget(&mut lock(&session.state.objects)),
+        Err(code) => return code,
+    };
+    if !known {
+        return cuda::CUDA_ERROR_INVALID_VALUE;
+    }
+    one_way(op, 8, |w| {
+        w.u64(object);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
+    destroy(op_id("cuTexObjectDestroy"), texObject, |objects| {
+        objects.textures.remove(&texObject).is_some()
+    })
+}
+
+pub(crate) unsafe fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
+    destroy(op_id("cuSurfObjectDestroy"), surfObject, |objects| {
+        objects.surfaces.remove(&surfObject).is_some()
+    })
+}
+
+/// What a texture was made of.
+fn known(object: CUtexObject) -> Result<TextureCreate, CUresult> {
+    let session = session::cuda()?;
+    let objects = lock(&session.state.objects);
+    let found = objects.textures.get(&object).copied();
+    found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)
+}
+
+pub(crate) unsafe fn cuTexObjectGetResourceDesc(
+    pResDesc: *mut CUDA_RESOURCE_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    done(|| {
+        local!("cuTexObjectGetResourceDesc");
+        // SAFETY: a pointer of the program.
+        unsafe { put(pResDesc, described(&known(texObject)?.resource)) }
+    })
+}
+
+pub(crate) unsafe fn cuTexObjectGetTextureDesc(
+    pTexDesc: *mut CUDA_TEXTURE_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    done(|| {
+        local!("cuTexObjectGetTextureDesc");
+        // SAFETY: a pointer of the program.
+        unsafe { put(pTexDesc, texture(&known(texObject)?.description)) }
+    })
+}
+
+pub(crate) unsafe fn cuTexObjectGetResourceViewDesc(
+    pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
+    texObject: CUtexObject,
+) -> CUresult {
+    done(|| {
+        local!("cuTexObjectGetResourceViewDesc");
+        let view = known(texObject)?.view;
+        let view = view.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        // SAFETY: zeros are a value.
+        let mut given: CUDA_RESOURCE_VIEW_DESC = unsafe { mem::zeroed() };
+        given.format = view.format;
+        [given.width, given.height, given.depth] = view.size.map(|size| size as usize);
+        [
+            given.firstMipmapLevel,
+            given.lastMipmapLevel,
+            given.firstLayer,
+            given.lastLayer,
+        ] = view.parts;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pResViewDesc, given) }
+    })
+}
+
+pub(crate) unsafe fn cuSurfObjectGetResourceDesc(
+    pResDesc: *mut CUDA_RESOURCE_DESC,
+    surfObject: CUsurfObject,
+) -> CUresult {
+    done(|| {
+        local!("cuSurfObjectGetResourceDesc");
+        let session = session::cuda()?;
+        let found = lock(&session.state.objects)
+            .surfaces
+            .get(&surfObject)
+            .copied();
+        let resource = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pResDesc, described(&resource)) }
+    })
+}

@@ -1,0 +1,162 @@
+//! Memory whose addresses and pages are managed apart.
+
+use std::ffi::{c_uint, c_ulonglong, c_void};
+
+use crate::abi::{Answer, In, Out, api};
+use crate::context::current;
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::state::state;
+use crate::types::{DevicePtr, Handle, MemAccess, MemAllocationProp, MemLocation};
+use crate::virtual_memory::{self, Access, GRANULARITY};
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`, `CU_MEM_LOCATION_TYPE_DEVICE`.
+const PINNED: u32 = 1;
+const ON_DEVICE: u32 = 1;
+
+/// The device that memory with these properties is on.
+fn device_of(prop: &MemAllocationProp) -> Answer<&'static crate::device::Device> {
+    if prop.kind != PINNED {
+        return Err(INVALID_VALUE);
+    }
+    match prop.location.kind {
+        ON_DEVICE => {}
+        0 => return Err(INVALID_VALUE),
+        // Memory of the host.
+        _ => return Err(NOT_SUPPORTED),
+    }
+    let device = state()?
+        .device(prop.location.id)
+        .map_err(|_| INVALID_DEVICE)?;
+    match prop.handle_types {
+        0 => Ok(device),
+        _ => Err(NOT_SUPPORTED),
+    }
+}
+
+api! { TABLE:
+    /// Reserves addresses.
+    fn cuMemAddressReserve(
+        address: Out<DevicePtr>, size: usize, alignment: usize, wanted: DevicePtr,
+        flags: c_ulonglong,
+    ) {
+        state()?;
+        if address.is_null() || flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        address.put(virtual_memory::reserve(size as u64, alignment as u64, wanted)?)
+    }
+
+    /// Gives reserved addresses back.
+    fn cuMemAddressFree(address: DevicePtr, size: usize) {
+        state()?;
+        virtual_memory::release_addresses(address, size as u64)
+    }
+
+    /// Takes physical memory.
+    fn cuMemCreate(
+        handle: Out<Handle>, size: usize, prop: In<MemAllocationProp>, flags: c_ulonglong,
+    ) {
+        state()?;
+        let prop = prop.get()?;
+        if handle.is_null() || flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        handle.put(virtual_memory::create(device_of(&prop)?, size as u64, prop)?)
+    }
+
+    /// Gives a handle back; memory that is mapped stays until it is unmapped.
+    fn cuMemRelease(handle: Handle) {
+        state()?;
+        virtual_memory::release(handle)
+    }
+
+    /// Maps physical memory at reserved addresses.
+    fn cuMemMap(address: DevicePtr, size: usize, offset: usize, handle: Handle, flags: c_ulonglong) {
+        state()?;
+        if offset != 0 || flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        virtual_memory::map(address, size as u64, handle)
+    }
+
+    /// Takes mappings away, once the work of the context is done.
+    fn cuMemUnmap(address: DevicePtr, size: usize) {
+        state()?;
+        // Whatever still uses the memory belongs to some context.
+        for context in state()?.contexts.all() {
+            context.drain();
+        }
+        virtual_memory::unmap(address, size as u64)
+    }
+
+    /// Says who may use mapped memory.
+    fn cuMemSetAccess(address: DevicePtr, size: usize, accesses: In<MemAccess>, count: usize) {
+        let state = state()?;
+        if count == 0 {
+            return Err(INVALID_VALUE);
+        }
+        let mut devices = Vec::new();
+        for index in 0..count {
+            let access = accesses.at(index)?;
+            if access.location.kind != ON_DEVICE {
+                return Err(NOT_SUPPORTED);
+            }
+            let device = state.device(access.location.id).map_err(|_| INVALID_DEVICE)?;
+            devices.push((device.index, Access::from_flags(access.flags)?));
+        }
+        let context = current().map_or(0, |context| context.handle);
+        virtual_memory::set_access(address, size as u64, &devices, context)
+    }
+
+    /// Who may use mapped memory.
+    fn cuMemGetAccess(flags: Out<c_ulonglong>, location: In<MemLocation>, address: DevicePtr) {
+        let (state, location) = (state()?, location.get()?);
+        if location.kind != ON_DEVICE {
+            return Err(INVALID_VALUE);
+        }
+        let device = state.device(location.id).map_err(|_| INVALID_DEVICE)?;
+        flags.put(virtual_memory::access(address, device.index)? as c_ulonglong)
+    }
+
+    /// What sizes and addresses have to be multiples of.
+    fn cuMemGetAllocationGranularity(
+        granularity: Out<usize>, prop: In<MemAllocationProp>, option: c_uint,
+    ) {
+        device_of(&prop.get()?)?;
+        if option > 1 {
+            return Err(INVALID_VALUE);
+        }
+        granularity.put(GRANULARITY as usize)
+    }
+
+    /// With which properties physical memory was taken.
+    fn cuMemGetAllocationPropertiesFromHandle(prop: Out<MemAllocationProp>, handle: Handle) {
+        state()?;
+        prop.put(virtual_memory::of(handle)?.prop)
+    }
+
+    /// The handle of what is mapped at an address.
+    fn cuMemRetainAllocationHandle(handle: Out<Handle>, address: *mut c_void) {
+        state()?;
+        if handle.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        handle.put(virtual_memory::retain(address as u64)?)
+    }
+
+    /// A handle for other processes: there are none of this kind.
+    fn cuMemExportToShareableHandle(
+        shareable: *mut c_void, handle: Handle, kind: c_uint, flags: c_ulonglong,
+    ) {
+        let _ = (shareable, kind, flags);
+        virtual_memory::of(handle)?;
+        Err(NOT_SUPPORTED)
+    }
+
+    /// Memory of another process: there are no handles of this kind.
+    fn cuMemImportFromShareableHandle(handle: Out<Handle>, shareable: *mut c_void, kind: c_uint) {
+        let _ = (handle, shareable, kind);
+        state()?;
+        Err(NOT_SUPPORTED)
+    }
+}

@@ -1,0 +1,205 @@
+//! Texture and surface references: variables of a module to which a program binds what kernels read by
+//! their names. The variable holds the handle of an object like those of [`crate::texture`].
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::abi::Answer;
+use crate::array::{Array, Mipmapped};
+use crate::command::Copy;
+use crate::context::Context;
+use crate::error::{INVALID_HANDLE, INVALID_VALUE};
+use crate::registry::{Registry, mint};
+use crate::texture::{SurfaceObject, TEXTURES, TextureObject};
+use crate::types::{ResourceDesc, TextureDesc};
+
+const TEXTURE: u8 = 24;
+const SURFACE: u8 = 25;
+
+pub(crate) static TEXTURE_REFERENCES: Registry<TextureReference> = Registry::new();
+pub(crate) static SURFACE_REFERENCES: Registry<SurfaceReference> = Registry::new();
+
+/// One texture reference.
+pub(crate) struct TextureReference {
+    pub(crate) module: u64,
+    context: u64,
+    /// Address of its variable; 0 for one that no module has.
+    variable: u64,
+    state: Mutex<Bound>,
+}
+
+/// What a program has set of a texture reference.
+pub(crate) struct Bound {
+    pub(crate) description: TextureDesc,
+    /// Format and channels of plain memory.
+    pub(crate) format: (u32, u32),
+    pub(crate) resource: Option<ResourceDesc>,
+    /// The object that its variable names, or 0.
+    object: u64,
+}
+
+/// One surface reference.
+pub(crate) struct SurfaceReference {
+    pub(crate) module: u64,
+    context: u64,
+    variable: u64,
+    array: Mutex<u64>,
+}
+
+/// A description that no program has changed.
+fn untouched() -> TextureDesc {
+    TextureDesc {
+        modes: [1; 3],
+        filter: 0,
+        flags: 0,
+        max_anisotropy: 0,
+        mipmap_filter: 0,
+        bias: 0.0,
+        least_level: 0.0,
+        greatest_level: 0.0,
+        border: [0.0; 4],
+        reserved: [0; 12],
+    }
+}
+
+/// Writes a handle into a variable, once the launches before have read it.
+fn point(context: &Context, variable: u64, object: u64) {
+    context.drain();
+    if variable != 0 {
+        Copy::plain(variable, (&raw const object) as u64, size_of::<u64>()).run();
+    }
+}
+
+impl TextureReference {
+    /// Makes one for the variable at an address, and gives its handle.
+    pub(crate) fn create(context: u64, module: u64, variable: u64) -> u64 {
+        let handle = mint(TEXTURE);
+        let reference = Self {
+            module,
+            context,
+            variable,
+            state: Mutex::new(Bound {
+                description: untouched(),
+                format: (0x20, 1),
+                resource: None,
+                object: 0,
+            }),
+        };
+        TEXTURE_REFERENCES.insert(handle, Arc::new(reference));
+        handle
+    }
+
+    /// The live reference of a handle.
+    pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
+        TEXTURE_REFERENCES.get(handle).ok_or(INVALID_HANDLE)
+    }
+
+    /// What was set.
+    pub(crate) fn state(&self) -> MutexGuard<'_, Bound> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes what is set; launches from now on see it.
+    pub(crate) fn set(&self, change: impl FnOnce(&mut Bound) -> Answer) -> Answer {
+        let context = Context::of(self.context)?;
+        let mut bound = self.state();
+        change(&mut bound)?;
+        let Some(resource) = bound.resource else {
+            return Ok(());
+        };
+        let object = TextureObject::create(&context, resource, bound.description, None)?;
+        point(&context, self.variable, object);
+        if let Some(before) = TEXTURES.remove(bound.object) {
+            drop(before);
+        }
+        bound.object = object;
+        Ok(())
+    }
+}
+
+impl Drop for TextureReference {
+    fn drop(&mut self) {
+        let bound = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        TEXTURES.remove(bound.object);
+    }
+}
+
+impl Bound {
+    /// Binds an array, whose format is taken.
+    pub(crate) fn array(&mut self, handle: u64) -> Answer {
+        let array = Array::of(handle)?;
+        self.format = (array.descriptor.format, array.descriptor.channels);
+        self.resource = Some(of_handle(0, handle));
+        Ok(())
+    }
+
+    /// Binds a mipmapped array, whose format is taken.
+    pub(crate) fn mipmapped(&mut self, handle: u64) -> Answer {
+        let first = Mipmapped::of(handle)?.levels.first().copied();
+        let level = Array::of(first.ok_or(INVALID_HANDLE)?)?;
+        self.format = (level.descriptor.format, level.descriptor.channels);
+        self.resource = Some(of_handle(1, handle));
+        Ok(())
+    }
+}
+
+/// A resource that is an array (0) or a mipmapped array (1).
+fn of_handle(kind: u32, handle: u64) -> ResourceDesc {
+    let mut union = [0; 16];
+    union[0] = handle;
+    ResourceDesc {
+        kind,
+        union,
+        flags: 0,
+    }
+}
+
+impl SurfaceReference {
+    /// Makes one for the variable at an address, and gives its handle.
+    pub(crate) fn create(context: u64, module: u64, variable: u64) -> u64 {
+        let handle = mint(SURFACE);
+        let reference = Self {
+            module,
+            context,
+            variable,
+            array: Mutex::new(0),
+        };
+        SURFACE_REFERENCES.insert(handle, Arc::new(reference));
+        handle
+    }
+
+    /// The live reference of a handle.
+    pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
+        SURFACE_REFERENCES.get(handle).ok_or(INVALID_HANDLE)
+    }
+
+    /// Binds an array.
+    pub(crate) fn set(&self, array: u64) -> Answer {
+        let context = Context::of(self.context)?;
+        Array::of(array)?;
+        let object = SurfaceObject::create(&context, of_handle(0, array))?;
+        point(&context, self.variable, object);
+        *self.array.lock().unwrap_or_else(PoisonError::into_inner) = array;
+        Ok(())
+    }
+
+    /// The array that is bound.
+    pub(crate) fn array(&self) -> Answer<u64> {
+        let array = *self.array.lock().unwrap_or_else(PoisonError::into_inner);
+        match array {
+            0 => Err(INVALID_VALUE),
+            array => Ok(array),
+        }
+    }
+}
+
+/// A module ends, and its references.
+pub(crate) fn unload_module(module: u64) {
+    TEXTURE_REFERENCES.remove_where(|reference| reference.module == module);
+    SURFACE_REFERENCES.remove_where(|reference| reference.module == module);
+}
+
+/// A context is destroyed, and the references of its modules.
+pub(crate) fn unload_context(context: u64) {
+    TEXTURE_REFERENCES.remove_where(|reference| reference.context == context);
+    SURFACE_REFERENCES.remove_where(|reference| reference.context == context);
+}
