@@ -22,7 +22,7 @@ programs! {
     sticky launch_errors memory
     managed mapped virtual_memory ipc pools
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    per_thread arrays images
+    capture graphs per_thread arrays images
 }
 
 #[test]
@@ -149,6 +149,14 @@ fn devices_visible() {
         named.contains("devices 1") && named.contains(uuids[2]),
         "{named}"
     );
+}
+
+#[test]
+fn replays() {
+    Case::c("replay").same_everywhere();
+    let copies = Case::c("replay").arguments(&["5", "copies"]);
+    let output = copies.same_everywhere();
+    assert!(output.starts_with("5 launches"), "{output}");
 }
 
 #[test]

@@ -62,6 +62,24 @@ fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
     }
 }
 
+/// A graph is launched by one frame that nobody waits for, and whether a stream is captured the client
+/// knows.
+#[test]
+fn a_launch_of_a_graph_waits_for_nothing() {
+    const ROUNDS: u64 = 100;
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        let [one, many] =
+            [1, 1 + ROUNDS as u32].map(|rounds| statistics_of("replay", &server, via, rounds));
+        assert_eq!(total(&many, "waiting"), total(&one, "waiting"), "{many:#}");
+        assert_eq!(total(&many, "one_way") - total(&one, "one_way"), ROUNDS);
+        // Start, module, streams, memory; begin and end of the capture, the capture's number, the
+        // instantiation.
+        let waited = total(&one, "waiting");
+        assert!(waited <= 16, "{waited} round trips in all: {one:#}");
+    }
+}
+
 #[test]
 fn questions_after_complete_events_are_answered_by_the_client() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();

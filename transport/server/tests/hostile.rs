@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload;
+use gtrace_cuda::payload::{self, Extent, NodeCall, NodePlace, NodeWork, Pitched, Side, SideKind};
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{Flags, HEADER_LEN, Preamble, SessionId, control, op_id};
 use support::{Client, Server, bytes, target};
@@ -149,6 +149,112 @@ fn arguments_that_cannot_be_read_are_answered() {
     client.upload(at + 4000, &[1; 4096]);
     assert_ne!(client.call("cuCtxSynchronize", &[]).header.context, 0);
     assert_eq!(client.free(at), 0);
+}
+
+/// Nodes of graphs lead neither to memory of the server's process nor to objects that the client does not
+/// have.
+#[test]
+fn nodes_lead_nowhere_but_to_the_device() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let graph = Kind::Graph.handle(1);
+    client.one_way(
+        "cuGraphCreate",
+        &[&graph.to_le_bytes()[..], &[0; 4]].concat(),
+        &[],
+    );
+    let side = |kind, place| Side {
+        kind,
+        place,
+        x: 0,
+        y: 0,
+        z: 0,
+        lod: 0,
+        pitch: 0,
+        height: 0,
+    };
+    let at = client.alloc(64).unwrap();
+    let copy = |from| Pitched {
+        from,
+        to: side(SideKind::Device, at),
+        extent: Extent {
+            width: 64,
+            height: 1,
+            depth: 1,
+        },
+        chunk: 0,
+        stream: 0,
+    };
+    let mut number = 0;
+    let mut add = |client: &mut Client, work: NodeWork<'_>, after: Vec<(u64, [u8; 8])>| {
+        number += 1;
+        let place = NodePlace::Add {
+            node: Kind::GraphNode.handle(number),
+            graph,
+            after,
+        };
+        let call = bytes(&NodeCall { place, work });
+        client
+            .call_op(payload::GRAPH_NODE, &call, &[])
+            .header
+            .status
+    };
+    let memcpy = |copy| NodeWork::Memcpy { copy, context: 0 };
+    let good = memcpy(copy(side(SideKind::Device, at)));
+    assert_eq!(add(&mut client, good, Vec::new()), 0);
+    let own = Box::new([7u8; 64]);
+    let address = own.as_ptr() as u64;
+    for kind in [SideKind::Client, SideKind::Device] {
+        let status = add(&mut client, memcpy(copy(side(kind, address))), Vec::new());
+        assert_eq!(status, 1, "{kind:?}");
+    }
+    let array = memcpy(copy(side(SideKind::Array, 5)));
+    assert_eq!(add(&mut client, array, Vec::new()), 400);
+    let stranger = vec![(Kind::GraphNode.handle(99), [0; 8])];
+    assert_eq!(add(&mut client, NodeWork::Empty, stranger), 400);
+    let odd_edge = vec![(Kind::GraphNode.handle(1), [9; 8])];
+    assert_eq!(add(&mut client, NodeWork::Empty, odd_edge), 1);
+    assert_eq!(
+        add(&mut client, NodeWork::Child { graph: 7 }, Vec::new()),
+        400
+    );
+    assert_eq!(
+        add(&mut client, NodeWork::EventWait { event: at }, Vec::new()),
+        400
+    );
+    assert_eq!(
+        add(&mut client, NodeWork::MemFree { address: at }, Vec::new()),
+        1
+    );
+    let conditional = NodeWork::Conditional {
+        handle: u64::MAX,
+        kind: 1,
+        bodies: 1,
+        context: 0,
+    };
+    assert_eq!(add(&mut client, conditional, Vec::new()), 1);
+    let huge = NodeWork::MemAlloc {
+        pool: [0xff; payload::POOL_PROPERTIES],
+        accesses: vec![[0xff; payload::ACCESS]; 1000],
+        size: u64::MAX,
+    };
+    assert_ne!(add(&mut client, huge, Vec::new()), 0);
+    for op in [
+        payload::GRAPH_NODE,
+        payload::GRAPH_KERNEL,
+        payload::GRAPH_COPY,
+        payload::GRAPH_HOST,
+        payload::GRAPH_MEMORY,
+        payload::GRAPH_INSTANTIATE,
+        payload::GRAPH_UPDATE,
+        payload::CAPTURE_INFO,
+    ] {
+        for garbage in [&[][..], &[0xff; 7], &[0xff; 300]] {
+            assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
+        }
+    }
+    assert_eq!(client.free(at), 0);
+    serves(&server);
 }
 
 /// What the server does with a lane that sends `bytes` after its handshake.

@@ -26,7 +26,7 @@ use crate::tables;
 pub(crate) use primary::*;
 
 /// A context that is, or was, current.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Current {
     /// Its handle; 0 for none.
     pub(crate) handle: u64,

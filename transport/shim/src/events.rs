@@ -51,8 +51,8 @@ impl Mark {
 pub(crate) struct Events {
     /// By their handle.
     marks: Mutex<HashMap<u64, Mark>>,
-    /// Those that other processes record too.
-    shared: Mutex<HashSet<u64>>,
+    /// Those that graphs or other processes record too, so that the frame of the last record does not tell.
+    elsewhere: Mutex<HashSet<u64>>,
 }
 
 impl Events {
@@ -64,13 +64,18 @@ impl Events {
         lock(&self.marks).insert(event, mark);
     }
 
+    /// A graph or another process records this event too from now on: only the server knows of it.
+    pub(crate) fn recorded_elsewhere(&self, event: u64) {
+        lock(&self.elsewhere).insert(event);
+        self.remove(event);
+    }
+
     fn remove(&self, event: u64) {
         lock(&self.marks).remove(&event);
     }
 
-    /// Whether other processes record the event too, so that only the server knows of it.
-    fn is_shared(&self, event: u64) -> bool {
-        lock(&self.shared).contains(&event)
+    fn is_recorded_elsewhere(&self, event: u64) -> bool {
+        lock(&self.elsewhere).contains(&event)
     }
 
     /// The answer to a question was that the record at `mark` is complete.
@@ -94,7 +99,7 @@ fn number(event: CUevent) -> u64 {
 
 /// Other processes record this event too.
 pub(crate) fn share(session: &Session, event: CUevent) {
-    lock(&session.state.events.shared).insert(number(event));
+    session.state.events.recorded_elsewhere(number(event));
 }
 
 pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uint) -> CUresult {
@@ -118,8 +123,8 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
         let known = code == cuda::CUDA_SUCCESS
             && !session.settings.strict
             && !session::thread_is_ending()
-            && session.state.captures.load(Ordering::Relaxed) == 0
-            && !session.state.events.is_shared(number(event));
+            && !session.state.captures.any()
+            && !session.state.events.is_recorded_elsewhere(number(event));
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -141,10 +146,17 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
     hStream: CUstream,
     flags: std::ffi::c_uint,
 ) -> CUresult {
-    // SAFETY: handles.
-    record(hEvent, || unsafe {
-        remote::cuEventRecordWithFlags(hEvent, hStream, flags)
-    })
+    let code = record(hEvent, || {
+        // SAFETY: handles.
+        unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+    });
+    if flags == cuda::CU_EVENT_RECORD_EXTERNAL
+        && let Some(session) = session::current()
+        && session.state.captures.any()
+    {
+        session.state.events.recorded_elsewhere(number(hEvent));
+    }
+    code
 }
 
 /// Whether the event is known to have happened, and there is nothing else to tell the program.
@@ -155,7 +167,7 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
 fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Result<bool, CUresult> {
     // A question about an event while a stream is captured may end the capture, which is for the
     // driver to say.
-    let capturing = session.state.captures.load(Ordering::Relaxed) > 0;
+    let capturing = session.state.captures.any();
     if capturing || !mark.is_some_and(Mark::is_complete) {
         return Ok(false);
     }
@@ -201,7 +213,7 @@ pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
     done(|| {
         let events = &session::cuda()?.state.events;
         events.remove(number(hEvent));
-        lock(&events.shared).remove(&number(hEvent));
+        lock(&events.elsewhere).remove(&number(hEvent));
         // SAFETY: a handle.
         check(unsafe { remote::cuEventDestroy_v2(hEvent) })
     })

@@ -21,6 +21,7 @@ mod flusher;
 mod fork;
 mod functions;
 mod generated;
+mod graph;
 mod host_functions;
 mod host_memory;
 mod image;
@@ -60,6 +61,7 @@ mod local {
     pub(crate) use crate::device::*;
     pub(crate) use crate::events::*;
     pub(crate) use crate::functions::*;
+    pub(crate) use crate::graph::*;
     pub(crate) use crate::host_functions::*;
     pub(crate) use crate::host_memory::*;
     pub(crate) use crate::ipc::*;

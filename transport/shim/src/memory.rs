@@ -71,6 +71,11 @@ unsafe fn allocated(
     })
 }
 
+/// Notes memory that a node of a graph allocates.
+pub(crate) fn of_graph(session: &Session, base: u64, size: u64) {
+    note(session, base, size, Place::Device, 0);
+}
+
 pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
     if bytesize == 0 {
         return cuda::CUDA_ERROR_INVALID_VALUE;
@@ -175,8 +180,11 @@ pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUr
         if dptr == 0 {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        write(&session.state.allocations).remove(dptr);
-        managed::forget(dptr);
+        // A capture frees nothing yet.
+        if crate::capture::of(session, hStream)?.is_none() {
+            write(&session.state.allocations).remove(dptr);
+            managed::forget(dptr);
+        }
         // SAFETY: no pointer of the client.
         check(unsafe { remote::cuMemFreeAsync(dptr, hStream) })
     })

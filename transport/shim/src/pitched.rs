@@ -15,6 +15,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::copy::{chunk, is_host, pull, push, stream};
 use crate::entry::{Call, check, done, written};
+use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
@@ -151,7 +152,12 @@ fn flat(session: &Session, copy: &CUDA_MEMCPY2D) -> Result<Pitched, CUresult> {
     })
 }
 
-fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
+/// A copy of the program in three dimensions, as it travels.
+///
+/// # Errors
+///
+/// INVALID_VALUE for a kind of memory that there is not.
+pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
     let from = Given {
         host: copy.srcHost.addr() as u64,
         device: copy.srcDevice,
@@ -193,7 +199,21 @@ fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
     })
 }
 
-fn copy(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+/// Whether memory of the program can be a side of a copy.
+///
+/// # Errors
+///
+/// INVALID_VALUE.
+pub(crate) fn check_client(side: &Side, extent: &Extent) -> Result<(), CUresult> {
+    Host::new(side, extent).map(drop)
+}
+
+/// Makes a copy now, or in the order of its stream.
+///
+/// # Errors
+///
+/// Those of the copy.
+pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
     let bytes = copy.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
     if bytes == 0 {
@@ -367,6 +387,21 @@ fn download(
     })
 }
 
+/// Makes a copy, or captures it.
+fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+    let client = |side: &Side| side.kind == SideKind::Client;
+    let may_be_captured = session.state.captures.any()
+        && copy.stream != SYNCHRONOUS
+        && (client(&copy.from) || client(&copy.to));
+    if may_be_captured {
+        let stream = ptr::without_provenance_mut(copy.stream as usize);
+        if captured_copy(session, op, copy, stream)? {
+            return Ok(());
+        }
+    }
+    issue(session, op, copy)
+}
+
 /// A side of a copy of one row.
 #[derive(Clone, Copy)]
 enum Line {
@@ -416,7 +451,7 @@ fn row(to: Line, from: Line, bytes: usize, stream: Option<CUstream>) -> CUresult
             chunk: 0,
             stream: stream.map_or(SYNCHRONOUS, crate::copy::stream),
         };
-        copy(session::cuda()?, op, &whole)
+        put(session::cuda()?, op, &whole)
     })
 }
 
@@ -501,7 +536,7 @@ unsafe fn copy_2d(op: OpId, given: *const CUDA_MEMCPY2D, stream: u64) -> CUresul
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         let whole = flat(session, given)?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 
@@ -511,7 +546,7 @@ unsafe fn copy_3d(op: OpId, given: *const CUDA_MEMCPY3D, stream: u64) -> CUresul
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         let whole = deep(session, given)?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 
@@ -568,7 +603,7 @@ unsafe fn peer(op: OpId, given: *const CUDA_MEMCPY3D_PEER, stream: u64) -> CUres
         }
         // SAFETY: the same structure, but for the contexts, which are reserved there.
         let whole = deep(session, unsafe { &*given.cast::<CUDA_MEMCPY3D>() })?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::abi::{Answer, copy_bytes};
 use crate::event::Event;
 use crate::exported;
+use crate::graph::exec::Run;
 use crate::health::Health;
 use crate::launch::Launch;
 use crate::memory;
@@ -150,6 +151,8 @@ pub(crate) struct UserData(pub(crate) *mut c_void);
 // SAFETY: the pointer is handed to the program's function and not used otherwise; that it may be
 // used on another thread is the contract of cuLaunchHostFunc and cuStreamAddCallback.
 unsafe impl Send for UserData {}
+// SAFETY: as above; nothing is read through it here.
+unsafe impl Sync for UserData {}
 
 /// See the module.
 pub(crate) enum Command {
@@ -175,6 +178,8 @@ pub(crate) enum Command {
     Await(Arc<Progress>, u64),
     /// `cuMemFreeAsync`.
     Free(u64),
+    /// `cuGraphLaunch`.
+    Graph(Box<Run>),
     /// Waits until a word of memory has a value.
     WaitValue(WaitValue),
     /// Writes a word of memory.
@@ -192,11 +197,14 @@ impl Command {
             Self::Record(event, number) => event.complete(number),
             Self::Await(progress, number) => progress.wait(number),
             Self::Free(base) => {
-                if let Some(state) = shared() {
-                    // Freed by another way meanwhile: there is nobody left to tell.
+                // Freed by another way meanwhile: there is nobody left to tell.
+                if memory::find(base).is_some_and(|found| found.kind == memory::Kind::Graph) {
+                    let _ = crate::graph::memory::free(base);
+                } else if let Some(state) = shared() {
                     let _ = memory::free(&state.devices, base, |found| found.kind.is_allocated());
                 }
             }
+            Self::Graph(run) => return run.run(health),
             Self::Callback(function, stream, data) => {
                 let status = health.check().err().map_or(0, |error| error.code());
                 // SAFETY: the program gave the function for this purpose, with its data.

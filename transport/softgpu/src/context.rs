@@ -136,6 +136,7 @@ impl Context {
 
     /// Waits for all work and tells its error.
     pub(crate) fn synchronise(&self) -> Answer {
+        crate::graph::capture::refuse_context(self)?;
         self.drain();
         self.health.check()
     }

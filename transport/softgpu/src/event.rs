@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::abi::Answer;
 use crate::device::PAGE;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::graph::capture::{Mark, refuse_captured};
 use crate::ipc::{self, Exported, What};
 use crate::progress::{Progress, Words};
 use crate::registry::Registry;
@@ -30,6 +31,8 @@ pub(crate) struct Event {
     pub(crate) done: Arc<Progress>,
     /// Number and time (nanoseconds of this process) of the latest completed record.
     last: Mutex<(u64, u64)>,
+    /// The latest record, if it is part of a stream capture.
+    pub(crate) captured: Mutex<Option<Mark>>,
 }
 
 /// Number of the latest record.
@@ -64,6 +67,7 @@ impl Event {
             issued: Issued::Own(AtomicU64::new(0)),
             done: Arc::new(Progress::default()),
             last: Mutex::new((0, 0)),
+            captured: Mutex::default(),
         }
     }
 
@@ -109,6 +113,11 @@ impl Event {
         EVENTS.get(handle).ok_or(INVALID_HANDLE)
     }
 
+    /// The latest record is no part of a capture.
+    pub(crate) fn uncapture(&self) {
+        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Number of a new record, to be completed by [`complete`](Self::complete).
     pub(crate) fn issue(&self) -> u64 {
         self.issued.word().fetch_add(1, Ordering::SeqCst) + 1
@@ -139,6 +148,7 @@ impl Event {
         if self.flags & DISABLE_TIMING != 0 || self.issued() == 0 {
             return Err(INVALID_HANDLE);
         }
+        refuse_captured(self)?;
         if !self.is_complete() {
             return Err(NOT_READY);
         }

@@ -17,6 +17,7 @@ pub mod error;
 mod event;
 mod exported;
 mod faults;
+mod graph;
 mod health;
 mod image;
 mod ipc;

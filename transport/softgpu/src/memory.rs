@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Host(u32),
     /// `cuMemHostRegister`, with its flags.
     Registered(u32),
+    /// Memory that a node of a graph allocates.
+    Graph,
 }
 
 impl Kind {
@@ -41,7 +43,10 @@ impl Kind {
 
     /// Whether `cuMemFree` frees it.
     pub(crate) fn is_allocated(self) -> bool {
-        matches!(self, Self::Device | Self::Pool(_) | Self::Managed)
+        matches!(
+            self,
+            Self::Device | Self::Pool(_) | Self::Managed | Self::Graph
+        )
     }
 }
 
@@ -125,6 +130,15 @@ pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
     Some(first)
 }
 
+/// Bytes of a device that nodes of graphs have.
+pub(crate) fn of_graphs(device: usize) -> u64 {
+    let map = MAP.read().unwrap_or_else(PoisonError::into_inner);
+    let theirs = map
+        .values()
+        .filter(|found| found.kind == Kind::Graph && found.device == device);
+    theirs.map(|found| found.size).sum()
+}
+
 /// Takes memory of `device`.
 pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> Answer<u64> {
     if size == 0 {
@@ -178,7 +192,7 @@ fn release(devices: &[Device], found: &Allocation) {
         crate::exported::freed(found);
     }
     match found.kind {
-        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed => {
+        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed | Kind::Graph => {
             if let Some(device) = devices.get(found.device) {
                 match found.kind {
                     Kind::Managed => {

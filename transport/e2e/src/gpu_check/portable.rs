@@ -85,6 +85,14 @@ pub const PROGRAMS: &[Program] = &[
     c("streams", Portable::Partly(HANDLES)),
     c("events", Portable::Yes),
     c("callbacks", Portable::Yes),
+    c("capture", Portable::Yes),
+    c(
+        "graphs",
+        Portable::Partly(
+            "conditional nodes: their kernels call NVIDIA's device runtime, which is not linked in",
+        ),
+    ),
+    c("replay", Portable::Yes),
     c("threads", Portable::Yes),
     c("contexts", Portable::Partly(HANDLES)),
     c("modules", Portable::Partly(HANDLES)),

@@ -7,6 +7,9 @@ use std::sync::atomic::Ordering;
 use crate::abi::{Answer, In, Out, api};
 use crate::command::Command;
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::graph::capture;
+use crate::graph::memory::GraphMemory;
+use crate::graph::work::{Work, captured};
 use crate::memory;
 use crate::pool::{self, POOLS, Pool};
 use crate::state::state;
@@ -25,6 +28,16 @@ fn allocate(out: Out<DevicePtr>, size: usize, pool: &Pool, stream: Handle) -> An
         return Err(INVALID_VALUE);
     }
     let device = state()?.devices.get(pool.device).ok_or(INVALID_VALUE)?;
+    let mut of_graph = 0;
+    let node = captured(&stream, || {
+        let memory = GraphMemory::allocate(device, size, context.handle)?;
+        of_graph = memory.address;
+        Ok(Work::MemAlloc(memory))
+    })?;
+    if node {
+        return out.put(of_graph);
+    }
+    capture::refuse_implicit(&stream)?;
     let taken = match pool.allocate(device, size as u64, context.handle) {
         Err(OUT_OF_MEMORY) => {
             stream.quiesce(&context);
@@ -69,8 +82,10 @@ api! { TABLE:
         if !found.is_some_and(|found| found.kind.is_allocated()) {
             return Err(INVALID_VALUE);
         }
-        stream.submit(&context, Command::Free(address));
-        Ok(())
+        if captured(&stream, || Ok(Work::MemFree(address)))? {
+            return Ok(());
+        }
+        stream.submit(&context, Command::Free(address))
     }
 
     /// The pool that a device has from the start.
