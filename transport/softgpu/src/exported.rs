@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError,
+};
+use std::time::Duration;
 
 use crate::abi::Answer;
 use crate::device::{Device, PAGE};
@@ -21,6 +24,18 @@ static WRITERS: RwLock<()> = RwLock::new(());
 /// To be held while device memory is written.
 pub(crate) fn writing() -> RwLockReadGuard<'static, ()> {
     WRITERS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until nobody writes device memory. Who begins to write meanwhile is let through, as a kernel
+/// that runs may wait for just that.
+fn nobody_writes() -> RwLockWriteGuard<'static, ()> {
+    loop {
+        match WRITERS.try_write() {
+            Ok(held) => return held,
+            Err(TryLockError::Poisoned(poisoned)) => return poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_micros(50)),
+        }
+    }
 }
 
 /// What a device has in its file.
@@ -90,7 +105,7 @@ pub(crate) fn export(devices: &[Device], base: u64) -> Answer<IpcHandle> {
     }
     let shared = all.get_mut(&found.device).ok_or(OUT_OF_MEMORY)?;
     if memory::set_exported(base) {
-        let _held = WRITERS.write().unwrap_or_else(PoisonError::into_inner);
+        let _held = nobody_writes();
         for page in pages_of(base, found.size) {
             let users = shared.pages.entry(page).or_insert(0);
             *users += 1;
@@ -114,7 +129,7 @@ pub(crate) fn freed(found: &Allocation) {
     let Some(shared) = all.get_mut(&found.device) else {
         return;
     };
-    let _held = WRITERS.write().unwrap_or_else(PoisonError::into_inner);
+    let _held = nobody_writes();
     for page in pages_of(found.base, found.size) {
         let Some(users) = shared.pages.get_mut(&page) else {
             continue;

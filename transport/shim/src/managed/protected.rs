@@ -160,11 +160,12 @@ unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c
 }
 
 impl Protected {
-    /// Installs the handler.
+    /// Nothing is installed before there is managed memory: a program that only asks what the device has
+    /// keeps its signals.
     ///
     /// # Errors
     ///
-    /// Those of pipe(2) and sigaction(2).
+    /// Those of pipe(2).
     pub(crate) fn new() -> io::Result<Self> {
         let mut ends = [-1; 2];
         // SAFETY: two descriptors that are nobody else's, and structures that are initialised.
@@ -174,7 +175,18 @@ impl Protected {
             }
             QUESTIONS.store(ends[1], Ordering::Relaxed);
             PROCESS.store(libc::getpid(), Ordering::Relaxed);
-            let questions = OwnedFd::from_raw_fd(ends[0]);
+            Ok(Self {
+                questions: OwnedFd::from_raw_fd(ends[0]),
+                regions: Mutex::default(),
+            })
+        }
+    }
+
+    /// Installs the handler, once.
+    fn install() -> bool {
+        static INSTALLED: OnceLock<bool> = OnceLock::new();
+        // SAFETY: structures that are initialised, and a handler of their kind.
+        *INSTALLED.get_or_init(|| unsafe {
             let mut before: libc::sigaction = std::mem::zeroed();
             libc::sigaction(libc::SIGSEGV, ptr::null(), &raw mut before);
             let _ = BEFORE.set(before);
@@ -182,14 +194,8 @@ impl Protected {
             action.sa_sigaction = on_fault as *const () as usize;
             // Whoever waits in there may be interrupted by other signals, and may have a stack for them.
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            if libc::sigaction(libc::SIGSEGV, &raw const action, ptr::null_mut()) != 0 {
-                return Err(io::Error::last_os_error());
-            }
-            Ok(Self {
-                questions,
-                regions: Mutex::default(),
-            })
-        }
+            libc::sigaction(libc::SIGSEGV, &raw const action, ptr::null_mut()) == 0
+        })
     }
 
     /// Where the bytes at an address can always be reached.
@@ -246,6 +252,9 @@ impl Pager for Protected {
             .iter()
             .position(|slot| slot.len.load(Ordering::Relaxed) == 0);
         let Some(at) = free else { return false };
+        if !Self::install() {
+            return false;
+        }
         // SAFETY: a name, and a descriptor that is nobody else's.
         let file = unsafe {
             let fd = libc::memfd_create(c"gtrace-managed".as_ptr(), libc::MFD_CLOEXEC);
