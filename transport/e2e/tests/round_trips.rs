@@ -80,6 +80,24 @@ fn a_launch_of_a_graph_waits_for_nothing() {
     }
 }
 
+/// An image travels once, however often it is loaded, also by a later program.
+#[test]
+fn an_image_is_sent_once() {
+    const IMAGE: u64 = 1 << 20;
+    for via in Via::ALL {
+        let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+        let first = statistics_of("large_image", &server, via, 3);
+        let sent = total(&first, "bytes_out");
+        assert!(
+            (IMAGE..2 * IMAGE).contains(&sent),
+            "{sent} bytes: {first:#}"
+        );
+        let second = statistics_of("large_image", &server, via, 3);
+        let sent = total(&second, "bytes_out");
+        assert!(sent < 64 << 10, "{sent} bytes: {second:#}");
+    }
+}
+
 #[test]
 fn questions_after_complete_events_are_answered_by_the_client() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();

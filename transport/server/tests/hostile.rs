@@ -352,6 +352,89 @@ fn the_memory_limit_is_the_sessions() {
     assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
 }
 
+/// Numbers of textures and surfaces are the driver's own: only those that this client was given reach it.
+#[test]
+fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
+    const INVALID_VALUE: u32 = 1;
+    const OUT_OF_MEMORY: u32 = 2;
+    let server = Server::start(|options| options.limits.max_memory = Some(1 << 20));
+    let mut client = Client::ready(server.unix(), "unix");
+    let numbers = |values: &[u64]| -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    };
+    let array = Kind::Array.handle(1);
+    // Width, height, depth, format and channels, flags: numbers of 32 bits that surfaces may write.
+    let create = |width: u64| numbers(&[array, width, 64, 0, 1 << 32 | 0x20, 2]);
+    let status = |client: &mut Client, op: &str, small: &[u8]| client.call(op, small).header.status;
+    assert_eq!(
+        status(&mut client, "cuArray3DCreate_v2", &create(8192)),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(
+        status(&mut client, "cuArray3DCreate_v2", &create(u64::MAX)),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(status(&mut client, "cuArray3DCreate_v2", &create(2048)), 0);
+    assert_eq!(client.alloc(1 << 20), Err(OUT_OF_MEMORY));
+    for op in ["cuTexObjectDestroy", "cuSurfObjectDestroy"] {
+        for number in [0, 1, array, u64::MAX] {
+            assert_eq!(status(&mut client, op, &numbers(&[number])), INVALID_VALUE);
+        }
+    }
+    let surface = client.call(
+        "cuSurfObjectCreate",
+        &bytes(&payload::Resource::Array(array)),
+    );
+    assert_eq!(surface.header.status, 0);
+    // Of another kind, and then twice.
+    assert_eq!(
+        status(&mut client, "cuTexObjectDestroy", &surface.small),
+        INVALID_VALUE
+    );
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        0
+    );
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        INVALID_VALUE
+    );
+    assert_eq!(status(&mut client, "cuArrayDestroy", &numbers(&[array])), 0);
+    for resource in [
+        payload::Resource::Array(array),
+        payload::Resource::Mipmapped(Kind::Array.handle(2)),
+        payload::Resource::Array(Kind::Stream.handle(1)),
+        payload::Resource::Linear {
+            address: 0x1000,
+            format: 0x20,
+            channels: 1,
+            bytes: u64::MAX,
+        },
+    ] {
+        let create = payload::TextureCreate {
+            resource,
+            description: [u32::MAX; payload::TEXTURE_WORDS],
+            view: None,
+        };
+        assert_eq!(
+            status(&mut client, "cuTexObjectCreate", &bytes(&create)),
+            INVALID_VALUE
+        );
+        assert_eq!(
+            status(&mut client, "cuSurfObjectCreate", &bytes(&resource)),
+            INVALID_VALUE
+        );
+    }
+    assert!(
+        client.alloc(1 << 20).is_ok(),
+        "the array's memory came back"
+    );
+    serves(&server);
+}
+
 #[test]
 fn no_more_clients_than_allowed() {
     let server = Server::start(|options| options.max_clients = 2);
