@@ -101,6 +101,19 @@ pub const PROGRAMS: &[Program] = &[
         "loaded",
         Portable::Partly("a pointer from cuGetProcAddress need not be that of the symbol"),
     ),
+    c("per_thread", Portable::Yes),
+    Program {
+        portable: Portable::No("a driver has functions that are not supported through the network"),
+        ..c("unsupported", Portable::Yes)
+    },
+    c("arrays", Portable::Partly(HANDLES)),
+    c(
+        "images",
+        Portable::Partly(
+            "handles as above; images that lie about their length; a function that host and device share",
+        ),
+    ),
+    c("large_image", Portable::Yes),
     c("pointers", Portable::Yes),
     c(
         "managed",
@@ -155,6 +168,14 @@ pub const PROGRAMS: &[Program] = &[
         portable: Portable::No("NVIDIA's runtime is not part of the archive"),
         ..c("runtime", Portable::Yes)
     },
+    Program {
+        portable: Portable::No("NVIDIA's runtime is not part of the archive"),
+        ..c("runtime_kernels", Portable::Yes)
+    },
+    test(
+        "programs in CUDA C++",
+        "they are built with NVIDIA's compiler, which is not part of the archive",
+    ),
     test(
         "devices_several, devices_visible",
         "the stand-in is told how many devices it has; `devices` runs with those that there are",
