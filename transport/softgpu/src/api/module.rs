@@ -69,10 +69,11 @@ api! { TABLE:
         Ok(())
     }
 
-    /// When functions are loaded: at once.
+    /// When functions are loaded: lazily, as drivers say since CUDA 12.2. With it a runtime loads an image
+    /// only when something of it is used, so that a program may carry images that cannot run here.
     fn cuModuleGetLoadingMode(mode: Out<u32>) {
         crate::state::state()?;
-        mode.put(1)
+        mode.put(2)
     }
 
     /// The function of a name.
