@@ -57,7 +57,8 @@ pub(crate) enum Cli {
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
-        /// Fetch what is large from PyPI, and run the tests that need it: programs in CUDA C++
+        /// Fetch what is large from PyPI, and run the tests that need it: PyTorch and others,
+        /// programs in CUDA C++
         #[arg(long)]
         frameworks: bool,
         /// Run only the tests whose names contain this; checks and demonstration are left out

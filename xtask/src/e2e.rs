@@ -14,9 +14,31 @@ use crate::packages;
 use crate::shell::{self, step};
 use crate::vm::apt::Private;
 
-const REQUIREMENTS: &str = "transport/e2e/programs/python/requirements.txt";
-/// In the target directory; the tests look there.
-const ENVIRONMENT: &str = "e2e-python";
+/// An environment of Python.
+struct Environment {
+    /// What is installed, by version.
+    requirements: &'static str,
+    /// In the target directory; the tests look there.
+    folder: &'static str,
+    /// For people.
+    what: &'static str,
+    /// Seconds without a byte from PyPI until it counts as out of reach.
+    timeout: u32,
+}
+
+const ENVIRONMENT: Environment = Environment {
+    requirements: "transport/e2e/programs/python/requirements.txt",
+    folder: "e2e-python",
+    what: "cuda-python, nvidia-ml-py, nvitop and gpustat",
+    timeout: 20,
+};
+
+const FRAMEWORKS: Environment = Environment {
+    requirements: "transport/e2e/programs/python/frameworks.txt",
+    folder: "e2e-frameworks",
+    what: "PyTorch, Numba and CuPy, some 6 GB,",
+    timeout: 60,
+};
 /// What was installed; beside it, so that an interrupted installation is repeated.
 const STAMP: &str = "requirements.txt";
 
@@ -36,9 +58,14 @@ const NVIDIA_SMI: &str = "e2e-nvidia-smi";
 ///
 /// With `frameworks` also what is large.
 pub(crate) fn prepare(context: &Context, frameworks: bool) {
-    if let Err(error) = environment(context) {
+    if let Err(error) = environment(context, &ENVIRONMENT) {
         step(format!(
             "tests with programs in Python will be skipped: {error:#}"
+        ));
+    }
+    if frameworks && let Err(error) = environment(context, &FRAMEWORKS) {
+        step(format!(
+            "tests with PyTorch and others will be skipped: {error:#}"
         ));
     }
     if let Err(error) = runtimes(context) {
@@ -92,7 +119,7 @@ fn unpack(context: &Context, packages: &[&str], folder: &Path) -> Result<()> {
         return Ok(());
     }
     step(format!("fetching {} from PyPI", packages.join(", ")));
-    let python = context.target.join(ENVIRONMENT).join("bin/python3");
+    let python = context.target.join(ENVIRONMENT.folder).join("bin/python3");
     let part = tempfile::Builder::new()
         .prefix("e2e-part")
         .tempdir_in(&context.target)?;
@@ -147,9 +174,10 @@ fn nvidia_smi(context: &Context) -> Result<()> {
     fs::rename(part.keep(), &folder).context("the unpacked package")
 }
 
-fn environment(context: &Context) -> Result<()> {
-    let wanted = fs::read_to_string(context.root.join(REQUIREMENTS)).context(REQUIREMENTS)?;
-    let folder = context.target.join(ENVIRONMENT);
+fn environment(context: &Context, environment: &Environment) -> Result<()> {
+    let list = context.root.join(environment.requirements);
+    let wanted = fs::read_to_string(list).context(environment.requirements)?;
+    let folder = context.target.join(environment.folder);
     if fs::read_to_string(folder.join(STAMP)).is_ok_and(|there| there == wanted) {
         return Ok(());
     }
@@ -160,10 +188,11 @@ fn environment(context: &Context) -> Result<()> {
         )?;
     }
     step(format!(
-        "installing cuda-python, nvidia-ml-py, nvitop and gpustat from PyPI into {}",
+        "installing {} from PyPI into {}",
+        environment.what,
         context.short(&folder)
     ));
-    let made = install(context, &folder);
+    let made = install(context, environment, &folder);
     if made.is_err() {
         let _ = fs::remove_dir_all(&folder);
     }
@@ -175,7 +204,7 @@ fn can_make_environments() -> bool {
     shell::succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"]))
 }
 
-fn install(context: &Context, folder: &Path) -> Result<()> {
+fn install(context: &Context, environment: &Environment, folder: &Path) -> Result<()> {
     let mut venv = shell::clean("python3");
     venv.args(["-m", "venv", "--clear"]).arg(folder);
     shell::run(&mut venv).context("python3 -m venv")?;
@@ -185,9 +214,11 @@ fn install(context: &Context, folder: &Path) -> Result<()> {
         "pip",
         "install",
         "--quiet",
+        "--no-cache-dir",
         "--disable-pip-version-check",
     ])
-    .args(["--timeout=20", "--retries=2", "--requirement"])
-    .arg(context.root.join(REQUIREMENTS));
+    .arg(format!("--timeout={}", environment.timeout))
+    .args(["--retries=2", "--requirement"])
+    .arg(context.root.join(environment.requirements));
     shell::run(&mut pip).context("PyPI cannot be reached, or has not what is asked for")
 }

@@ -371,7 +371,14 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
         }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
-        download(session, OP, into, srcDevice, stream(hStream))
+        download(session, OP, into, srcDevice, stream(hStream))?;
+        if ByteCount > 0 {
+            with_lane(session, |lane| {
+                lane.note_drained(hStream.addr() as u64);
+                Ok(())
+            })?;
+        }
+        Ok(())
     })
 }
 

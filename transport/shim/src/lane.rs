@@ -16,7 +16,7 @@ use gtrace_protocol::{
 
 use crate::events::Mark;
 use crate::session::Session;
-use crate::{clock, flusher, fork, log, output, stats, status};
+use crate::{clock, context, flusher, fork, log, output, stats, status};
 
 /// Frames that may lie unsent: a send over loopback costs some 4 us, whatever their number.
 const FRAMES: u32 = 128;
@@ -141,6 +141,19 @@ pub(crate) struct Lane {
     /// one at once, ns.
     most_frames: u32,
     idle_ns: u64,
+    /// The stream that was found to be through, and when.
+    drained: Option<Drained>,
+}
+
+/// A stream that is through with all that was sent until then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Drained {
+    stream: u64,
+    context: u32,
+    /// Frames of this lane.
+    seq: u64,
+    /// The process's last one-way call.
+    last: u64,
 }
 
 impl Lane {
@@ -177,7 +190,28 @@ impl Lane {
             generation: fork::generation(),
             most_frames,
             idle_ns,
+            drained: None,
         }
+    }
+
+    fn drained(&self, stream: u64) -> Drained {
+        Drained {
+            stream,
+            context: context::of_frame(),
+            seq: self.out.lock().seq,
+            last: self.session.last.load(Ordering::Acquire),
+        }
+    }
+
+    /// A call has been answered that came back only once all work of the stream before it was done.
+    pub(crate) fn note_drained(&mut self, stream: u64) {
+        self.drained = Some(self.drained(stream));
+    }
+
+    /// Whether a stream has had nothing to do since such a call, as nothing was sent since: by this
+    /// thread at all, by others one way.
+    pub(crate) fn is_drained(&self, stream: u64) -> bool {
+        self.drained == Some(self.drained(stream)) && !self.session.settings.strict
     }
 
     /// Its number in the session.

@@ -43,7 +43,7 @@ pub(crate) struct Context {
 }
 
 /// `CU_LIMIT_*` that can be asked for, and the values at start.
-const LIMITS: [(u32, usize); 7] = [
+const LIMITS: [(u32, usize); 10] = [
     (0, 1024),    // stack size
     (1, 1 << 20), // printf buffer
     (2, 8 << 20), // malloc heap
@@ -51,7 +51,13 @@ const LIMITS: [(u32, usize); 7] = [
     (4, 2048),    // pending device-side launches
     (5, 64),      // L2 fetch granularity
     (6, 0),       // persisting L2 cache
+    (7, 0),       // shared memory of a context for graphics
+    (8, 0), // whether it is one: cublasLt asks, and takes another error than INVALID_VALUE for one of its own
+    (9, 0), // whether it may do without
 ];
+
+/// From here on limits are only told.
+const TOLD: u32 = 7;
 
 impl Context {
     /// Makes a context on `device` and registers it: the primary one, by its handle, or another.
@@ -169,7 +175,7 @@ impl Context {
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let found = limits
             .iter_mut()
-            .find(|(id, _)| *id == limit)
+            .find(|(id, _)| *id == limit && limit < TOLD)
             .ok_or(UNSUPPORTED_LIMIT)?;
         found.1 = value;
         Ok(())

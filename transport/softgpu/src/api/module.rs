@@ -69,7 +69,9 @@ api! { TABLE:
         Ok(())
     }
 
-    /// When functions are loaded, as the environment asks for. Here they are all loaded at once.
+    /// When functions are loaded: lazily, as drivers say since CUDA 12.2, unless the environment asks for the
+    /// other. With it a runtime loads an image only when something of it is used, so that a program may carry
+    /// images that cannot run here.
     fn cuModuleGetLoadingMode(mode: Out<u32>) {
         const EAGER: u32 = 1;
         const LAZY: u32 = 2;

@@ -1,0 +1,105 @@
+//! Frameworks in Python, whose libraries carry NVIDIA's runtime and machine code: what they do with memory is
+//! the same on the stand-in itself and through each link, and where launches are skipped, how often a step of a
+//! workload waits for the server is what `docs/round-trips.md` says.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use gtrace_e2e::server::{Server, Via};
+use gtrace_e2e::{artefacts, programs};
+use serde_json::Value;
+use support::{Case, artefacts};
+
+/// Where `cargo xtask test --frameworks` puts the packages of `programs/python/frameworks.txt`.
+fn python() -> Option<PathBuf> {
+    let named = std::env::var_os("GTRACE_E2E_FRAMEWORKS").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| artefacts().profile.with_file_name("e2e-frameworks"));
+    let python = folder.join("bin/python3");
+    if python.is_file() {
+        return Some(python);
+    }
+    println!(
+        "SKIPPED: no frameworks at {}: cargo xtask test --frameworks fetches them",
+        folder.display()
+    );
+    None
+}
+
+fn script(python: PathBuf, name: &str) -> Case {
+    let file = programs::python_sources().join(name);
+    Case::new(python).arguments(&[file.to_str().unwrap()])
+}
+
+#[test]
+fn pytorch_memory() {
+    let Some(python) = python() else { return };
+    let output = script(python, "torch_memory.py").same_everywhere();
+    assert!(output.contains("pinned True"), "{output}");
+    assert!(output.contains("too much is refused"), "{output}");
+}
+
+/// What a step of each workload of `torch_steps.py` waits for at most.
+fn told() -> BTreeMap<String, f64> {
+    let file = artefacts::root().join("docs/round-trips.md");
+    let text = fs::read_to_string(&file).expect("docs/round-trips.md");
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `"));
+    let told: BTreeMap<_, _> = rows
+        .map(|row| {
+            let (name, rest) = row.split_once('`').expect("a name");
+            let count = rest.trim_matches([' ', '|']).split('|').next();
+            let count = count.expect("a count").trim().parse().expect("a number");
+            (name.to_owned(), count)
+        })
+        .collect();
+    assert!(told.len() >= 4, "{} has no table", file.display());
+    told
+}
+
+/// The calls of a run that were awaited, all and by operation.
+fn awaited(server: &Server, python: PathBuf, name: &str, steps: u32) -> BTreeMap<String, f64> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("stats.json");
+    let script = programs::python_sources().join("torch_steps.py");
+    let steps = steps.to_string();
+    let case = Case::new(python).arguments(&[script.to_str().unwrap(), name, &steps]);
+    let options = ["--stats-file", file.to_str().unwrap()];
+    let outcome = case.remote(server, Via::Unix, &options);
+    assert_eq!(outcome.stdout, "done\n", "{}", outcome.stderr);
+    let statistics: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let operations = statistics["operations"].as_array().expect("operations");
+    let count = |of: &Value| of["waiting"].as_f64().expect("a count");
+    let mut counts: BTreeMap<_, _> = operations
+        .iter()
+        .map(|of| (of["name"].as_str().expect("a name").to_owned(), count(of)))
+        .collect();
+    counts.insert("all".to_owned(), count(&statistics["totals"]));
+    counts
+}
+
+#[test]
+fn pytorch_waits_as_often_as_is_told() {
+    const FEW: u32 = 5;
+    const MANY: u32 = 25;
+    let Some(python) = python() else { return };
+    let skips = ("GTRACE_SOFTGPU_LAUNCH", "skip");
+    let server = Server::start(&artefacts().gtrace, &[skips], &[]).unwrap();
+    for (name, told) in told() {
+        let few = awaited(&server, python.clone(), &name, FEW);
+        let many = awaited(&server, python.clone(), &name, MANY);
+        let step = |of: &str| {
+            let before = few.get(of).copied().unwrap_or(0.0);
+            (many[of] - before) / f64::from(MANY - FEW)
+        };
+        let all = step("all");
+        let costly: Vec<_> = many.keys().filter(|of| step(of) > 0.0).collect();
+        // Both ways, so that the table stays true.
+        assert!(
+            (all - told).abs() < 0.25,
+            "a step of {name} waits {all} times, and docs/round-trips.md says {told}: {costly:?}"
+        );
+    }
+}
