@@ -376,7 +376,7 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
 }
 
 /// Waits for the default stream, as the copies without `Async` do.
-fn synchronise() -> Result<(), CUresult> {
+pub(crate) fn synchronise() -> Result<(), CUresult> {
     // SAFETY: the handle that null is.
     check(unsafe { remote::cuStreamSynchronize(ptr::null_mut()) })
 }

@@ -160,7 +160,6 @@ fn denied(attribute: c_uint) -> bool {
             | cuda::CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
-            | cuda::CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED
     )
 }
 

@@ -46,10 +46,13 @@ impl Mark {
     }
 }
 
-/// Events that were recorded, by their handle.
+/// Events that were recorded.
 #[derive(Default)]
 pub(crate) struct Events {
+    /// By their handle.
     marks: Mutex<HashMap<u64, Mark>>,
+    /// Those that other processes record too.
+    shared: Mutex<HashSet<u64>>,
     /// Those that graphs record, so that the frame of the last record does not tell.
     of_graphs: Mutex<HashSet<u64>>,
 }
@@ -75,6 +78,11 @@ impl Events {
         lock(&self.marks).remove(&event);
     }
 
+    /// Whether other processes record the event too, so that only the server knows of it.
+    fn is_shared(&self, event: u64) -> bool {
+        lock(&self.shared).contains(&event)
+    }
+
     /// The answer to a question was that the record at `mark` is complete.
     fn complete(&self, event: u64, mark: &Mark) {
         if let Some(now) = lock(&self.marks).get_mut(&event)
@@ -94,6 +102,23 @@ fn number(event: CUevent) -> u64 {
     event.addr() as u64
 }
 
+/// Other processes record this event too.
+pub(crate) fn share(session: &Session, event: CUevent) {
+    lock(&session.state.events.shared).insert(number(event));
+}
+
+pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uint) -> CUresult {
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuEventCreate(phEvent, Flags) })?;
+        if Flags & cuda::CU_EVENT_INTERPROCESS != 0 {
+            // SAFETY: the call that succeeded has written there.
+            share(session::cuda()?, unsafe { phEvent.read() });
+        }
+        Ok(())
+    })
+}
+
 /// An event is recorded by `send`, which leaves one frame.
 fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
     done(|| {
@@ -103,7 +128,8 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
         let known = code == cuda::CUDA_SUCCESS
             && !session.settings.strict
             && !session::thread_is_ending()
-            && !session.state.captures.any();
+            && !session.state.captures.any()
+            && !session.state.events.is_shared(number(event));
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -193,6 +219,7 @@ pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
         let events = &session::cuda()?.state.events;
         events.remove(number(hEvent));
         lock(&events.of_graphs).remove(&number(hEvent));
+        lock(&events.shared).remove(&number(hEvent));
         // SAFETY: a handle.
         check(unsafe { remote::cuEventDestroy_v2(hEvent) })
     })

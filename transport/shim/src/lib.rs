@@ -25,6 +25,7 @@ mod graph;
 mod host_functions;
 mod host_memory;
 mod image;
+mod ipc;
 mod jit;
 mod lane;
 mod launch;
@@ -63,6 +64,7 @@ mod local {
     pub(crate) use crate::graph::*;
     pub(crate) use crate::host_functions::*;
     pub(crate) use crate::host_memory::*;
+    pub(crate) use crate::ipc::*;
     pub(crate) use crate::launch::*;
     pub(crate) use crate::linker::*;
     pub(crate) use crate::lookup::*;

@@ -13,6 +13,7 @@
 mod api;
 mod pager;
 mod pages;
+mod protected;
 mod serve;
 mod transfer;
 mod userfault;

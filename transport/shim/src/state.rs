@@ -1,6 +1,6 @@
 //! What the client keeps of the driver's objects.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
@@ -36,6 +36,8 @@ pub(crate) struct State {
     pub(crate) host_functions: HostFunctions,
     /// Texture and surface objects.
     pub(crate) objects: Mutex<Objects>,
+    /// The pool from which `cuMemAllocAsync` allocates, by device, where the program has set one.
+    pub(crate) pools: Mutex<BTreeMap<i32, u64>>,
     /// Linkers by their handle.
     pub(crate) linkers: Mutex<HashMap<u64, Linker>>,
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::abi::{Answer, copy_bytes};
 use crate::event::Event;
+use crate::exported;
 use crate::graph::exec::Run;
 use crate::health::Health;
 use crate::launch::Launch;
@@ -44,6 +45,7 @@ impl Copy {
 
     /// Carries it out in the calling thread.
     pub(crate) fn run(&self) {
+        let _writing = exported::writing();
         for row in 0..self.height as u64 {
             let to = self.to + row * self.to_pitch as u64;
             let from = self.from + row * self.from_pitch as u64;
@@ -72,6 +74,7 @@ pub(crate) struct Fill {
 impl Fill {
     /// Carries it out in the calling thread.
     pub(crate) fn run(&self) {
+        let _writing = exported::writing();
         for row in 0..self.height {
             let to = self.to + (row * self.pitch) as u64;
             // SAFETY: the rectangle was looked up in the allocation map when the fill was issued,
@@ -130,6 +133,7 @@ fn load(address: u64, wide: bool) -> u64 {
 }
 
 fn store(address: u64, value: u64, wide: bool) {
+    let _writing = exported::writing();
     // SAFETY: an aligned word of an allocation, looked up when the command was issued.
     unsafe {
         if wide {

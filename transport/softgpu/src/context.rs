@@ -28,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) primary: bool,
     pub(crate) flags: AtomicU32,
     pub(crate) cache_config: AtomicU32,
+    /// How often it is attached to beyond its making (`cuCtxAttach`).
+    pub(crate) attached: AtomicU32,
     pub(crate) health: Arc<Health>,
     alive: AtomicBool,
     /// The legacy default stream.
@@ -73,6 +75,7 @@ impl Context {
             primary: primary.is_some(),
             flags: AtomicU32::new(flags),
             cache_config: AtomicU32::new(0),
+            attached: AtomicU32::new(0),
             health,
             alive: AtomicBool::new(true),
             legacy,

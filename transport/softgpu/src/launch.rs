@@ -254,7 +254,9 @@ impl Launch {
             return Err(UNKNOWN);
         }
         device.busy().begin();
+        let writing = crate::exported::writing();
         let outcome = self.execute(health);
+        drop(writing);
         device.busy().end();
         if let Err((error, address)) = outcome {
             // A kernel that was ended because the device is lost is no fault of its own.

@@ -61,6 +61,16 @@ enum Source {
     Code(Vec<Variable>),
 }
 
+impl Entry {
+    /// A line about what the kernel takes.
+    fn described(&self) -> String {
+        format!(
+            "{}: {} registers, {} bytes of parameters, {} of shared, {} of local, {} of constant memory\n",
+            self.text, self.registers, self.param_size, self.shared, self.local, self.constant
+        )
+    }
+}
+
 impl Linked {
     /// Parses and links. What is wrong goes to the error log.
     ///
@@ -97,7 +107,11 @@ impl Linked {
             check_target(module, logs)?;
         }
         let linked = Self::link(&modules).map_err(|error| complain(&error, logs))?;
-        logs.write("", "");
+        let described = match logs.is_verbose() {
+            true => linked.entries.iter().map(Entry::described).collect(),
+            false => String::new(),
+        };
+        logs.write(&described, "");
         Ok(linked)
     }
 

@@ -59,6 +59,14 @@ pub struct MemAccess {
     pub flags: c_uint,
 }
 
+/// `CUipcMemHandle` and `CUipcEventHandle`: 64 bytes of the driver's.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IpcHandle {
+    /// As the driver likes.
+    pub words: [u64; 8],
+}
+
 /// `CUmemAllocationProp`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

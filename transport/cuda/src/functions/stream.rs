@@ -95,7 +95,7 @@ crate::describe! {
 crate::describe! {
     /// Events.
     pub const EVENT: SIGNATURES;
-    one_way cuEventCreate(phEvent: mint(Event), Flags: value);
+    one_way(client) cuEventCreate(phEvent: mint(Event), Flags: value);
     // The client keeps what was recorded, and what is known to have happened.
     one_way(client) cuEventDestroy_v2(hEvent: destroy(Event));
     one_way(client) cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));

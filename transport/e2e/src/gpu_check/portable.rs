@@ -102,6 +102,35 @@ pub const PROGRAMS: &[Program] = &[
         Portable::Partly("a pointer from cuGetProcAddress need not be that of the symbol"),
     ),
     c("pointers", Portable::Yes),
+    c(
+        "managed",
+        Portable::Partly(
+            "what is answered to advice about memory that is not managed, and to sizes beyond all bounds",
+        ),
+    ),
+    c("coherence", Portable::Yes),
+    Program {
+        arguments: &["10000", "4"],
+        ..c("coherence", Portable::Yes)
+    },
+    Program {
+        environment: &[("GTRACE_MANAGED", "signals")],
+        ..c("coherence", Portable::Yes)
+    },
+    c("mapped", Portable::Yes),
+    c("segments", Portable::Yes),
+    c(
+        "virtual_memory",
+        Portable::Partly(
+            "addresses where nothing is mapped, whose use ends the context, and how much memory is free",
+        ),
+    ),
+    c("ipc", Portable::Partly(HANDLES)),
+    c("pools", Portable::Partly(HANDLES)),
+    Program {
+        portable: Portable::No("it needs two devices"),
+        ..c("peers", Portable::Yes)
+    },
     c("devices", Portable::Yes),
     c("forked", Portable::Yes),
     c("blocking", Portable::Yes),

@@ -177,6 +177,10 @@ pub struct Driver {
     >,
     /// `cuCtxDestroy_v2`
     pub cuCtxDestroy_v2: Option<unsafe extern "C" fn(CUcontext) -> CUresult>,
+    /// `cuCtxAttach`
+    pub cuCtxAttach: Option<unsafe extern "C" fn(*mut CUcontext, c_uint) -> CUresult>,
+    /// `cuCtxDetach`
+    pub cuCtxDetach: Option<unsafe extern "C" fn(CUcontext) -> CUresult>,
     /// `cuCtxGetCurrent`
     pub cuCtxGetCurrent: Option<unsafe extern "C" fn(*mut CUcontext) -> CUresult>,
     /// `cuCtxSetCurrent`
@@ -331,6 +335,11 @@ pub struct Driver {
     /// `cuMemcpy3DAsync_v2`
     pub cuMemcpy3DAsync_v2:
         Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D, CUstream) -> CUresult>,
+    /// `cuMemcpy3DPeer`
+    pub cuMemcpy3DPeer: Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D_PEER) -> CUresult>,
+    /// `cuMemcpy3DPeerAsync`
+    pub cuMemcpy3DPeerAsync:
+        Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D_PEER, CUstream) -> CUresult>,
     /// `cuMemsetD8_v2`
     pub cuMemsetD8_v2: Option<unsafe extern "C" fn(CUdeviceptr, c_uchar, usize) -> CUresult>,
     /// `cuMemsetD16_v2`
@@ -374,6 +383,26 @@ pub struct Driver {
     pub cuDeviceGetMemPool: Option<unsafe extern "C" fn(*mut CUmemoryPool, CUdevice) -> CUresult>,
     /// `cuDeviceSetMemPool`
     pub cuDeviceSetMemPool: Option<unsafe extern "C" fn(CUdevice, CUmemoryPool) -> CUresult>,
+    /// `cuMemGetDefaultMemPool`
+    pub cuMemGetDefaultMemPool: Option<
+        unsafe extern "C" fn(
+            *mut CUmemoryPool,
+            *mut CUmemLocation,
+            CUmemAllocationType,
+        ) -> CUresult,
+    >,
+    /// `cuMemGetMemPool`
+    pub cuMemGetMemPool: Option<
+        unsafe extern "C" fn(
+            *mut CUmemoryPool,
+            *mut CUmemLocation,
+            CUmemAllocationType,
+        ) -> CUresult,
+    >,
+    /// `cuMemSetMemPool`
+    pub cuMemSetMemPool: Option<
+        unsafe extern "C" fn(*mut CUmemLocation, CUmemAllocationType, CUmemoryPool) -> CUresult,
+    >,
     /// `cuMemPoolCreate`
     pub cuMemPoolCreate:
         Option<unsafe extern "C" fn(*mut CUmemoryPool, *const CUmemPoolProps) -> CUresult>,
@@ -394,6 +423,20 @@ pub struct Driver {
         Option<unsafe extern "C" fn(CUmemoryPool, *const CUmemAccessDesc, usize) -> CUresult>,
     /// `cuMemPoolTrimTo`
     pub cuMemPoolTrimTo: Option<unsafe extern "C" fn(CUmemoryPool, usize) -> CUresult>,
+    /// `cuIpcGetMemHandle`
+    pub cuIpcGetMemHandle:
+        Option<unsafe extern "C" fn(*mut CUipcMemHandle, CUdeviceptr) -> CUresult>,
+    /// `cuIpcOpenMemHandle_v2`
+    pub cuIpcOpenMemHandle_v2:
+        Option<unsafe extern "C" fn(*mut CUdeviceptr, CUipcMemHandle, c_uint) -> CUresult>,
+    /// `cuIpcCloseMemHandle`
+    pub cuIpcCloseMemHandle: Option<unsafe extern "C" fn(CUdeviceptr) -> CUresult>,
+    /// `cuIpcGetEventHandle`
+    pub cuIpcGetEventHandle:
+        Option<unsafe extern "C" fn(*mut CUipcEventHandle, CUevent) -> CUresult>,
+    /// `cuIpcOpenEventHandle`
+    pub cuIpcOpenEventHandle:
+        Option<unsafe extern "C" fn(*mut CUevent, CUipcEventHandle) -> CUresult>,
     /// `cuMemAddressReserve`
     pub cuMemAddressReserve: Option<
         unsafe extern "C" fn(*mut CUdeviceptr, usize, usize, CUdeviceptr, c_ulonglong) -> CUresult,
@@ -728,6 +771,9 @@ pub struct Driver {
     pub cuLibraryGetManaged: Option<
         unsafe extern "C" fn(*mut CUdeviceptr, *mut usize, CUlibrary, *const c_char) -> CUresult,
     >,
+    /// `cuLibraryGetUnifiedFunction`
+    pub cuLibraryGetUnifiedFunction:
+        Option<unsafe extern "C" fn(*mut *mut c_void, CUlibrary, *const c_char) -> CUresult>,
     /// `cuLibraryGetKernelCount`
     pub cuLibraryGetKernelCount: Option<unsafe extern "C" fn(*mut c_uint, CUlibrary) -> CUresult>,
     /// `cuLibraryEnumerateKernels`
@@ -1671,6 +1717,12 @@ impl Driver {
             cuCtxDestroy_v2: unsafe { library.get(c"cuCtxDestroy_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuCtxAttach: unsafe { library.get(c"cuCtxAttach".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuCtxDetach: unsafe { library.get(c"cuCtxDetach".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuCtxGetCurrent: unsafe { library.get(c"cuCtxGetCurrent".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1884,6 +1936,12 @@ impl Driver {
             cuMemcpy3DAsync_v2: unsafe { library.get(c"cuMemcpy3DAsync_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuMemcpy3DPeer: unsafe { library.get(c"cuMemcpy3DPeer".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpy3DPeerAsync: unsafe { library.get(c"cuMemcpy3DPeerAsync".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuMemsetD8_v2: unsafe { library.get(c"cuMemsetD8_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1931,6 +1989,17 @@ impl Driver {
             cuDeviceSetMemPool: unsafe { library.get(c"cuDeviceSetMemPool".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuMemGetDefaultMemPool: unsafe {
+                library.get(c"cuMemGetDefaultMemPool".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemGetMemPool: unsafe { library.get(c"cuMemGetMemPool".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemSetMemPool: unsafe { library.get(c"cuMemSetMemPool".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuMemPoolCreate: unsafe { library.get(c"cuMemPoolCreate".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1956,6 +2025,25 @@ impl Driver {
             cuMemPoolTrimTo: unsafe { library.get(c"cuMemPoolTrimTo".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuIpcGetMemHandle: unsafe { library.get(c"cuIpcGetMemHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcOpenMemHandle_v2: unsafe {
+                library.get(c"cuIpcOpenMemHandle_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuIpcCloseMemHandle: unsafe { library.get(c"cuIpcCloseMemHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcGetEventHandle: unsafe { library.get(c"cuIpcGetEventHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcOpenEventHandle: unsafe {
+                library.get(c"cuIpcOpenEventHandle".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuMemAddressReserve: unsafe { library.get(c"cuMemAddressReserve".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -2296,6 +2384,11 @@ impl Driver {
             cuLibraryGetManaged: unsafe { library.get(c"cuLibraryGetManaged".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuLibraryGetUnifiedFunction: unsafe {
+                library.get(c"cuLibraryGetUnifiedFunction".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuLibraryGetKernelCount: unsafe {
                 library.get(c"cuLibraryGetKernelCount".to_bytes_with_nul())
             }
@@ -3123,6 +3216,9 @@ const OP_cuMemsetD2D32Async: u32 = op_id("cuMemsetD2D32Async");
 const OP_cuDeviceGetDefaultMemPool: u32 = op_id("cuDeviceGetDefaultMemPool");
 const OP_cuDeviceGetMemPool: u32 = op_id("cuDeviceGetMemPool");
 const OP_cuDeviceSetMemPool: u32 = op_id("cuDeviceSetMemPool");
+const OP_cuMemGetDefaultMemPool: u32 = op_id("cuMemGetDefaultMemPool");
+const OP_cuMemGetMemPool: u32 = op_id("cuMemGetMemPool");
+const OP_cuMemSetMemPool: u32 = op_id("cuMemSetMemPool");
 const OP_cuMemPoolCreate: u32 = op_id("cuMemPoolCreate");
 const OP_cuMemPoolDestroy: u32 = op_id("cuMemPoolDestroy");
 const OP_cuMemPoolGetAttribute: u32 = op_id("cuMemPoolGetAttribute");
@@ -3130,6 +3226,11 @@ const OP_cuMemPoolSetAttribute: u32 = op_id("cuMemPoolSetAttribute");
 const OP_cuMemPoolGetAccess: u32 = op_id("cuMemPoolGetAccess");
 const OP_cuMemPoolSetAccess: u32 = op_id("cuMemPoolSetAccess");
 const OP_cuMemPoolTrimTo: u32 = op_id("cuMemPoolTrimTo");
+const OP_cuIpcGetMemHandle: u32 = op_id("cuIpcGetMemHandle");
+const OP_cuIpcOpenMemHandle_v2: u32 = op_id("cuIpcOpenMemHandle_v2");
+const OP_cuIpcCloseMemHandle: u32 = op_id("cuIpcCloseMemHandle");
+const OP_cuIpcGetEventHandle: u32 = op_id("cuIpcGetEventHandle");
+const OP_cuIpcOpenEventHandle: u32 = op_id("cuIpcOpenEventHandle");
 const OP_cuMemAddressReserve: u32 = op_id("cuMemAddressReserve");
 const OP_cuMemAddressFree: u32 = op_id("cuMemAddressFree");
 const OP_cuMemCreate: u32 = op_id("cuMemCreate");
@@ -3416,6 +3517,9 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuDeviceGetDefaultMemPool => cuDeviceGetDefaultMemPool(exec, r, w),
         OP_cuDeviceGetMemPool => cuDeviceGetMemPool(exec, r, w),
         OP_cuDeviceSetMemPool => cuDeviceSetMemPool(exec, r, w),
+        OP_cuMemGetDefaultMemPool => cuMemGetDefaultMemPool(exec, r, w),
+        OP_cuMemGetMemPool => cuMemGetMemPool(exec, r, w),
+        OP_cuMemSetMemPool => cuMemSetMemPool(exec, r, w),
         OP_cuMemPoolCreate => cuMemPoolCreate(exec, r, w),
         OP_cuMemPoolDestroy => cuMemPoolDestroy(exec, r, w),
         OP_cuMemPoolGetAttribute => cuMemPoolGetAttribute(exec, r, w),
@@ -3423,6 +3527,11 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuMemPoolGetAccess => cuMemPoolGetAccess(exec, r, w),
         OP_cuMemPoolSetAccess => cuMemPoolSetAccess(exec, r, w),
         OP_cuMemPoolTrimTo => cuMemPoolTrimTo(exec, r, w),
+        OP_cuIpcGetMemHandle => cuIpcGetMemHandle(exec, r, w),
+        OP_cuIpcOpenMemHandle_v2 => cuIpcOpenMemHandle_v2(exec, r, w),
+        OP_cuIpcCloseMemHandle => cuIpcCloseMemHandle(exec, r, w),
+        OP_cuIpcGetEventHandle => cuIpcGetEventHandle(exec, r, w),
+        OP_cuIpcOpenEventHandle => cuIpcOpenEventHandle(exec, r, w),
         OP_cuMemAddressReserve => cuMemAddressReserve(exec, r, w),
         OP_cuMemAddressFree => cuMemAddressFree(exec, r, w),
         OP_cuMemCreate => cuMemCreate(exec, r, w),
@@ -5011,6 +5120,62 @@ fn cuDeviceSetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Re
     Ok(status.cast_signed())
 }
 
+fn cuMemGetDefaultMemPool(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    r.end()?;
+    let mut pool_out: CUmemoryPool = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMemGetDefaultMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pool_out, &raw mut location, type_) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::MemPool, pool_out.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMemGetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    r.end()?;
+    let mut pool: CUmemoryPool = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMemGetMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pool, &raw mut location, type_) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::MemPool, pool.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMemSetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    let pool = r.u64()?;
+    r.end()?;
+    let real_pool = match exec.handles.real(Kind::MemPool, pool) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMemSetMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut location, type_, real_pool) };
+    Ok(status.cast_signed())
+}
+
 fn cuMemPoolCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     let pool = r.u64()?;
     let mut poolProps: CUmemPoolProps = unsafe { wire::zeroed() };
@@ -5145,6 +5310,89 @@ fn cuMemPoolTrimTo(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Resul
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
     let status = unsafe { call(real_pool, minBytesToKeep) };
+    Ok(status.cast_signed())
+}
+
+fn cuIpcGetMemHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let dptr = r.u64()?;
+    r.end()?;
+    let mut pHandle: CUipcMemHandle = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcGetMemHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pHandle, dptr) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcOpenMemHandle_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut handle: CUipcMemHandle = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut handle, 1) }?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let mut pdptr: CUdeviceptr = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcOpenMemHandle_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pdptr, handle, Flags) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pdptr, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcCloseMemHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let dptr = r.u64()?;
+    r.end()?;
+    let Some(call) = exec.driver.cuIpcCloseMemHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(dptr) };
+    Ok(status.cast_signed())
+}
+
+fn cuIpcGetEventHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let event = r.u64()?;
+    r.end()?;
+    let real_event = match exec.handles.real(Kind::Event, event) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pHandle: CUipcEventHandle = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcGetEventHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pHandle, real_event) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcOpenEventHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let phEvent = r.u64()?;
+    let mut handle: CUipcEventHandle = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut handle, 1) }?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::Event, phEvent) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_phEvent: CUevent = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuIpcOpenEventHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut made_phEvent, handle) };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::Event, phEvent, made_phEvent.cast());
+    }
     Ok(status.cast_signed())
 }
 

@@ -109,16 +109,6 @@ pub unsafe extern "C" fn cuCoredumpSetAttributeGlobal(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
-    entry::absent("cuCtxAttach")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
-    entry::absent("cuCtxDetach")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxFromGreenCtx(pContext: *mut CUcontext, hCtx: CUgreenCtx) -> CUresult {
     entry::absent("cuCtxFromGreenCtx")
 }
@@ -521,44 +511,6 @@ pub unsafe extern "C" fn cuImportExternalSemaphore(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
-    entry::absent("cuIpcCloseMemHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcGetEventHandle(
-    pHandle: *mut CUipcEventHandle,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuIpcGetEventHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcGetMemHandle(
-    pHandle: *mut CUipcMemHandle,
-    dptr: CUdeviceptr,
-) -> CUresult {
-    entry::absent("cuIpcGetMemHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcOpenEventHandle(
-    phEvent: *mut CUevent,
-    handle: CUipcEventHandle,
-) -> CUresult {
-    entry::absent("cuIpcOpenEventHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
-    pdptr: *mut CUdeviceptr,
-    handle: CUipcMemHandle,
-    Flags: c_uint,
-) -> CUresult {
-    entry::absent("cuIpcOpenMemHandle_v2")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunch(f: CUfunction) -> CUresult {
     entry::absent("cuLaunch")
 }
@@ -589,15 +541,6 @@ pub unsafe extern "C" fn cuLaunchGridAsync(
     hStream: CUstream,
 ) -> CUresult {
     entry::absent("cuLaunchGridAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
-    fptr: *mut *mut c_void,
-    library: CUlibrary,
-    symbol: *const c_char,
-) -> CUresult {
-    entry::absent("cuLibraryGetUnifiedFunction")
 }
 
 #[unsafe(no_mangle)]
@@ -782,15 +725,6 @@ pub unsafe extern "C" fn cuMemExportToShareableHandle(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetDefaultMemPool(
-    pool_out: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    entry::absent("cuMemGetDefaultMemPool")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetHandleForAddressRange(
     handle: *mut c_void,
     dptr: CUdeviceptr,
@@ -810,15 +744,6 @@ pub unsafe extern "C" fn cuMemGetLocationInfo(
     location_out: *mut CUmemLocation,
 ) -> CUresult {
     entry::absent("cuMemGetLocationInfo")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetMemPool(
-    pool: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    entry::absent("cuMemGetMemPool")
 }
 
 #[unsafe(no_mangle)]
@@ -891,15 +816,6 @@ pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemSetMemPool(
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-    pool: CUmemoryPool,
-) -> CUresult {
-    entry::absent("cuMemSetMemPool")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
     numOps: usize,
     opList: *mut CUDA_MEMCPY3D_BATCH_OP,
@@ -918,19 +834,6 @@ pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
     hStream: CUstream,
 ) -> CUresult {
     entry::absent("cuMemcpy3DBatchAsync_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
-    entry::absent("cuMemcpy3DPeer")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
-    pCopy: *const CUDA_MEMCPY3D_PEER,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpy3DPeerAsync")
 }
 
 #[unsafe(no_mangle)]

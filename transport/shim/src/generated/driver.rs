@@ -370,6 +370,16 @@ pub unsafe extern "C" fn cuCtxDestroy(ctx: CUcontext) -> CUresult {
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxAttach(pctx, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxDetach(ctx) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCurrent(pctx: *mut CUcontext) -> CUresult {
     entry::guard(|| unsafe { local::cuCtxGetCurrent(pctx) })
 }
@@ -1018,6 +1028,35 @@ pub unsafe extern "C" fn cuMemcpy3DAsync_v2_ptsz(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpy3DPeer(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer_ptds(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpy3DPeerAsync(pCopy, entry::per_thread(core::ptr::null_mut()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpy3DPeerAsync(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync_ptsz(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuMemcpy3DPeerAsync(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemsetD8_v2(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) -> CUresult {
     unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
 }
@@ -1309,7 +1348,34 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevi
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
-    unsafe { remote::cuDeviceSetMemPool(dev, pool) }
+    entry::guard(|| unsafe { special::cuDeviceSetMemPool(dev, pool) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    unsafe { remote::cuMemGetDefaultMemPool(pool_out, location, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    unsafe { remote::cuMemGetMemPool(pool, location, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemSetMemPool(location, type_, pool) })
 }
 
 #[unsafe(no_mangle)]
@@ -1322,7 +1388,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
-    unsafe { remote::cuMemPoolDestroy(pool) }
+    entry::guard(|| unsafe { special::cuMemPoolDestroy(pool) })
 }
 
 #[unsafe(no_mangle)]
@@ -1364,6 +1430,44 @@ pub unsafe extern "C" fn cuMemPoolSetAccess(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) -> CUresult {
     unsafe { remote::cuMemPoolTrimTo(pool, minBytesToKeep) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    unsafe { remote::cuIpcGetMemHandle(pHandle, dptr) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcOpenMemHandle_v2(pdptr, handle, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcCloseMemHandle(dptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetEventHandle(
+    pHandle: *mut CUipcEventHandle,
+    event: CUevent,
+) -> CUresult {
+    unsafe { remote::cuIpcGetEventHandle(pHandle, event) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcOpenEventHandle(phEvent, handle) })
 }
 
 #[unsafe(no_mangle)]
@@ -2279,7 +2383,7 @@ pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) -> CUresult {
-    unsafe { remote::cuEventCreate(phEvent, Flags) }
+    entry::guard(|| unsafe { special::cuEventCreate(phEvent, Flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2580,6 +2684,15 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     name: *const c_char,
 ) -> CUresult {
     entry::guard(|| unsafe { special::cuLibraryGetManaged(dptr, bytes, library, name) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
+    fptr: *mut *mut c_void,
+    library: CUlibrary,
+    symbol: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuLibraryGetUnifiedFunction(fptr, library, symbol) })
 }
 
 #[unsafe(no_mangle)]
@@ -4575,12 +4688,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuArrayGetMemoryRequirements as *const c_void,
     ),
     Symbol("cuArrayGetPlane", cuArrayGetPlane as *const c_void),
+    Symbol("cuCtxAttach", cuCtxAttach as *const c_void),
     Symbol("cuCtxCreate", cuCtxCreate as *const c_void),
     Symbol("cuCtxCreate_v2", cuCtxCreate_v2 as *const c_void),
     Symbol("cuCtxCreate_v3", cuCtxCreate_v3 as *const c_void),
     Symbol("cuCtxCreate_v4", cuCtxCreate_v4 as *const c_void),
     Symbol("cuCtxDestroy", cuCtxDestroy as *const c_void),
     Symbol("cuCtxDestroy_v2", cuCtxDestroy_v2 as *const c_void),
+    Symbol("cuCtxDetach", cuCtxDetach as *const c_void),
     Symbol(
         "cuCtxDisablePeerAccess",
         cuCtxDisablePeerAccess as *const c_void,
@@ -5043,6 +5158,17 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuGraphUpload", cuGraphUpload as *const c_void),
     Symbol("cuGraphUpload_ptsz", cuGraphUpload_ptsz as *const c_void),
     Symbol("cuInit", cuInit as *const c_void),
+    Symbol("cuIpcCloseMemHandle", cuIpcCloseMemHandle as *const c_void),
+    Symbol("cuIpcGetEventHandle", cuIpcGetEventHandle as *const c_void),
+    Symbol("cuIpcGetMemHandle", cuIpcGetMemHandle as *const c_void),
+    Symbol(
+        "cuIpcOpenEventHandle",
+        cuIpcOpenEventHandle as *const c_void,
+    ),
+    Symbol(
+        "cuIpcOpenMemHandle_v2",
+        cuIpcOpenMemHandle_v2 as *const c_void,
+    ),
     Symbol(
         "cuKernelGetAttribute",
         cuKernelGetAttribute as *const c_void,
@@ -5103,6 +5229,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     ),
     Symbol("cuLibraryGetManaged", cuLibraryGetManaged as *const c_void),
     Symbol("cuLibraryGetModule", cuLibraryGetModule as *const c_void),
+    Symbol(
+        "cuLibraryGetUnifiedFunction",
+        cuLibraryGetUnifiedFunction as *const c_void,
+    ),
     Symbol("cuLibraryLoadData", cuLibraryLoadData as *const c_void),
     Symbol(
         "cuLibraryLoadFromFile",
@@ -5164,7 +5294,12 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemGetAllocationPropertiesFromHandle",
         cuMemGetAllocationPropertiesFromHandle as *const c_void,
     ),
+    Symbol(
+        "cuMemGetDefaultMemPool",
+        cuMemGetDefaultMemPool as *const c_void,
+    ),
     Symbol("cuMemGetInfo_v2", cuMemGetInfo_v2 as *const c_void),
+    Symbol("cuMemGetMemPool", cuMemGetMemPool as *const c_void),
     Symbol("cuMemHostAlloc", cuMemHostAlloc as *const c_void),
     Symbol(
         "cuMemHostGetDevicePointer_v2",
@@ -5218,6 +5353,7 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuMemRetainAllocationHandle as *const c_void,
     ),
     Symbol("cuMemSetAccess", cuMemSetAccess as *const c_void),
+    Symbol("cuMemSetMemPool", cuMemSetMemPool as *const c_void),
     Symbol("cuMemUnmap", cuMemUnmap as *const c_void),
     Symbol("cuMemcpy", cuMemcpy as *const c_void),
     Symbol("cuMemcpy2DAsync_v2", cuMemcpy2DAsync_v2 as *const c_void),
@@ -5240,6 +5376,13 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemcpy3DAsync_v2_ptsz",
         cuMemcpy3DAsync_v2_ptsz as *const c_void,
     ),
+    Symbol("cuMemcpy3DPeer", cuMemcpy3DPeer as *const c_void),
+    Symbol("cuMemcpy3DPeerAsync", cuMemcpy3DPeerAsync as *const c_void),
+    Symbol(
+        "cuMemcpy3DPeerAsync_ptsz",
+        cuMemcpy3DPeerAsync_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpy3DPeer_ptds", cuMemcpy3DPeer_ptds as *const c_void),
     Symbol("cuMemcpy3D_v2", cuMemcpy3D_v2 as *const c_void),
     Symbol("cuMemcpy3D_v2_ptds", cuMemcpy3D_v2_ptds as *const c_void),
     Symbol("cuMemcpyAsync", cuMemcpyAsync as *const c_void),

@@ -409,6 +409,20 @@ fn peer(
     )
 }
 
+fn peer_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+    bound()?;
+    let sides = [
+        (request.src_type, request.src_reserved),
+        (request.dst_type, request.dst_reserved),
+    ];
+    for (kind, context) in sides {
+        if kind != HOST {
+            Context::of(context)?;
+        }
+    }
+    copy_3d(request, stream, is_async)
+}
+
 api! { TABLE:
     /// Copies to the device.
     fn cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds [let stream] (
@@ -506,6 +520,18 @@ api! { TABLE:
         request: In<Memcpy3D>, stream: Handle,
     ) {
         copy_3d(&request.get()?, stream, true)
+    }
+
+    /// Copies a box between contexts, which stand where the others' structure is reserved.
+    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds [let stream] (request: In<Memcpy3D>) {
+        peer_deep(&request.get()?, stream, false)
+    }
+
+    /// Copies a box between contexts in a stream.
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz [stream] (
+        request: In<Memcpy3D>, stream: Handle,
+    ) {
+        peer_deep(&request.get()?, stream, true)
     }
 
     /// Copies to an array.

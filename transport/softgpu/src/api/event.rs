@@ -14,9 +14,12 @@ use crate::registry::mint;
 use crate::stream::resolve;
 use crate::types::Handle;
 
-const KIND: u8 = 3;
-/// Blocking wait, no timing; between processes is not offered.
-const FLAGS: c_uint = 3;
+pub(super) const KIND: u8 = 3;
+/// Blocking wait, no timing, between processes.
+const FLAGS: c_uint = 7;
+/// Between processes, which has no timing.
+const DISABLE_TIMING: c_uint = 2;
+const INTERPROCESS: c_uint = 4;
 
 /// Records an event; `external`: as a node, if the stream captures.
 pub(crate) fn record(event: Handle, stream: Handle, external: bool) -> Answer {
@@ -69,8 +72,15 @@ api! { TABLE:
         if event.is_null() || flags & !FLAGS != 0 {
             return Err(INVALID_VALUE);
         }
+        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
+            return Err(INVALID_VALUE);
+        }
+        let made = match flags & INTERPROCESS {
+            0 => Event::new(context.handle, flags),
+            _ => Event::shared(context.handle, flags)?,
+        };
         let handle = mint(KIND);
-        EVENTS.insert(handle, Arc::new(Event::new(context.handle, flags)));
+        EVENTS.insert(handle, Arc::new(made));
         event.put(handle)
     }
 

@@ -15,6 +15,7 @@ pub mod fill;
 pub mod graph;
 pub mod graph_node;
 pub mod init;
+pub mod ipc;
 pub mod launch;
 pub mod library;
 pub mod link;
@@ -44,6 +45,7 @@ pub(crate) static TABLES: &[&[Symbol]] = &[
     graph::TABLE,
     graph_node::TABLE,
     init::TABLE,
+    ipc::TABLE,
     launch::TABLE,
     library::TABLE,
     link::TABLE,

@@ -69,10 +69,13 @@ api! { TABLE:
         Ok(())
     }
 
-    /// When functions are loaded: at once.
+    /// When functions are loaded, as the environment asks for. Here they are all loaded at once.
     fn cuModuleGetLoadingMode(mode: Out<u32>) {
+        const EAGER: u32 = 1;
+        const LAZY: u32 = 2;
         crate::state::state()?;
-        mode.put(1)
+        let asked = std::env::var_os("CUDA_MODULE_LOADING");
+        mode.put(if asked.is_some_and(|asked| asked == "EAGER") { EAGER } else { LAZY })
     }
 
     /// The function of a name.

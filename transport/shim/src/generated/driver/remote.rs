@@ -1377,6 +1377,81 @@ pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CU
     )
 }
 
+pub(crate) unsafe fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    if pool_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemGetDefaultMemPool") },
+        72,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pool_out.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    if pool.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemGetMemPool") },
+        72,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pool.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemSetMemPool") },
+        80,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            w.u64(pool.addr() as u64);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
 pub(crate) unsafe fn cuMemPoolCreate(
     pool: *mut CUmemoryPool,
     poolProps: *const CUmemPoolProps,
@@ -1517,6 +1592,111 @@ pub(crate) unsafe fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) 
         },
         |_r: &mut Reader<'_>| Ok(()),
     )
+}
+
+pub(crate) unsafe fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuIpcGetMemHandle") },
+        8,
+        |w: &mut Writer| {
+            w.u64(dptr);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pHandle, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    if pdptr.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuIpcOpenMemHandle_v2") },
+        16,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, &raw const handle, 1) };
+            wire::Scalar::put(Flags, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pdptr, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    entry::waiting(
+        const { op_id("cuIpcCloseMemHandle") },
+        8,
+        |w: &mut Writer| {
+            w.u64(dptr);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuIpcGetEventHandle(
+    pHandle: *mut CUipcEventHandle,
+    event: CUevent,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuIpcGetEventHandle") },
+        8,
+        |w: &mut Writer| {
+            w.u64(event.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pHandle, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    if phEvent.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_phEvent = entry::mint(Kind::Event);
+    let status = entry::waiting(
+        const { op_id("cuIpcOpenEventHandle") },
+        16,
+        |w: &mut Writer| {
+            w.u64(minted_phEvent);
+            unsafe { wire::put(w, &raw const handle, 1) };
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    );
+    if status == 0 {
+        unsafe {
+            phEvent.write(core::ptr::with_exposed_provenance_mut(
+                minted_phEvent as usize,
+            ))
+        };
+    }
+    status
 }
 
 pub(crate) unsafe fn cuMemAddressReserve(
