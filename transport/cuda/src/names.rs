@@ -215,7 +215,16 @@ mod tests {
     fn every_described_function_is_found_by_its_base_name() {
         for function in functions::all(Api::Driver) {
             let base = versions::base(function.name);
-            let versions = [u32::MAX, 13_000, 12_080, 12_000, 11_060, 11_040, 10_020];
+            let versions = [
+                u32::MAX,
+                13_000,
+                12_080,
+                12_020,
+                12_000,
+                11_060,
+                11_040,
+                10_020,
+            ];
             let reached = versions.iter().any(|version| {
                 lookup(base, *version, 0) == Lookup::Symbol(function.name.to_owned())
             });

@@ -61,7 +61,8 @@ pub fn c_program_in(folder: &Path, name: &str) -> Result<PathBuf> {
 fn compile(output: &Path, inputs: &[&str], flags: &[&str], libraries: &[&str]) -> Result<()> {
     let folder = sources();
     let inputs: Vec<_> = inputs.iter().map(|input| folder.join(input)).collect();
-    let headers = ["common.h", "driver.h", "arrays.h"].map(|header| folder.join(header));
+    let headers =
+        ["common.h", "driver.h", "arrays.h", "graphs.h"].map(|header| folder.join(header));
     let newest = inputs
         .iter()
         .chain(&headers)
