@@ -42,22 +42,6 @@ typedef struct {
     int reserved[12];
 } CUDA_TEXTURE_DESC;
 
-typedef struct {
-    size_t source_x, source_y, source_z, source_level;
-    unsigned source_kind;
-    const void *source_host;
-    CUdeviceptr source_device;
-    void *source_array, *reserved0;
-    size_t source_pitch, source_height;
-    size_t target_x, target_y, target_z, target_level;
-    unsigned target_kind;
-    void *target_host;
-    CUdeviceptr target_device;
-    void *target_array, *reserved1;
-    size_t target_pitch, target_height;
-    size_t width, height, depth;
-} CUDA_MEMCPY3D;
-
 enum { CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT32 = 3, CU_AD_FORMAT_FLOAT = 0x20 };
 enum { CUDA_ARRAY3D_LAYERED = 1, CUDA_ARRAY3D_SURFACE_LDST = 2 };
 enum { CU_TRSA_OVERRIDE_FORMAT = 1, CU_TRSF_READ_AS_INTEGER = 1, CU_TRSF_NORMALIZED_COORDINATES = 2 };

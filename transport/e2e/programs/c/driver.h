@@ -126,14 +126,7 @@ typedef struct {
     CUhostFn function;
     void *data;
 } CUDA_HOST_NODE_PARAMS;
-// CUmemPoolProps, CUDA_MEM_ALLOC_NODE_PARAMS. Kinds: 1 pinned, on a device.
-typedef struct {
-    int kind, handles;
-    struct { int kind, id; } location;
-    void *security;
-    size_t most;
-    unsigned char reserved[56];
-} CUmemPoolProps;
+// CUDA_MEM_ALLOC_NODE_PARAMS. Kinds of the pool: 1 pinned, on a device.
 typedef struct {
     CUmemPoolProps pool;
     const void *accesses;
