@@ -21,14 +21,14 @@ pub use graph::GRAPH;
 pub use launch::LAUNCH;
 pub use memory::{COPY, MEMORY};
 pub use module::{LIBRARY, LINK, MODULE};
-pub use pool::{POOL, VIRTUAL};
+pub use pool::{IPC, POOL, VIRTUAL};
 pub use stream::{EVENT, STREAM};
 pub use tensor_map::TENSOR_MAP;
 
 /// The driver's functions, by subject.
 pub const DRIVER: &[&[Function]] = &[
-    DEVICE, CONTEXT, MEMORY, COPY, POOL, VIRTUAL, STREAM, EVENT, MODULE, LIBRARY, LINK, LAUNCH,
-    GRAPH, TENSOR_MAP, ARRAY, TEXTURE, REFERENCE,
+    DEVICE, CONTEXT, MEMORY, COPY, POOL, IPC, VIRTUAL, STREAM, EVENT, MODULE, LIBRARY, LINK,
+    LAUNCH, GRAPH, TENSOR_MAP, ARRAY, TEXTURE, REFERENCE,
 ];
 
 /// NVML's functions, by subject.

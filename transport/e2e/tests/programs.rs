@@ -20,9 +20,9 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed mapped virtual_memory
+    managed mapped virtual_memory ipc pools
     streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    per_thread arrays
+    capture graphs per_thread arrays images
 }
 
 #[test]
@@ -66,6 +66,27 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
             outcome.stdout
         );
     }
+}
+
+/// Where userfaultfd(2) is not permitted pages come by signals, and the program keeps its own.
+#[test]
+fn managed_memory_by_signals() {
+    for case in [
+        Case::c("managed"),
+        Case::c("mapped"),
+        Case::c("segments"),
+        Case::c("coherence").arguments(&["10000", "4"]),
+    ] {
+        case.client("GTRACE_MANAGED", "signals").same_everywhere();
+    }
+    Case::c("segments").same_everywhere();
+}
+
+#[test]
+fn peers() {
+    Case::c("peers")
+        .server("GTRACE_SOFTGPU_DEVICES", "2")
+        .same_everywhere();
 }
 
 #[test]
@@ -128,6 +149,14 @@ fn devices_visible() {
         named.contains("devices 1") && named.contains(uuids[2]),
         "{named}"
     );
+}
+
+#[test]
+fn replays() {
+    Case::c("replay").same_everywhere();
+    let copies = Case::c("replay").arguments(&["5", "copies"]);
+    let output = copies.same_everywhere();
+    assert!(output.starts_with("5 launches"), "{output}");
 }
 
 #[test]

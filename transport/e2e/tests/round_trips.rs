@@ -62,6 +62,42 @@ fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
     }
 }
 
+/// A graph is launched by one frame that nobody waits for, and whether a stream is captured the client
+/// knows.
+#[test]
+fn a_launch_of_a_graph_waits_for_nothing() {
+    const ROUNDS: u64 = 100;
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        let [one, many] =
+            [1, 1 + ROUNDS as u32].map(|rounds| statistics_of("replay", &server, via, rounds));
+        assert_eq!(total(&many, "waiting"), total(&one, "waiting"), "{many:#}");
+        assert_eq!(total(&many, "one_way") - total(&one, "one_way"), ROUNDS);
+        // Start, module, streams, memory; begin and end of the capture, the capture's number, the
+        // instantiation.
+        let waited = total(&one, "waiting");
+        assert!(waited <= 16, "{waited} round trips in all: {one:#}");
+    }
+}
+
+/// An image travels once, however often it is loaded, also by a later program.
+#[test]
+fn an_image_is_sent_once() {
+    const IMAGE: u64 = 1 << 20;
+    for via in Via::ALL {
+        let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+        let first = statistics_of("large_image", &server, via, 3);
+        let sent = total(&first, "bytes_out");
+        assert!(
+            (IMAGE..2 * IMAGE).contains(&sent),
+            "{sent} bytes: {first:#}"
+        );
+        let second = statistics_of("large_image", &server, via, 3);
+        let sent = total(&second, "bytes_out");
+        assert!(sent < 64 << 10, "{sent} bytes: {second:#}");
+    }
+}
+
 #[test]
 fn questions_after_complete_events_are_answered_by_the_client() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();

@@ -25,8 +25,8 @@ fn library(folder: &Path) -> Option<PathBuf> {
     None
 }
 
-#[test]
-fn every_version_of_the_runtime() {
+/// Runs `test` with the name of each version that was fetched, and its library.
+fn each_version(test: impl Fn(&str, &str)) {
     let folder = artefacts().profile.with_file_name("e2e-runtimes");
     let mut versions: Vec<_> = fs::read_dir(&folder)
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
@@ -37,18 +37,29 @@ fn every_version_of_the_runtime() {
             "SKIPPED: no runtime at {}: cargo xtask test fetches them from PyPI",
             folder.display()
         );
-        return;
     }
     for version in versions {
         let library = library(&version).expect("a package of the runtime has its library");
+        let name = version.file_name().unwrap().to_string_lossy();
+        test(&name, library.to_str().unwrap());
+        println!("{name}: the same on the stand-in and through each link");
+    }
+}
+
+/// 12.4.127 is the runtime 12040.
+fn number(name: &str) -> u32 {
+    let mut numbers = name.split('.').filter_map(|n| n.parse::<u32>().ok());
+    numbers.next().unwrap() * 1000 + numbers.next().unwrap() * 10
+}
+
+#[test]
+fn every_version_of_the_runtime() {
+    each_version(|name, library| {
         let output = Case::c("runtime")
-            .arguments(&[library.to_str().unwrap()])
+            .arguments(&[library])
             .server("GTRACE_SOFTGPU_DEVICES", "2")
             .same_everywhere();
-        // 12.4.127 is the runtime 12040.
-        let name = version.file_name().unwrap().to_string_lossy().into_owned();
-        let mut numbers = name.split('.').filter_map(|n| n.parse::<u32>().ok());
-        let number = numbers.next().unwrap() * 1000 + numbers.next().unwrap() * 10;
+        let number = number(name);
         assert!(
             output.starts_with(&format!("runtime {number} on driver 13000, 2 devices")),
             "{name}: {output}"
@@ -57,6 +68,20 @@ fn every_version_of_the_runtime() {
             output.contains("memory of type 2:") && output.ends_with("can be used again\n"),
             "{name}: {output}"
         );
-        println!("{name}: the same on the stand-in and through each link");
-    }
+    });
+}
+
+/// Kernels and symbols that a program has registered as the output of NVIDIA's compiler does.
+#[test]
+fn kernels_of_every_version() {
+    each_version(|name, library| {
+        let output = Case::c("runtime_kernels")
+            .arguments(&[library])
+            .same_everywhere();
+        assert!(
+            output.starts_with(&format!("runtime {}\n", number(name))),
+            "{name}: {output}"
+        );
+        assert!(output.ends_with("done\n"), "{name}: {output}");
+    });
 }

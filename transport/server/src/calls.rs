@@ -13,6 +13,7 @@ const EVENT_RECORD: OpId = op_id("cuEventRecord");
 const EVENT_RECORD_WITH_FLAGS: OpId = op_id("cuEventRecordWithFlags");
 const EVENT_DESTROY: OpId = op_id("cuEventDestroy_v2");
 const CAPTURE_BEGIN: OpId = op_id("cuStreamBeginCapture_v2");
+const CAPTURE_INTO: OpId = op_id("cuStreamBeginCaptureToGraph");
 const CAPTURE_END: OpId = op_id("cuStreamEndCapture");
 const COPY: OpId = op_id("cuMemcpy");
 const COPY_ASYNC: OpId = op_id("cuMemcpyAsync");
@@ -44,6 +45,14 @@ pub(crate) fn call(
         payload::IMAGE => return special::image(exec, r),
         payload::HOST_NEXT => return special::host_next(exec, r, w),
         payload::HOST_DONE => return special::host_done(exec, r),
+        payload::GRAPH_NODE => return special::graph_node(exec, r, w),
+        payload::GRAPH_KERNEL => return special::graph_kernel(exec, r, w),
+        payload::GRAPH_COPY => return special::graph_copy(exec, r, w),
+        payload::GRAPH_HOST => return special::graph_host(exec, r, w),
+        payload::GRAPH_MEMORY => return special::graph_memory(exec, r, w),
+        payload::GRAPH_INSTANTIATE => return special::graph_instantiate(exec, r, w),
+        payload::GRAPH_UPDATE => return special::graph_update(exec, r, w),
+        payload::CAPTURE_INFO => return special::capture_info(exec, r, w),
         _ => {}
     }
     if exec.request.flags.has(Flags::NVML) {
@@ -95,7 +104,7 @@ pub(crate) fn call(
             exec.context_changed();
             Ok(code)
         }
-        CAPTURE_BEGIN => {
+        CAPTURE_BEGIN | CAPTURE_INTO => {
             exec.session.alive.capture_begins();
             let code = driver::dispatch(op, exec, r, w);
             if !matches!(code, Ok(0)) {

@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload;
+use gtrace_cuda::payload::{self, Extent, NodeCall, NodePlace, NodeWork, Pitched, Side, SideKind};
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{Flags, HEADER_LEN, Preamble, SessionId, control, op_id};
 use support::{Client, Server, bytes, target};
@@ -151,6 +151,112 @@ fn arguments_that_cannot_be_read_are_answered() {
     assert_eq!(client.free(at), 0);
 }
 
+/// Nodes of graphs lead neither to memory of the server's process nor to objects that the client does not
+/// have.
+#[test]
+fn nodes_lead_nowhere_but_to_the_device() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let graph = Kind::Graph.handle(1);
+    client.one_way(
+        "cuGraphCreate",
+        &[&graph.to_le_bytes()[..], &[0; 4]].concat(),
+        &[],
+    );
+    let side = |kind, place| Side {
+        kind,
+        place,
+        x: 0,
+        y: 0,
+        z: 0,
+        lod: 0,
+        pitch: 0,
+        height: 0,
+    };
+    let at = client.alloc(64).unwrap();
+    let copy = |from| Pitched {
+        from,
+        to: side(SideKind::Device, at),
+        extent: Extent {
+            width: 64,
+            height: 1,
+            depth: 1,
+        },
+        chunk: 0,
+        stream: 0,
+    };
+    let mut number = 0;
+    let mut add = |client: &mut Client, work: NodeWork<'_>, after: Vec<(u64, [u8; 8])>| {
+        number += 1;
+        let place = NodePlace::Add {
+            node: Kind::GraphNode.handle(number),
+            graph,
+            after,
+        };
+        let call = bytes(&NodeCall { place, work });
+        client
+            .call_op(payload::GRAPH_NODE, &call, &[])
+            .header
+            .status
+    };
+    let memcpy = |copy| NodeWork::Memcpy { copy, context: 0 };
+    let good = memcpy(copy(side(SideKind::Device, at)));
+    assert_eq!(add(&mut client, good, Vec::new()), 0);
+    let own = Box::new([7u8; 64]);
+    let address = own.as_ptr() as u64;
+    for kind in [SideKind::Client, SideKind::Device] {
+        let status = add(&mut client, memcpy(copy(side(kind, address))), Vec::new());
+        assert_eq!(status, 1, "{kind:?}");
+    }
+    let array = memcpy(copy(side(SideKind::Array, 5)));
+    assert_eq!(add(&mut client, array, Vec::new()), 400);
+    let stranger = vec![(Kind::GraphNode.handle(99), [0; 8])];
+    assert_eq!(add(&mut client, NodeWork::Empty, stranger), 400);
+    let odd_edge = vec![(Kind::GraphNode.handle(1), [9; 8])];
+    assert_eq!(add(&mut client, NodeWork::Empty, odd_edge), 1);
+    assert_eq!(
+        add(&mut client, NodeWork::Child { graph: 7 }, Vec::new()),
+        400
+    );
+    assert_eq!(
+        add(&mut client, NodeWork::EventWait { event: at }, Vec::new()),
+        400
+    );
+    assert_eq!(
+        add(&mut client, NodeWork::MemFree { address: at }, Vec::new()),
+        1
+    );
+    let conditional = NodeWork::Conditional {
+        handle: u64::MAX,
+        kind: 1,
+        bodies: 1,
+        context: 0,
+    };
+    assert_eq!(add(&mut client, conditional, Vec::new()), 1);
+    let huge = NodeWork::MemAlloc {
+        pool: [0xff; payload::POOL_PROPERTIES],
+        accesses: vec![[0xff; payload::ACCESS]; 1000],
+        size: u64::MAX,
+    };
+    assert_ne!(add(&mut client, huge, Vec::new()), 0);
+    for op in [
+        payload::GRAPH_NODE,
+        payload::GRAPH_KERNEL,
+        payload::GRAPH_COPY,
+        payload::GRAPH_HOST,
+        payload::GRAPH_MEMORY,
+        payload::GRAPH_INSTANTIATE,
+        payload::GRAPH_UPDATE,
+        payload::CAPTURE_INFO,
+    ] {
+        for garbage in [&[][..], &[0xff; 7], &[0xff; 300]] {
+            assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
+        }
+    }
+    assert_eq!(client.free(at), 0);
+    serves(&server);
+}
+
 /// What the server does with a lane that sends `bytes` after its handshake.
 fn after_garbage(server: &Server, garbage: &[u8]) -> Option<String> {
     let mut client = Client::ready(server.unix(), "unix");
@@ -244,6 +350,89 @@ fn the_memory_limit_is_the_sessions() {
     assert!(two.alloc(64 << 20).is_ok());
     // Another client has its own.
     assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
+}
+
+/// Numbers of textures and surfaces are the driver's own: only those that this client was given reach it.
+#[test]
+fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
+    const INVALID_VALUE: u32 = 1;
+    const OUT_OF_MEMORY: u32 = 2;
+    let server = Server::start(|options| options.limits.max_memory = Some(1 << 20));
+    let mut client = Client::ready(server.unix(), "unix");
+    let numbers = |values: &[u64]| -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    };
+    let array = Kind::Array.handle(1);
+    // Width, height, depth, format and channels, flags: numbers of 32 bits that surfaces may write.
+    let create = |width: u64| numbers(&[array, width, 64, 0, 1 << 32 | 0x20, 2]);
+    let status = |client: &mut Client, op: &str, small: &[u8]| client.call(op, small).header.status;
+    assert_eq!(
+        status(&mut client, "cuArray3DCreate_v2", &create(8192)),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(
+        status(&mut client, "cuArray3DCreate_v2", &create(u64::MAX)),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(status(&mut client, "cuArray3DCreate_v2", &create(2048)), 0);
+    assert_eq!(client.alloc(1 << 20), Err(OUT_OF_MEMORY));
+    for op in ["cuTexObjectDestroy", "cuSurfObjectDestroy"] {
+        for number in [0, 1, array, u64::MAX] {
+            assert_eq!(status(&mut client, op, &numbers(&[number])), INVALID_VALUE);
+        }
+    }
+    let surface = client.call(
+        "cuSurfObjectCreate",
+        &bytes(&payload::Resource::Array(array)),
+    );
+    assert_eq!(surface.header.status, 0);
+    // Of another kind, and then twice.
+    assert_eq!(
+        status(&mut client, "cuTexObjectDestroy", &surface.small),
+        INVALID_VALUE
+    );
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        0
+    );
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        INVALID_VALUE
+    );
+    assert_eq!(status(&mut client, "cuArrayDestroy", &numbers(&[array])), 0);
+    for resource in [
+        payload::Resource::Array(array),
+        payload::Resource::Mipmapped(Kind::Array.handle(2)),
+        payload::Resource::Array(Kind::Stream.handle(1)),
+        payload::Resource::Linear {
+            address: 0x1000,
+            format: 0x20,
+            channels: 1,
+            bytes: u64::MAX,
+        },
+    ] {
+        let create = payload::TextureCreate {
+            resource,
+            description: [u32::MAX; payload::TEXTURE_WORDS],
+            view: None,
+        };
+        assert_eq!(
+            status(&mut client, "cuTexObjectCreate", &bytes(&create)),
+            INVALID_VALUE
+        );
+        assert_eq!(
+            status(&mut client, "cuSurfObjectCreate", &bytes(&resource)),
+            INVALID_VALUE
+        );
+    }
+    assert!(
+        client.alloc(1 << 20).is_ok(),
+        "the array's memory came back"
+    );
+    serves(&server);
 }
 
 #[test]

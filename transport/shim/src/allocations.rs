@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 pub(crate) enum Place {
     /// Memory of a device.
     Device,
+    /// The same, from a memory pool.
+    Pool,
+    /// Memory of another process, opened by its handle.
+    Opened,
     /// Managed memory.
     Managed,
     /// Page-locked memory that the shim has allocated.

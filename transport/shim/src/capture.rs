@@ -1,60 +1,237 @@
 //! Capture of streams into graphs. The client knows which streams are being captured, as programs ask
-//! before many calls.
+//! before many calls, and keeps what the graph will need of its memory and functions.
 
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::ptr::{null, null_mut};
-use std::sync::atomic::Ordering;
+use std::collections::HashSet;
+use std::ptr::{null, null_mut, without_provenance_mut};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use gtrace_cuda::payload::{CAPTURE_INFO, EDGE};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUgraph, CUgraphEdgeData, CUgraphNode, CUresult, CUstream, CUstreamCaptureMode,
-    CUstreamCaptureStatus, cuuint64_t,
+    self as cuda, CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUresult, CUstream,
+    CUstreamCaptureMode, CUstreamCaptureStatus, cuuint64_t,
 };
+use gtrace_cuda::{STREAM_LEGACY, STREAM_PER_THREAD};
+use gtrace_protocol::{DecodeError, Flags};
 
 use crate::context::{put, put_wanted};
-use crate::entry::{check, done};
+use crate::copy::stream as number;
+use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
-use crate::session;
+use crate::graph::Held;
+use crate::session::{self, Session};
 use crate::state::lock;
 use crate::stats::local;
 
-/// Whether no stream of the process is being captured.
-fn none() -> Result<bool, CUresult> {
-    Ok(session::cuda()?.state.captures.load(Ordering::Relaxed) == 0)
+const NONE: CUstreamCaptureStatus = cuda::CU_STREAM_CAPTURE_STATUS_NONE;
+const ACTIVE: CUstreamCaptureStatus = cuda::CU_STREAM_CAPTURE_STATUS_ACTIVE;
+
+/// A capture under way.
+struct Capture {
+    id: u64,
+    graph: u64,
+    /// Streams that are known to take part, the one that it began in first. The stream of a thread is
+    /// known by its own number only.
+    streams: Vec<u64>,
+    held: Held,
+}
+
+/// The captures of the process.
+#[derive(Default)]
+pub(crate) struct Captures {
+    count: AtomicU32,
+    /// One may have become invalid.
+    doubted: AtomicBool,
+    all: Mutex<Vec<Capture>>,
+    /// Streams that have waited for an event since a capture began, and may take part.
+    maybe: Mutex<HashSet<u64>>,
+}
+
+impl Captures {
+    /// Whether any stream of the process is being captured.
+    #[inline]
+    pub(crate) fn any(&self) -> bool {
+        self.count.load(Ordering::Relaxed) != 0
+    }
+
+    /// A call has failed; captures may have become invalid by it.
+    pub(crate) fn failed(&self, code: CUresult) {
+        if (cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+            ..=cuda::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+            .contains(&code)
+        {
+            self.doubted.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the server says of a capture.
+#[derive(Default)]
+struct Info {
+    status: CUstreamCaptureStatus,
+    id: u64,
+    graph: u64,
+    nodes: Vec<u64>,
+    edges: Vec<CUgraphEdgeData>,
+}
+
+fn ask(session: &'static Session, stream: u64) -> Result<Info, CUresult> {
+    let mut info = Info::default();
+    exchange(
+        session,
+        CAPTURE_INFO,
+        Flags::default(),
+        |w| {
+            w.u64(stream);
+            Ok(())
+        },
+        |r| {
+            info.status = r.u32()?;
+            info.id = r.u64()?;
+            info.graph = r.u64()?;
+            let count = r.len(r.left() / (8 + EDGE))?;
+            for _ in 0..count {
+                info.nodes.push(r.u64()?);
+                let edge: [u8; EDGE] = r.array()?;
+                info.edges.push(edge_of(edge));
+            }
+            Ok::<_, DecodeError>(())
+        },
+    )?;
+    if info.status == ACTIVE {
+        learn(session, stream, &info);
+    }
+    Ok(info)
+}
+
+/// An edge from its bytes.
+fn edge_of([from_port, to_port, kind, reserved @ ..]: [u8; EDGE]) -> CUgraphEdgeData {
+    CUgraphEdgeData {
+        from_port,
+        to_port,
+        type_: kind,
+        reserved,
+    }
+}
+
+/// A stream takes part in a capture. The default stream of a thread is another in each.
+fn learn(session: &Session, stream: u64, info: &Info) {
+    let mut all = lock(&session.state.captures.all);
+    if let Some(capture) = all.iter_mut().find(|capture| capture.id == info.id)
+        && stream != STREAM_PER_THREAD
+        && !capture.streams.contains(&stream)
+    {
+        capture.streams.push(stream);
+    }
+}
+
+/// Number and graph of the capture in which a stream is known to take part.
+fn known(session: &Session, stream: u64) -> Option<(u64, u64)> {
+    if session.state.captures.doubted.load(Ordering::Relaxed) {
+        return None;
+    }
+    let all = lock(&session.state.captures.all);
+    let own = all
+        .iter()
+        .find(|capture| capture.streams.contains(&stream))?;
+    Some((own.id, own.graph))
+}
+
+/// Whether a stream is known to take part in a capture.
+pub(crate) fn takes_part(session: &Session, stream: u64) -> bool {
+    session.state.captures.any() && known(session, stream).is_some()
+}
+
+/// Whether a stream is known to take part in none.
+fn is_free(session: &Session, stream: u64) -> bool {
+    let captures = &session.state.captures;
+    if !captures.any() {
+        return true;
+    }
+    // The default streams are for the driver to judge.
+    let special = stream <= STREAM_LEGACY || stream == STREAM_PER_THREAD;
+    let takes_part = lock(&captures.all)
+        .iter()
+        .any(|capture| capture.streams.contains(&stream));
+    !special && !takes_part && !lock(&captures.maybe).contains(&stream)
+}
+
+/// The number of the capture in which a stream takes part.
+///
+/// # Errors
+///
+/// Those of a question that had to be asked.
+pub(crate) fn of(session: &'static Session, stream: CUstream) -> Result<Option<u64>, CUresult> {
+    let stream = number(stream);
+    if is_free(session, stream) {
+        return Ok(None);
+    }
+    if let Some((id, _)) = known(session, stream) {
+        return Ok(Some(id));
+    }
+    match ask(session, stream) {
+        Ok(info) => Ok((info.status == ACTIVE).then_some(info.id)),
+        // Asked about the legacy stream beside a capture: it takes part in none.
+        Err(cuda::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) => Ok(None),
+        Err(code) => Err(code),
+    }
+}
+
+/// The graph of capture `id` will need what `change` adds.
+pub(crate) fn hold(session: &Session, id: u64, change: impl FnOnce(&mut Held)) {
+    let mut all = lock(&session.state.captures.all);
+    if let Some(capture) = all.iter_mut().find(|capture| capture.id == id) {
+        change(&mut capture.held);
+    }
+}
+
+/// What the graph of capture `id` needs so far.
+pub(crate) fn held(session: &Session, id: u64) -> Held {
+    let all = lock(&session.state.captures.all);
+    let capture = all.iter().find(|capture| capture.id == id);
+    capture.map(|it| it.held.clone()).unwrap_or_default()
 }
 
 pub(crate) unsafe fn cuStreamIsCapturing(
     hStream: CUstream,
     captureStatus: *mut CUstreamCaptureStatus,
 ) -> CUresult {
-    done(|| {
-        if none()? {
-            local!("cuStreamIsCapturing");
-            // SAFETY: a pointer of the program.
-            return unsafe { put(captureStatus, cuda::CU_STREAM_CAPTURE_STATUS_NONE) };
+    // SAFETY: a pointer of the program.
+    done(|| unsafe {
+        if captureStatus.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuStreamIsCapturing(hStream, captureStatus) })
+        status(hStream, captureStatus, null_mut(), null_mut())
     })
 }
 
-/// The number of a capture and its graph cannot be told yet.
-unsafe fn info(
-    hStream: CUstream,
+/// Status, number and graph, as far as they are wanted: without asking, if they are known.
+unsafe fn status(
+    stream: CUstream,
     status: *mut CUstreamCaptureStatus,
     id: *mut cuuint64_t,
+    graph: *mut CUgraph,
 ) -> Result<(), CUresult> {
-    let mut found = cuda::CU_STREAM_CAPTURE_STATUS_NONE;
-    // SAFETY: the status is writable.
-    check(unsafe { cuStreamIsCapturing(hStream, &raw mut found) })?;
-    if found != cuda::CU_STREAM_CAPTURE_STATUS_NONE {
-        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
-    }
+    let session = session::cuda()?;
+    let stream = number(stream);
+    let (found, of, its_graph) = if is_free(session, stream) {
+        local!("cuStreamIsCapturing");
+        (NONE, 0, 0)
+    } else if let Some((of, its_graph)) = known(session, stream) {
+        local!("cuStreamIsCapturing");
+        (ACTIVE, of, its_graph)
+    } else {
+        let info = ask(session, stream)?;
+        (info.status, info.id, info.graph)
+    };
     // SAFETY: pointers of the program.
     unsafe {
         put(status, found)?;
-        put_wanted(id, 0);
+        put_wanted(id, of);
+        put_wanted(graph, without_provenance_mut(its_graph as usize));
     }
     Ok(())
 }
@@ -65,7 +242,13 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo(
     id_out: *mut cuuint64_t,
 ) -> CUresult {
     // SAFETY: pointers of the program.
-    done(|| unsafe { info(hStream, captureStatus_out, id_out) })
+    done(|| unsafe { status(hStream, captureStatus_out, id_out, null_mut()) })
+}
+
+thread_local! {
+    /// Nodes and edges that the program was told last: it may read them until it asks again.
+    static TOLD: std::cell::RefCell<(Vec<CUgraphNode>, Vec<CUgraphEdgeData>)> =
+        const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
 }
 
 pub(crate) unsafe fn cuStreamGetCaptureInfo_v2(
@@ -77,13 +260,17 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v2(
     numDependencies_out: *mut usize,
 ) -> CUresult {
     // SAFETY: pointers of the program.
-    done(|| unsafe {
-        info(hStream, captureStatus_out, id_out)?;
-        put_wanted(graph_out, null_mut());
-        put_wanted(dependencies_out, null());
-        put_wanted(numDependencies_out, 0);
-        Ok(())
-    })
+    unsafe {
+        cuStreamGetCaptureInfo_v3(
+            hStream,
+            captureStatus_out,
+            id_out,
+            graph_out,
+            dependencies_out,
+            null_mut(),
+            numDependencies_out,
+        )
+    }
 }
 
 pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
@@ -97,13 +284,49 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
 ) -> CUresult {
     // SAFETY: pointers of the program.
     done(|| unsafe {
-        info(hStream, captureStatus_out, id_out)?;
-        put_wanted(graph_out, null_mut());
-        put_wanted(dependencies_out, null());
-        put_wanted(edgeData_out, null());
-        put_wanted(numDependencies_out, 0);
+        let session = session::cuda()?;
+        let wanted = !dependencies_out.is_null()
+            || !edgeData_out.is_null()
+            || !numDependencies_out.is_null();
+        if !wanted || is_free(session, number(hStream)) {
+            status(hStream, captureStatus_out, id_out, graph_out)?;
+            put_wanted(dependencies_out, null());
+            put_wanted(edgeData_out, null());
+            put_wanted(numDependencies_out, 0);
+            return Ok(());
+        }
+        let info = ask(session, number(hStream))?;
+        put(captureStatus_out, info.status)?;
+        put_wanted(id_out, info.id);
+        put_wanted(graph_out, without_provenance_mut(info.graph as usize));
+        put_wanted(numDependencies_out, info.nodes.len());
+        let nodes = info.nodes.iter();
+        let nodes = nodes.map(|node| without_provenance_mut(*node as usize));
+        TOLD.with_borrow_mut(|told| {
+            *told = (nodes.collect(), info.edges);
+            let some = !told.0.is_empty();
+            put_wanted(
+                dependencies_out,
+                if some { told.0.as_ptr() } else { null() },
+            );
+            put_wanted(edgeData_out, if some { told.1.as_ptr() } else { null() });
+        });
         Ok(())
     })
+}
+
+/// A capture has begun in `stream`.
+fn begun(session: &'static Session, stream: CUstream) -> Result<(), CUresult> {
+    let captures = &session.state.captures;
+    captures.count.fetch_add(1, Ordering::Relaxed);
+    let info = ask(session, number(stream))?;
+    lock(&captures.all).push(Capture {
+        id: info.id,
+        graph: info.graph,
+        streams: vec![number(stream)],
+        held: Held::default(),
+    });
+    Ok(())
 }
 
 pub(crate) unsafe fn cuStreamBeginCapture_v2(
@@ -114,10 +337,32 @@ pub(crate) unsafe fn cuStreamBeginCapture_v2(
         let session = session::cuda()?;
         // SAFETY: a handle.
         check(unsafe { remote::cuStreamBeginCapture_v2(hStream, mode) })?;
-        if lock(&session.state.capturing).insert(hStream.addr() as u64) {
-            session.state.captures.fetch_add(1, Ordering::Relaxed);
-        }
-        Ok(())
+        begun(session, hStream)
+    })
+}
+
+pub(crate) unsafe fn cuStreamBeginCaptureToGraph(
+    hStream: CUstream,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: handles, and arrays of the program.
+        check(unsafe {
+            remote::cuStreamBeginCaptureToGraph(
+                hStream,
+                hGraph,
+                dependencies,
+                dependencyData,
+                numDependencies,
+                mode,
+            )
+        })?;
+        begun(session, hStream)
     })
 }
 
@@ -126,11 +371,87 @@ pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph
         let session = session::cuda()?;
         // SAFETY: a pointer of the program, passed on.
         let ended = check(unsafe { remote::cuStreamEndCapture(hStream, phGraph) });
-        // A capture that has failed is over too.
-        if lock(&session.state.capturing).remove(&(hStream.addr() as u64)) {
-            session.state.captures.fetch_sub(1, Ordering::Relaxed);
+        if ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+            || ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
+        {
+            // It goes on, or is invalid until it is ended where it began.
+            return ended;
+        }
+        let own = over(session, number(hStream));
+        if ended.is_ok() {
+            // SAFETY: the call has succeeded, and so has written there.
+            let graph = unsafe { phGraph.read() }.addr() as u64;
+            if let Some(own) = own {
+                crate::graph::captured(session, graph, own.held);
+            }
+        } else if !phGraph.is_null() {
+            // SAFETY: a pointer of the program.
+            unsafe { phGraph.write(null_mut()) };
         }
         ended
+    })
+}
+
+/// The capture that began in `stream` is over, also if it failed.
+fn over(session: &Session, stream: u64) -> Option<Capture> {
+    let captures = &session.state.captures;
+    let mut all = lock(&captures.all);
+    let at = all
+        .iter()
+        .position(|capture| capture.streams.first() == Some(&stream))?;
+    let own = all.remove(at);
+    captures.count.fetch_sub(1, Ordering::Relaxed);
+    if all.is_empty() {
+        lock(&captures.maybe).clear();
+        captures.doubted.store(false, Ordering::Relaxed);
+    }
+    Some(own)
+}
+
+pub(crate) unsafe fn cuStreamUpdateCaptureDependencies(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    numDependencies: usize,
+    flags: std::ffi::c_uint,
+) -> CUresult {
+    // SAFETY: an array of the program, passed on.
+    unsafe {
+        remote::cuStreamUpdateCaptureDependencies(hStream, dependencies, numDependencies, flags)
+    }
+}
+
+pub(crate) unsafe fn cuStreamUpdateCaptureDependencies_v2(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    flags: std::ffi::c_uint,
+) -> CUresult {
+    // SAFETY: arrays of the program, passed on.
+    unsafe {
+        remote::cuStreamUpdateCaptureDependencies_v2(
+            hStream,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            flags,
+        )
+    }
+}
+
+/// A stream that waits for an event of a capture takes part in it.
+pub(crate) unsafe fn cuStreamWaitEvent(
+    hStream: CUstream,
+    hEvent: CUevent,
+    flags: std::ffi::c_uint,
+) -> CUresult {
+    done(|| {
+        let captures = &session::cuda()?.state.captures;
+        if captures.any() {
+            lock(&captures.maybe).insert(number(hStream));
+        }
+        // SAFETY: handles.
+        check(unsafe { remote::cuStreamWaitEvent(hStream, hEvent, flags) })
     })
 }
 
@@ -138,4 +459,22 @@ pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph
 pub(crate) unsafe fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) -> CUresult {
     // SAFETY: a pointer of the program, passed on.
     unsafe { remote::cuThreadExchangeStreamCaptureMode(mode) }
+}
+
+/// Does what a capture forbids to programs, as it is none of the program's: calls for memory that
+/// copies of the graph need.
+pub(crate) fn relaxed<T>(
+    session: &Session,
+    action: impl FnOnce() -> Result<T, CUresult>,
+) -> Result<T, CUresult> {
+    if !session.state.captures.any() {
+        return action();
+    }
+    let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: a local variable.
+    check(unsafe { remote::cuThreadExchangeStreamCaptureMode(&raw mut mode) })?;
+    let outcome = action();
+    // SAFETY: as above; the mode is the one before.
+    check(unsafe { remote::cuThreadExchangeStreamCaptureMode(&raw mut mode) })?;
+    outcome
 }

@@ -26,7 +26,7 @@ use crate::tables;
 pub(crate) use primary::*;
 
 /// A context that is, or was, current.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Current {
     /// Its handle; 0 for none.
     pub(crate) handle: u64,
@@ -166,6 +166,7 @@ pub(crate) unsafe fn cuCtxCreate_v2(
             device: dev,
             flags,
             primary: false,
+            attached: 0,
         };
         lock(&session.state.contexts).add(handle, known);
         push(Current {
@@ -228,6 +229,38 @@ pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> CUresult {
         // Its faults go with it.
         session.set_broken(0);
         destroyed
+    })
+}
+
+pub(crate) unsafe fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxAttach");
+        let handle = current()?.handle;
+        if flags != 0 || pctx.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        lock(&session.state.contexts).attach(handle);
+        // SAFETY: a pointer of the program.
+        unsafe { put(pctx, pointer(handle)) }
+    })
+}
+
+pub(crate) unsafe fn cuCtxDetach(ctx: CUcontext) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        local!("cuCtxDetach");
+        let handle = number(ctx);
+        live(session, handle)?;
+        if current()?.handle != handle {
+            return Err(cuda::CUDA_ERROR_INVALID_CONTEXT);
+        }
+        let last = lock(&session.state.contexts).detach(handle);
+        match last {
+            // SAFETY: a handle.
+            true => check(unsafe { cuCtxDestroy_v2(ctx) }),
+            false => Ok(()),
+        }
     })
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct Known {
     pub(crate) flags: u32,
     /// The device's primary context.
     pub(crate) primary: bool,
+    /// How often it is attached to beyond its making.
+    pub(crate) attached: u32,
 }
 
 /// The primary context of a device.
@@ -58,6 +60,25 @@ impl Contexts {
     /// The primary context of a device.
     pub(crate) fn primary(&mut self, device: Ordinal) -> &mut Primary {
         self.primaries.entry(device).or_default()
+    }
+
+    /// A context is attached to once more (`cuCtxAttach`).
+    pub(crate) fn attach(&mut self, handle: u64) {
+        if let Some(known) = self.live.get_mut(&handle) {
+            known.attached += 1;
+        }
+    }
+
+    /// A context is attached to once less; true if it was no more than made.
+    pub(crate) fn detach(&mut self, handle: u64) -> bool {
+        match self.live.get_mut(&handle) {
+            Some(Known { attached: 0, .. }) => true,
+            Some(known) => {
+                known.attached -= 1;
+                false
+            }
+            None => false,
+        }
     }
 
     /// Flags of a context's kind that were changed while it lives.

@@ -10,13 +10,14 @@
 use std::ffi::c_void;
 use std::{ptr, slice};
 
-use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
+use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Side, SideKind, Upload};
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
 use crate::allocations::Place;
 use crate::entry::{Call, check, done, leave_with, written};
 use crate::generated::driver::remote;
+use crate::graph::captured_linear;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
@@ -183,6 +184,44 @@ pub(crate) fn download(
     })
 }
 
+/// Copies memory of a graph's copy to its place on the device, in the order of `stream`.
+///
+/// # Errors
+///
+/// Those of the copy.
+pub(crate) fn to_device(
+    session: &'static Session,
+    to: CUdeviceptr,
+    from: Side,
+    len: usize,
+    stream: u64,
+) -> Result<(), CUresult> {
+    const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
+    let from = ptr::with_exposed_provenance((from.place + from.x) as usize);
+    // SAFETY: the program's memory, by its promise to the node.
+    let bytes = unsafe { source(from, len) }?;
+    upload(session, OP, to, bytes, stream)
+}
+
+/// The other way.
+///
+/// # Errors
+///
+/// Those of the copy.
+pub(crate) fn to_host(
+    session: &'static Session,
+    to: Side,
+    from: CUdeviceptr,
+    len: usize,
+    stream: u64,
+) -> Result<(), CUresult> {
+    const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
+    let to = ptr::with_exposed_provenance_mut((to.place + to.x) as usize);
+    // SAFETY: the program's memory, by its promise to the node.
+    let into = unsafe { destination(to, len) }?;
+    download(session, OP, into, from, stream)
+}
+
 /// A copy on the device. Managed memory is the device's to copy, whatever the program calls it: it may
 /// not be here, and it needs no way.
 fn between(
@@ -259,12 +298,19 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
     const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
     done(|| {
         let session = session::cuda()?;
+        let (from, to) = (
+            (SideKind::Client, srcHost.addr() as u64),
+            (SideKind::Device, dstDevice),
+        );
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
                 return between(session, (dstDevice, from), ByteCount, Some(hStream));
             }
             managed::before_write(session, dstDevice, ByteCount as u64)?;
+        }
+        if captured_linear(session, from, to, ByteCount, hStream)? {
+            return Ok(());
         }
         behind_host_functions(session, srcHost, hStream)?;
         // SAFETY: memory of the program.
@@ -308,16 +354,23 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
     done(|| {
+        let session = session::cuda()?;
+        let (from, to) = (
+            (SideKind::Device, srcDevice),
+            (SideKind::Client, dstHost.addr() as u64),
+        );
         if managed::in_use() {
             let to = dstHost.addr() as u64;
             if managed::contains(to) {
-                return between(session::cuda()?, (to, srcDevice), ByteCount, Some(hStream));
+                return between(session, (to, srcDevice), ByteCount, Some(hStream));
             }
-            managed::before_read(session::cuda()?, srcDevice, ByteCount as u64)?;
+            managed::before_read(session, srcDevice, ByteCount as u64)?;
+        }
+        if captured_linear(session, from, to, ByteCount, hStream)? {
+            return Ok(());
         }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
-        let session = session::cuda()?;
         download(session, OP, into, srcDevice, stream(hStream))?;
         if ByteCount > 0 {
             with_lane(session, |lane| {
@@ -330,7 +383,7 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
 }
 
 /// Waits for the default stream, as the copies without `Async` do.
-fn synchronise() -> Result<(), CUresult> {
+pub(crate) fn synchronise() -> Result<(), CUresult> {
     // SAFETY: the handle that null is.
     check(unsafe { remote::cuStreamSynchronize(ptr::null_mut()) })
 }
@@ -367,6 +420,12 @@ unsafe fn unified(
             (true, false, None) => cuMemcpyDtoH_v2(to, src, len),
             (true, false, Some(stream)) => cuMemcpyDtoHAsync_v2(to, src, len, stream),
             (true, true, stream) => done(|| {
+                let sides = ((SideKind::Client, src), (SideKind::Client, dst));
+                if let Some(stream) = stream
+                    && captured_linear(session, sides.0, sides.1, len, stream)?
+                {
+                    return Ok(());
+                }
                 // What the stream still writes there comes first.
                 if let Some(stream) = stream {
                     check(remote::cuStreamSynchronize(stream))?;

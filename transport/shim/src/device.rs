@@ -139,8 +139,8 @@ pub(crate) fn attribute(device: &DeviceSnapshot, attribute: c_uint) -> Option<i3
         .map(|(_, value)| *value)
 }
 
-/// What a device seen over the network cannot do, whatever the device itself can: pageable memory is another machine's, and managed memory goes
-/// to and fro where the program waits for the device.
+/// What a device seen over the network cannot do, whatever the device itself can: pageable memory is
+/// another machine's, and managed memory goes to and fro where the program waits for the device.
 fn denied(attribute: c_uint) -> bool {
     let shared = [
         cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
@@ -160,7 +160,6 @@ fn denied(attribute: c_uint) -> bool {
             | cuda::CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
-            | cuda::CU_DEVICE_ATTRIBUTE_IPC_EVENT_SUPPORTED
     )
 }
 

@@ -4,7 +4,7 @@
 
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
@@ -46,26 +46,41 @@ impl Mark {
     }
 }
 
-/// Events that were recorded, by their handle.
+/// Events that were recorded.
 #[derive(Default)]
-pub(crate) struct Events(Mutex<HashMap<u64, Mark>>);
+pub(crate) struct Events {
+    /// By their handle.
+    marks: Mutex<HashMap<u64, Mark>>,
+    /// Those that graphs or other processes record too, so that the frame of the last record does not tell.
+    elsewhere: Mutex<HashSet<u64>>,
+}
 
 impl Events {
     fn get(&self, event: u64) -> Option<Mark> {
-        lock(&self.0).get(&event).cloned()
+        lock(&self.marks).get(&event).cloned()
     }
 
     fn set(&self, event: u64, mark: Mark) {
-        lock(&self.0).insert(event, mark);
+        lock(&self.marks).insert(event, mark);
+    }
+
+    /// A graph or another process records this event too from now on: only the server knows of it.
+    pub(crate) fn recorded_elsewhere(&self, event: u64) {
+        lock(&self.elsewhere).insert(event);
+        self.remove(event);
     }
 
     fn remove(&self, event: u64) {
-        lock(&self.0).remove(&event);
+        lock(&self.marks).remove(&event);
+    }
+
+    fn is_recorded_elsewhere(&self, event: u64) -> bool {
+        lock(&self.elsewhere).contains(&event)
     }
 
     /// The answer to a question was that the record at `mark` is complete.
     fn complete(&self, event: u64, mark: &Mark) {
-        if let Some(now) = lock(&self.0).get_mut(&event)
+        if let Some(now) = lock(&self.marks).get_mut(&event)
             && now.is(mark)
         {
             now.complete = true;
@@ -74,12 +89,29 @@ impl Events {
 
     /// A context is gone, and its events with it: the server knows which.
     pub(crate) fn forget(&self) {
-        lock(&self.0).clear();
+        lock(&self.marks).clear();
     }
 }
 
 fn number(event: CUevent) -> u64 {
     event.addr() as u64
+}
+
+/// Other processes record this event too.
+pub(crate) fn share(session: &Session, event: CUevent) {
+    session.state.events.recorded_elsewhere(number(event));
+}
+
+pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uint) -> CUresult {
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuEventCreate(phEvent, Flags) })?;
+        if Flags & cuda::CU_EVENT_INTERPROCESS != 0 {
+            // SAFETY: the call that succeeded has written there.
+            share(session::cuda()?, unsafe { phEvent.read() });
+        }
+        Ok(())
+    })
 }
 
 /// An event is recorded by `send`, which leaves one frame.
@@ -91,7 +123,8 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
         let known = code == cuda::CUDA_SUCCESS
             && !session.settings.strict
             && !session::thread_is_ending()
-            && session.state.captures.load(Ordering::Relaxed) == 0;
+            && !session.state.captures.any()
+            && !session.state.events.is_recorded_elsewhere(number(event));
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -113,10 +146,17 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
     hStream: CUstream,
     flags: std::ffi::c_uint,
 ) -> CUresult {
-    // SAFETY: handles.
-    record(hEvent, || unsafe {
-        remote::cuEventRecordWithFlags(hEvent, hStream, flags)
-    })
+    let code = record(hEvent, || {
+        // SAFETY: handles.
+        unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
+    });
+    if flags == cuda::CU_EVENT_RECORD_EXTERNAL
+        && let Some(session) = session::current()
+        && session.state.captures.any()
+    {
+        session.state.events.recorded_elsewhere(number(hEvent));
+    }
+    code
 }
 
 /// Whether the event is known to have happened, and there is nothing else to tell the program.
@@ -127,7 +167,7 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
 fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Result<bool, CUresult> {
     // A question about an event while a stream is captured may end the capture, which is for the
     // driver to say.
-    let capturing = session.state.captures.load(Ordering::Relaxed) > 0;
+    let capturing = session.state.captures.any();
     if capturing || !mark.is_some_and(Mark::is_complete) {
         return Ok(false);
     }
@@ -171,7 +211,9 @@ pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
 
 pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
     done(|| {
-        session::cuda()?.state.events.remove(number(hEvent));
+        let events = &session::cuda()?.state.events;
+        events.remove(number(hEvent));
+        lock(&events.elsewhere).remove(&number(hEvent));
         // SAFETY: a handle.
         check(unsafe { remote::cuEventDestroy_v2(hEvent) })
     })

@@ -115,7 +115,7 @@ impl Flusher {
     }
 }
 
-/// Does `action` with all signals blocked, so that a thread started by it never runs a handler of
+/// Does `action` with all signals blocked that come from elsewhere, so that a thread started by it never runs a handler of
 /// the program.
 pub(crate) fn without_signals<T>(action: impl FnOnce() -> T) -> T {
     // SAFETY: both sets are local and initialised by sigfillset(3) and by the first call.
@@ -123,6 +123,10 @@ pub(crate) fn without_signals<T>(action: impl FnOnce() -> T) -> T {
         let mut all: libc::sigset_t = std::mem::zeroed();
         let mut before: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
+        // What a thread does itself cannot wait: one that is blocked would be the end of the process.
+        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
+            libc::sigdelset(&raw mut all, own);
+        }
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
         let result = action();
         libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());

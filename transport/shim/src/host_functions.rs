@@ -18,7 +18,7 @@ use crate::copy::{self, push};
 use crate::entry::{Call, check, done, written};
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{clock, flusher, log, managed, status};
+use crate::{capture, clock, flusher, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -32,6 +32,9 @@ struct Pending {
     function: Function,
     stream: usize,
     user: usize,
+    /// Of a node of a graph: it runs at each launch. Such are kept for ever, as a launch may be under
+    /// way when its graph is destroyed.
+    stays: bool,
 }
 
 /// Host functions under way.
@@ -49,6 +52,35 @@ impl HostFunctions {
     #[inline]
     pub(crate) fn are_outstanding(&self) -> bool {
         self.outstanding.load(Ordering::Acquire) != 0
+    }
+
+    /// A graph is launched that calls so many.
+    ///
+    /// # Errors
+    ///
+    /// OPERATING_SYSTEM without a thread for them.
+    pub(crate) fn expect(&self, session: &'static Session, count: usize) -> Result<(), CUresult> {
+        if count > 0 {
+            self.start(session)?;
+            self.outstanding.fetch_add(count, Ordering::AcqRel);
+        }
+        Ok(())
+    }
+
+    /// So many that were asked for do not come.
+    pub(crate) fn expect_no_more(&self, count: usize) {
+        let less = |own: usize| Some(own.saturating_sub(count));
+        let _ = self
+            .outstanding
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+    }
+
+    fn find(&self, ticket: u64) -> Option<Pending> {
+        let mut pending = lock(&self.pending);
+        match pending.get(&ticket) {
+            Some(own) if own.stays => Some(*own),
+            _ => pending.remove(&ticket),
+        }
     }
 
     /// Starts the thread that runs them, once.
@@ -75,13 +107,21 @@ impl HostFunctions {
 /// Runs functions until the connection is lost.
 fn run(session: &'static Session) {
     while let Ok(reached) = next(session) {
-        let pending = lock(&session.state.host_functions.pending).remove(&reached.ticket);
+        let pending = session.state.host_functions.find(reached.ticket);
         // What the stream has done by now is there for the function, and what the function does for the
         // stream.
         managed::after_wait(0, false);
         if let Some(pending) = pending {
             let user = std::ptr::with_exposed_provenance_mut(pending.user);
             let stream = std::ptr::without_provenance_mut(pending.stream);
+            let plan = match pending.stays {
+                true => lock(&session.state.graphs.plans)
+                    .get(&reached.ticket)
+                    .cloned(),
+                false => None,
+            };
+            // An error is one of the context, which the program is told.
+            let _ = plan.as_ref().map(|plan| plan.begin(session));
             // SAFETY: the program gave function and argument to be called so. A panic of Rust code
             // cannot come out of an `extern "C"` function.
             unsafe {
@@ -90,8 +130,8 @@ fn run(session: &'static Session) {
                     Function::Callback(function) => function(stream, reached.status, user),
                 }
             }
-            let functions = &session.state.host_functions;
-            functions.outstanding.fetch_sub(1, Ordering::AcqRel);
+            let _ = plan.as_ref().map(|plan| plan.end(session));
+            session.state.host_functions.expect_no_more(1);
         }
         if managed::in_use() && managed::before_any(session) == Err(status::LOST) {
             return;
@@ -100,7 +140,7 @@ fn run(session: &'static Session) {
             let told = written(
                 lane,
                 |w| {
-                    w.u64(reached.ticket);
+                    w.u64(reached.call);
                     Ok(())
                 },
                 |lane, small| push(lane, HOST_DONE, Flags::default(), small, &[]),
@@ -130,18 +170,63 @@ fn next(session: &'static Session) -> Result<HostReached, CUresult> {
     })
 }
 
+/// Keeps a function of a node for all its launches; its number.
+///
+/// # Errors
+///
+/// OPERATING_SYSTEM without a thread for it.
+pub(crate) fn keep(
+    function: unsafe extern "C" fn(*mut c_void),
+    user: *mut c_void,
+) -> Result<u64, CUresult> {
+    let session = session::cuda()?;
+    session.state.host_functions.start(session)?;
+    Ok(session.state.host_functions.put(Pending {
+        function: Function::Host(function),
+        stream: 0,
+        user: user.expose_provenance(),
+        stays: true,
+    }))
+}
+
+/// A function that was kept, and its argument.
+pub(crate) fn kept(
+    session: &Session,
+    ticket: u64,
+) -> Option<(unsafe extern "C" fn(*mut c_void), *mut c_void)> {
+    let pending = *lock(&session.state.host_functions.pending).get(&ticket)?;
+    match pending.function {
+        Function::Host(function) => Some((
+            function,
+            std::ptr::with_exposed_provenance_mut(pending.user),
+        )),
+        Function::Callback(_) => None,
+    }
+}
+
+impl HostFunctions {
+    /// Keeps a function; its number.
+    fn put(&self, pending: Pending) -> u64 {
+        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.pending).insert(ticket, pending);
+        ticket
+    }
+}
+
 fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Result<(), CUresult> {
     let session = session::cuda()?;
     let functions = &session.state.host_functions;
     functions.start(session)?;
-    let ticket = functions.tickets.fetch_add(1, Ordering::Relaxed) + 1;
-    let pending = Pending {
+    let capture = capture::of(session, stream)?;
+    let ticket = functions.put(Pending {
         function,
         stream: stream.addr(),
         user: user.expose_provenance(),
-    };
-    lock(&functions.pending).insert(ticket, pending);
-    functions.outstanding.fetch_add(1, Ordering::AcqRel);
+        stays: capture.is_some(),
+    });
+    if capture.is_none() {
+        functions.outstanding.fetch_add(1, Ordering::AcqRel);
+    }
     let call = HostFunction {
         stream: copy::stream(stream),
         ticket,
@@ -157,8 +242,10 @@ fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Res
             |lane, small| push(lane, op, Flags::default(), small, &[]),
         )
     });
-    if sent.is_err() && lock(&functions.pending).remove(&ticket).is_some() {
-        functions.outstanding.fetch_sub(1, Ordering::AcqRel);
+    if let Some(id) = capture {
+        capture::hold(session, id, |held| held.functions.push(ticket));
+    } else if sent.is_err() && lock(&functions.pending).remove(&ticket).is_some() {
+        functions.expect_no_more(1);
     }
     sent
 }

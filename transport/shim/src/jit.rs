@@ -73,7 +73,11 @@ pub(crate) unsafe fn options(
             cuda::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES => {
                 (wanted.error.size, wanted.error.size_at) = (number as u32, at);
             }
-            cuda::CU_JIT_WALL_TIME => wanted.wall_at = at,
+            cuda::CU_JIT_WALL_TIME => {
+                wanted.wall_at = at;
+                // The server's driver is to measure it.
+                options.plain.push((cuda::CU_JIT_WALL_TIME, 0));
+            }
             cuda::CU_JIT_GLOBAL_SYMBOL_NAMES
             | cuda::CU_JIT_GLOBAL_SYMBOL_ADDRESSES
             | cuda::CU_JIT_GLOBAL_SYMBOL_COUNT

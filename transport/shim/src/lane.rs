@@ -443,6 +443,7 @@ impl Lane {
         match header.status {
             cuda::CUDA_SUCCESS => self.take_sticky(),
             code => {
+                self.session.state.captures.failed(code);
                 if self.sticky == code {
                     self.sticky = 0;
                 }
@@ -456,6 +457,7 @@ impl Lane {
         if code == 0 {
             return;
         }
+        self.session.state.captures.failed(code);
         if gtrace_cuda::status::is_lasting(code) {
             self.session.set_broken(code);
         } else {

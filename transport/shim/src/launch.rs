@@ -31,16 +31,20 @@ const BUFFER_SIZE: usize = 2;
 
 /// Where the program has the arguments.
 #[derive(Clone, Copy)]
-struct Arguments {
+pub(crate) struct Arguments {
     /// A pointer to each.
-    each: *const *mut c_void,
+    pub(crate) each: *const *mut c_void,
     /// Or marks and a buffer.
-    extra: *const *mut c_void,
+    pub(crate) extra: *const *mut c_void,
 }
 
 /// What the client knows of a launch's limits.
 #[inline]
-fn check_limits(session: &Session, record: &Record, launch: &Launch<'_>) -> Result<(), CUresult> {
+pub(crate) fn check_limits(
+    session: &Session,
+    record: &Record,
+    launch: &Launch<'_>,
+) -> Result<(), CUresult> {
     let limits = launch_limits(session, context::current()?.device)?;
     let within = |values: [u32; 3], most: [u32; 3]| {
         let mut values = values.into_iter().zip(most);
@@ -93,7 +97,7 @@ fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
 /// # Safety
 ///
 /// The program's promise to `cuLaunchKernel`.
-unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize, CUresult> {
+pub(crate) unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize, CUresult> {
     if !arguments.each.is_null() {
         return match record.parameters {
             Some(_) => Ok(record.parameter_bytes),
@@ -157,7 +161,11 @@ unsafe fn extra<'a>(extra: *const *mut c_void) -> Result<Option<&'a [u8]>, CUres
 /// # Safety
 ///
 /// As for [`len`], which has counted.
-unsafe fn gather(w: &mut Writer, record: &Record, arguments: Arguments) -> Result<(), CUresult> {
+pub(crate) unsafe fn gather(
+    w: &mut Writer,
+    record: &Record,
+    arguments: Arguments,
+) -> Result<(), CUresult> {
     if arguments.each.is_null() {
         // SAFETY: the caller's promise.
         if let Some(bytes) = unsafe { extra(arguments.extra) }? {
@@ -228,6 +236,9 @@ unsafe fn launch(
     }
     if session.settings.launch_blocking {
         let stream = std::ptr::without_provenance_mut(launch.stream as usize);
+        if crate::capture::of(session, stream)?.is_some() {
+            return Ok(());
+        }
         // SAFETY: a handle.
         check(unsafe { remote::cuStreamSynchronize(stream) })?;
     }

@@ -13,6 +13,7 @@
 mod api;
 mod pager;
 mod pages;
+mod protected;
 mod serve;
 mod transfer;
 mod userfault;
@@ -26,6 +27,7 @@ use gtrace_protocol::{OpId, op_id};
 
 use self::pager::{Pager, pager};
 use self::pages::{Attach, PAGE, Region, Run};
+use crate::capture;
 use crate::session::Session;
 use crate::state::lock;
 
@@ -179,9 +181,7 @@ fn drop_pages(pager: &dyn Pager, region: &mut Region, runs: &[Run]) {
 /// What became of an earlier call; [`crate::status::LOST`].
 pub(crate) fn before_launch(session: &'static Session, stream: u64) -> Result<(), CUresult> {
     // What is captured runs with its graph.
-    if session.state.captures.load(Ordering::Relaxed) > 0
-        && lock(&session.state.capturing).contains(&stream)
-    {
+    if capture::takes_part(session, stream) {
         return Ok(());
     }
     GIVEN.fetch_add(1, Ordering::AcqRel);

@@ -6,8 +6,8 @@
 use std::ffi::{c_char, c_uint, c_ulonglong, c_void};
 
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdeviceptr, CUlibrary, CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult,
-    CUstream,
+    self as cuda, CUdevice, CUdeviceptr, CUlibrary, CUmemAllocationType, CUmemLocation,
+    CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult, CUstream,
 };
 
 use gtrace_protocol::op_id;
@@ -20,11 +20,11 @@ use crate::managed;
 use crate::reserve::reserve;
 use crate::session::{self, Session};
 use crate::settled;
-use crate::state::{read, write};
+use crate::state::{lock, read, write};
 use crate::stats::local;
 
 /// Notes memory that was allocated in the current context.
-fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
+pub(crate) fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
     let current = context::top();
     reserve(base, size);
     write(&session.state.allocations).add(Allocation {
@@ -71,6 +71,11 @@ unsafe fn allocated(
     })
 }
 
+/// Notes memory that a node of a graph allocates.
+pub(crate) fn of_graph(session: &Session, base: u64, size: u64) {
+    note(session, base, size, Place::Device, 0);
+}
+
 pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
     if bytesize == 0 {
         return cuda::CUDA_ERROR_INVALID_VALUE;
@@ -112,7 +117,7 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
             local!("cuMemFree_v2");
             return Ok(());
         }
-        let reserved = |found: Allocation| found.place == Place::Reserved;
+        let reserved = |found: Allocation| matches!(found.place, Place::Reserved | Place::Opened);
         if read(&session.state.allocations)
             .at(dptr)
             .is_some_and(reserved)
@@ -135,6 +140,15 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
     })
 }
 
+/// The pool that the program has set for the current device, or 0.
+fn current_pool() -> u64 {
+    let set = session::cuda().map(|session| {
+        let pools = lock(&session.state.pools);
+        pools.get(&context::top().device).copied()
+    });
+    set.ok().flatten().unwrap_or(0)
+}
+
 pub(crate) unsafe fn cuMemAllocAsync(
     dptr: *mut CUdeviceptr,
     bytesize: usize,
@@ -143,7 +157,7 @@ pub(crate) unsafe fn cuMemAllocAsync(
     // SAFETY: a pointer of the program, passed on.
     unsafe {
         let code = remote::cuMemAllocAsync(dptr, bytesize, hStream);
-        allocated(code, dptr, bytesize, Place::Device, 0)
+        allocated(code, dptr, bytesize, Place::Pool, current_pool())
     }
 }
 
@@ -156,7 +170,7 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync(
     // SAFETY: a pointer of the program, passed on.
     unsafe {
         let code = remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream);
-        allocated(code, dptr, bytesize, Place::Device, pool.addr() as u64)
+        allocated(code, dptr, bytesize, Place::Pool, pool.addr() as u64)
     }
 }
 
@@ -166,8 +180,11 @@ pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUr
         if dptr == 0 {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        write(&session.state.allocations).remove(dptr);
-        managed::forget(dptr);
+        // A capture frees nothing yet.
+        if crate::capture::of(session, hStream)?.is_none() {
+            write(&session.state.allocations).remove(dptr);
+            managed::forget(dptr);
+        }
         // SAFETY: no pointer of the client.
         check(unsafe { remote::cuMemFreeAsync(dptr, hStream) })
     })
@@ -300,6 +317,44 @@ pub(crate) unsafe fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> CUresult
         check(unsafe { remote::cuMemAddressFree(ptr, size) })?;
         write(&session.state.allocations).remove(ptr);
         Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
+    done(|| {
+        // SAFETY: a handle.
+        check(unsafe { remote::cuDeviceSetMemPool(dev, pool) })?;
+        let session = session::cuda()?;
+        lock(&session.state.pools).insert(dev, pool.addr() as u64);
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuMemSetMemPool(location, type_, pool) })?;
+        // SAFETY: the call that succeeded has read it, and a device's number is a plain one.
+        let (kind, id) = unsafe { ((*location).type_, (*location).__bindgen_anon_1.id) };
+        if kind == cuda::CU_MEM_LOCATION_TYPE_DEVICE {
+            let session = session::cuda()?;
+            lock(&session.state.pools).insert(id, pool.addr() as u64);
+        }
+        Ok(())
+    })
+}
+
+/// A device whose pool this was goes back to its default.
+pub(crate) unsafe fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        lock(&session.state.pools).retain(|_, set| *set != pool.addr() as u64);
+        // SAFETY: a handle.
+        check(unsafe { remote::cuMemPoolDestroy(pool) })
     })
 }
 

@@ -23,7 +23,7 @@ use crate::lane::Lane;
 use crate::session::{self, with_lane};
 use crate::state::lock;
 use crate::stats::local;
-use crate::{clock, image};
+use crate::{clock, image, managed};
 
 /// Images of so many bytes go with the request: asking first would cost more than they.
 const INLINE: usize = 32 << 10;
@@ -127,6 +127,12 @@ fn ask(
 fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Result<(), CUresult> {
     let chunk = chunk(lane);
     let mut offset = 0;
+    // Whoever waits for a page of managed memory must not have half a frame in the lane.
+    let own = match managed::contains(image.as_ptr().addr() as u64) {
+        true => image.to_vec(),
+        false => Vec::new(),
+    };
+    let image = if own.is_empty() { image } else { &own };
     for bytes in image.chunks(chunk) {
         let piece = ImagePiece {
             hash: load.hash,
@@ -312,11 +318,34 @@ pub(crate) unsafe fn cuLibraryLoadFromFile(
 }
 
 /// The server's driver decides when it loads what; the program sees it in no result.
+pub(crate) unsafe fn cuLibraryGetUnifiedFunction(
+    fptr: *mut *mut c_void,
+    library: CUlibrary,
+    symbol: *const c_char,
+) -> CUresult {
+    done(|| {
+        session::cuda()?;
+        local!("cuLibraryGetUnifiedFunction");
+        if !Kind::Library.matches(library.addr() as u64) {
+            return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+        }
+        match fptr.is_null() || symbol.is_null() {
+            true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+            false => Err(cuda::CUDA_ERROR_NOT_FOUND),
+        }
+    })
+}
+
 pub(crate) unsafe fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) -> CUresult {
     done(|| {
         session::cuda()?;
         local!("cuModuleGetLoadingMode");
+        // The driver's default, unless the program's environment asks for the other.
+        let asked = match std::env::var_os("CUDA_MODULE_LOADING") {
+            Some(asked) if asked == "EAGER" => cuda::CU_MODULE_EAGER_LOADING,
+            _ => cuda::CU_MODULE_LAZY_LOADING,
+        };
         // SAFETY: a pointer of the program.
-        unsafe { put(mode, cuda::CU_MODULE_LAZY_LOADING) }
+        unsafe { put(mode, asked) }
     })
 }

@@ -8,15 +8,17 @@ use std::{ptr, slice};
 
 use gtrace_cuda::payload::{Extent, Payload as _, Pitched, SYNCHRONOUS, Side, SideKind};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUmemorytype, CUresult,
-    CUstream,
+    self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUdeviceptr,
+    CUmemorytype, CUresult, CUstream,
 };
 use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::copy::{chunk, is_host, pull, push, stream};
 use crate::entry::{Call, check, done, written};
+use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
+use crate::state::lock;
 use crate::{clock, managed};
 
 /// The program's side of a copy.
@@ -80,8 +82,6 @@ impl Host {
 /// A side of `CUDA_MEMCPY2D` or `CUDA_MEMCPY3D`.
 fn side(session: &Session, kind: CUmemorytype, given: Given) -> Result<Side, CUresult> {
     let (kind, place) = match kind {
-        // The device's to copy: it may not be here, and it needs no way.
-        cuda::CU_MEMORYTYPE_HOST if managed::contains(given.host) => (SideKind::Device, given.host),
         cuda::CU_MEMORYTYPE_HOST => (SideKind::Client, given.host),
         cuda::CU_MEMORYTYPE_DEVICE => (SideKind::Device, given.device),
         cuda::CU_MEMORYTYPE_ARRAY => (SideKind::Array, given.array),
@@ -152,7 +152,12 @@ fn flat(session: &Session, copy: &CUDA_MEMCPY2D) -> Result<Pitched, CUresult> {
     })
 }
 
-fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
+/// A copy of the program in three dimensions, as it travels.
+///
+/// # Errors
+///
+/// INVALID_VALUE for a kind of memory that there is not.
+pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
     let from = Given {
         host: copy.srcHost.addr() as u64,
         device: copy.srcDevice,
@@ -194,21 +199,46 @@ fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
     })
 }
 
-fn copy(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+/// Whether memory of the program can be a side of a copy.
+///
+/// # Errors
+///
+/// INVALID_VALUE.
+pub(crate) fn check_client(side: &Side, extent: &Extent) -> Result<(), CUresult> {
+    Host::new(side, extent).map(drop)
+}
+
+/// Makes a copy now, or in the order of its stream.
+///
+/// # Errors
+///
+/// Those of the copy.
+pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
     let bytes = copy.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
     if bytes == 0 {
         return Ok(());
     }
     let client = |side: &Side| side.kind == SideKind::Client;
+    let mut copy = *copy;
     if managed::in_use() {
+        let to_host = client(&copy.to);
+        for side in [&mut copy.from, &mut copy.to] {
+            // The device's to copy: it may not be here, and it needs no way.
+            if client(side) && managed::contains(side.place) {
+                side.kind = SideKind::Device;
+            }
+        }
         managed::before_any(session)?;
+        if to_host && !client(&copy.to) && copy.stream == SYNCHRONOUS {
+            between(session, op, &copy)?;
+            // The host may look at once.
+            return crate::copy::synchronise();
+        }
     }
+    let copy = &copy;
     match (client(&copy.from), client(&copy.to)) {
-        (false, false) => with_lane(session, |lane| {
-            check(lane.take_sticky())?;
-            frame(lane, op, Flags::default(), copy, &[])
-        }),
+        (false, false) => between(session, op, copy),
         (true, false) => {
             let host = Host::new(&copy.from, &copy.extent)?;
             with_lane(session, |lane| {
@@ -237,6 +267,14 @@ fn copy(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUres
             Ok(())
         }
     }
+}
+
+/// A copy that the server makes alone.
+fn between(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+    with_lane(session, |lane| {
+        check(lane.take_sticky())?;
+        frame(lane, op, Flags::default(), copy, &[])
+    })
 }
 
 fn sizes(extent: &Extent) -> Result<[usize; 3], CUresult> {
@@ -349,6 +387,21 @@ fn download(
     })
 }
 
+/// Makes a copy, or captures it.
+fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+    let client = |side: &Side| side.kind == SideKind::Client;
+    let may_be_captured = session.state.captures.any()
+        && copy.stream != SYNCHRONOUS
+        && (client(&copy.from) || client(&copy.to));
+    if may_be_captured {
+        let stream = ptr::without_provenance_mut(copy.stream as usize);
+        if captured_copy(session, op, copy, stream)? {
+            return Ok(());
+        }
+    }
+    issue(session, op, copy)
+}
+
 /// A side of a copy of one row.
 #[derive(Clone, Copy)]
 enum Line {
@@ -398,7 +451,7 @@ fn row(to: Line, from: Line, bytes: usize, stream: Option<CUstream>) -> CUresult
             chunk: 0,
             stream: stream.map_or(SYNCHRONOUS, crate::copy::stream),
         };
-        copy(session::cuda()?, op, &whole)
+        put(session::cuda()?, op, &whole)
     })
 }
 
@@ -483,7 +536,7 @@ unsafe fn copy_2d(op: OpId, given: *const CUDA_MEMCPY2D, stream: u64) -> CUresul
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         let whole = flat(session, given)?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 
@@ -493,7 +546,7 @@ unsafe fn copy_3d(op: OpId, given: *const CUDA_MEMCPY3D, stream: u64) -> CUresul
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         let whole = deep(session, given)?;
-        copy(session, op, &Pitched { stream, ..whole })
+        put(session, op, &Pitched { stream, ..whole })
     })
 }
 
@@ -526,6 +579,45 @@ pub(crate) unsafe fn cuMemcpy3DAsync_v2(
 ) -> CUresult {
     // SAFETY: the program's pointer.
     unsafe { copy_3d(op_id("cuMemcpy3DAsync_v2"), pCopy, stream(hStream)) }
+}
+
+/// A copy between contexts. Addresses say by themselves whose memory they are of, so it travels as one
+/// within a context.
+unsafe fn peer(op: OpId, given: *const CUDA_MEMCPY3D_PEER, stream: u64) -> CUresult {
+    const {
+        assert!(size_of::<CUDA_MEMCPY3D_PEER>() == size_of::<CUDA_MEMCPY3D>());
+    }
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: null or a structure of the program.
+        let peers = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let sides = [
+            (peers.srcMemoryType, peers.srcContext),
+            (peers.dstMemoryType, peers.dstContext),
+        ];
+        for (kind, context) in sides {
+            let known = lock(&session.state.contexts).get(context.addr() as u64);
+            if kind != cuda::CU_MEMORYTYPE_HOST && known.is_none() {
+                return Err(cuda::CUDA_ERROR_INVALID_CONTEXT);
+            }
+        }
+        // SAFETY: the same structure, but for the contexts, which are reserved there.
+        let whole = deep(session, unsafe { &*given.cast::<CUDA_MEMCPY3D>() })?;
+        put(session, op, &Pitched { stream, ..whole })
+    })
+}
+
+pub(crate) unsafe fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { peer(op_id("cuMemcpy3D_v2"), pCopy, SYNCHRONOUS) }
+}
+
+pub(crate) unsafe fn cuMemcpy3DPeerAsync(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    // SAFETY: the program's pointer.
+    unsafe { peer(op_id("cuMemcpy3DAsync_v2"), pCopy, stream(hStream)) }
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use gtrace_cuda::types::driver::{
 };
 
 use crate::allocations::{Allocation, Place};
-use crate::entry::done;
+use crate::entry::{check, done};
+use crate::generated::driver::remote;
 use crate::session;
 use crate::state::read;
 use crate::stats::local;
@@ -75,8 +76,9 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID => long(found.id),
         cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED => int((found.place == Place::Managed).into()),
         cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => int(found.device.cast_unsigned()),
-        // Memory of the session's process on the server cannot be shared with processes here.
-        cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => int(0),
+        cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
+            int((found.place == Place::Device).into());
+        }
         cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => long(found.base),
         cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE => long(found.size),
         cuda::CU_POINTER_ATTRIBUTE_MAPPED => flag(found.place != Place::Reserved),
@@ -84,6 +86,14 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => flag(false),
         cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
             int(cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE)
+        }
+        cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE
+            if found.place == Place::Pool && found.pool == 0 =>
+        {
+            let mut pool = null_mut();
+            // SAFETY: the pointer is writable.
+            check(unsafe { remote::cuDeviceGetDefaultMemPool(&raw mut pool, found.device) })?;
+            pointer(pool.cast());
         }
         cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
             pointer(without_provenance_mut(found.pool as usize));

@@ -1,16 +1,17 @@
 //! What the client keeps of the driver's objects.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::AtomicU32;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
 
 use crate::allocations::Allocations;
+use crate::capture::Captures;
 use crate::contexts::Contexts;
 use crate::device::LaunchLimits;
 use crate::events::Events;
 use crate::functions::{Functions, Record};
+use crate::graph::Graphs;
 use crate::host_functions::HostFunctions;
 use crate::linker::Linker;
 use crate::slots::Slots;
@@ -28,15 +29,15 @@ pub(crate) struct State {
     pub(crate) function_slots: Slots<Record>,
     /// Kernels by the counter of their handle.
     pub(crate) kernel_slots: Slots<Record>,
-    /// Streams that are being captured.
-    pub(crate) capturing: Mutex<HashSet<u64>>,
-    /// How many that are.
-    pub(crate) captures: AtomicU32,
+    pub(crate) captures: Captures,
+    pub(crate) graphs: Graphs,
     /// Events that were recorded.
     pub(crate) events: Events,
     pub(crate) host_functions: HostFunctions,
     /// Texture and surface objects.
     pub(crate) objects: Mutex<Objects>,
+    /// The pool from which `cuMemAllocAsync` allocates, by device, where the program has set one.
+    pub(crate) pools: Mutex<BTreeMap<i32, u64>>,
     /// Linkers by their handle.
     pub(crate) linkers: Mutex<HashMap<u64, Linker>>,
 }

@@ -9,7 +9,7 @@ use gtrace_tables::{Device, Driver, Tables};
 
 use crate::entry::check;
 use crate::session;
-use crate::{context, device};
+use crate::{context, device, module};
 
 /// This library.
 struct Shim;
@@ -26,6 +26,14 @@ impl Driver for Shim {
         // SAFETY: a place for the context.
         check(unsafe { context::cuDevicePrimaryCtxRetain(&raw mut context, device) })?;
         Ok(context.cast())
+    }
+
+    #[allow(unsafe_code)]
+    fn load(image: *const c_void) -> Result<*mut c_void, CUresult> {
+        let mut module = null_mut();
+        // SAFETY: a place for the module, and what the program has registered.
+        check(unsafe { module::cuModuleLoadData(&raw mut module, image) })?;
+        Ok(module.cast())
     }
 
     fn current() -> *mut c_void {

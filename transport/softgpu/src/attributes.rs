@@ -147,6 +147,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         113 => 1,
         115 => 1, // memory pools
         120 => cluster::offered().into(),
+        125 => 1, // events between processes
         126 => 1,
         131 | 134 => return Ok(-1), // no NUMA node
         0 => return Err(INVALID_VALUE),

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use crate::abi::{Answer, copy_bytes};
 use crate::event::Event;
+use crate::exported;
+use crate::graph::exec::Run;
 use crate::health::Health;
 use crate::launch::Launch;
 use crate::memory;
@@ -43,6 +45,7 @@ impl Copy {
 
     /// Carries it out in the calling thread.
     pub(crate) fn run(&self) {
+        let _writing = exported::writing();
         for row in 0..self.height as u64 {
             let to = self.to + row * self.to_pitch as u64;
             let from = self.from + row * self.from_pitch as u64;
@@ -71,6 +74,7 @@ pub(crate) struct Fill {
 impl Fill {
     /// Carries it out in the calling thread.
     pub(crate) fn run(&self) {
+        let _writing = exported::writing();
         for row in 0..self.height {
             let to = self.to + (row * self.pitch) as u64;
             // SAFETY: the rectangle was looked up in the allocation map when the fill was issued,
@@ -129,6 +133,7 @@ fn load(address: u64, wide: bool) -> u64 {
 }
 
 fn store(address: u64, value: u64, wide: bool) {
+    let _writing = exported::writing();
     // SAFETY: an aligned word of an allocation, looked up when the command was issued.
     unsafe {
         if wide {
@@ -146,6 +151,8 @@ pub(crate) struct UserData(pub(crate) *mut c_void);
 // SAFETY: the pointer is handed to the program's function and not used otherwise; that it may be
 // used on another thread is the contract of cuLaunchHostFunc and cuStreamAddCallback.
 unsafe impl Send for UserData {}
+// SAFETY: as above; nothing is read through it here.
+unsafe impl Sync for UserData {}
 
 /// See the module.
 pub(crate) enum Command {
@@ -171,6 +178,8 @@ pub(crate) enum Command {
     Await(Arc<Progress>, u64),
     /// `cuMemFreeAsync`.
     Free(u64),
+    /// `cuGraphLaunch`.
+    Graph(Box<Run>),
     /// Waits until a word of memory has a value.
     WaitValue(WaitValue),
     /// Writes a word of memory.
@@ -188,11 +197,14 @@ impl Command {
             Self::Record(event, number) => event.complete(number),
             Self::Await(progress, number) => progress.wait(number),
             Self::Free(base) => {
-                if let Some(state) = shared() {
-                    // Freed by another way meanwhile: there is nobody left to tell.
+                // Freed by another way meanwhile: there is nobody left to tell.
+                if memory::find(base).is_some_and(|found| found.kind == memory::Kind::Graph) {
+                    let _ = crate::graph::memory::free(base);
+                } else if let Some(state) = shared() {
                     let _ = memory::free(&state.devices, base, |found| found.kind.is_allocated());
                 }
             }
+            Self::Graph(run) => return run.run(health),
             Self::Callback(function, stream, data) => {
                 let status = health.check().err().map_or(0, |error| error.code());
                 // SAFETY: the program gave the function for this purpose, with its data.

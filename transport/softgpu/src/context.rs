@@ -28,6 +28,8 @@ pub(crate) struct Context {
     pub(crate) primary: bool,
     pub(crate) flags: AtomicU32,
     pub(crate) cache_config: AtomicU32,
+    /// How often it is attached to beyond its making (`cuCtxAttach`).
+    pub(crate) attached: AtomicU32,
     pub(crate) health: Arc<Health>,
     alive: AtomicBool,
     /// The legacy default stream.
@@ -79,6 +81,7 @@ impl Context {
             primary: primary.is_some(),
             flags: AtomicU32::new(flags),
             cache_config: AtomicU32::new(0),
+            attached: AtomicU32::new(0),
             health,
             alive: AtomicBool::new(true),
             legacy,
@@ -139,6 +142,7 @@ impl Context {
 
     /// Waits for all work and tells its error.
     pub(crate) fn synchronise(&self) -> Answer {
+        crate::graph::capture::refuse_context(self)?;
         self.drain();
         self.health.check()
     }

@@ -27,6 +27,8 @@ pub(crate) struct Device {
     /// Bytes.
     pub(crate) memory: u64,
     pub(crate) faults: Faults,
+    /// Address and length of the range that its memory lies in.
+    range: (u64, u64),
     arena: Mutex<Arena>,
     lost: AtomicBool,
     /// Uncorrected ECC errors that launches failed of.
@@ -55,6 +57,7 @@ impl Device {
             uuid,
             memory: config.memory,
             faults: Faults::new(index, config.fault.as_deref()),
+            range: (base, length),
             arena: Mutex::new(Arena::new(base, length, config.memory)),
             lost: AtomicBool::new(false),
             ecc_uncorrected: AtomicU64::new(0),
@@ -87,6 +90,11 @@ impl Device {
     /// Takes `size` bytes of memory.
     pub(crate) fn take(&self, size: u64) -> Option<u64> {
         self.arena().take(size)
+    }
+
+    /// Address and length of the range that its memory lies in.
+    pub(crate) fn range(&self) -> (u64, u64) {
+        self.range
     }
 
     /// Counts memory that lies elsewhere; false if there is not as much left.

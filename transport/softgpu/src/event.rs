@@ -1,16 +1,24 @@
 //! Events: a record is a command of a stream; who waits, waits for the number of that record.
 
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::abi::Answer;
-use crate::error::{INVALID_HANDLE, NOT_READY};
-use crate::progress::Progress;
+use crate::device::PAGE;
+use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
+use crate::graph::capture::{Mark, refuse_captured};
+use crate::ipc::{self, Exported, What};
+use crate::progress::{Progress, Words};
 use crate::registry::Registry;
+use crate::types::IpcHandle;
 
 /// `CU_EVENT_DISABLE_TIMING`.
 const DISABLE_TIMING: u32 = 2;
+
+/// Flags of an event of another process: between processes, no timing.
+const OPENED: u32 = 6;
 
 /// All live events.
 pub(crate) static EVENTS: Registry<Event> = Registry::new();
@@ -19,10 +27,28 @@ pub(crate) static EVENTS: Registry<Event> = Registry::new();
 pub(crate) struct Event {
     pub(crate) context: u64,
     pub(crate) flags: u32,
-    issued: AtomicU64,
+    issued: Issued,
     pub(crate) done: Arc<Progress>,
     /// Number and time (nanoseconds of this process) of the latest completed record.
     last: Mutex<(u64, u64)>,
+    /// The latest record, if it is part of a stream capture.
+    pub(crate) captured: Mutex<Option<Mark>>,
+}
+
+/// Number of the latest record.
+enum Issued {
+    Own(AtomicU64),
+    /// Of the page that other processes have too, and the file that it is of.
+    Shared(Words, File),
+}
+
+impl Issued {
+    fn word(&self) -> &AtomicU64 {
+        match self {
+            Self::Own(word) => word,
+            Self::Shared(words, _) => words.first(),
+        }
+    }
 }
 
 /// Nanoseconds since the first call.
@@ -38,10 +64,48 @@ impl Event {
         Self {
             context,
             flags,
-            issued: AtomicU64::new(0),
+            issued: Issued::Own(AtomicU64::new(0)),
             done: Arc::new(Progress::default()),
             last: Mutex::new((0, 0)),
+            captured: Mutex::default(),
         }
+    }
+
+    /// One that other processes can open.
+    pub(crate) fn shared(context: u64, flags: u32) -> Answer<Self> {
+        Self::of_file(context, flags, ipc::file(PAGE)?)
+    }
+
+    fn of_file(context: u64, flags: u32, file: File) -> Answer<Self> {
+        let words = Words::map(&file)?;
+        Ok(Self {
+            done: Arc::new(Progress::shared(words)),
+            issued: Issued::Shared(words, file),
+            ..Self::new(context, flags)
+        })
+    }
+
+    /// A handle for other processes.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_INVALID_HANDLE` if it was not made for that.
+    pub(crate) fn export(&self) -> Answer<IpcHandle> {
+        match &self.issued {
+            Issued::Own(_) => Err(INVALID_HANDLE),
+            Issued::Shared(_, file) => Ok(Exported::new(file, 0, 0, PAGE)?.to_handle(What::Event)),
+        }
+    }
+
+    /// The event of another process.
+    ///
+    /// # Errors
+    /// As [`Exported::open`].
+    pub(crate) fn open(context: u64, handle: &IpcHandle) -> Answer<Self> {
+        let exported = Exported::from_handle(handle, What::Event)?;
+        if (exported.offset, exported.size) != (0, PAGE) {
+            return Err(INVALID_VALUE);
+        }
+        Self::of_file(context, OPENED, exported.open()?)
     }
 
     /// The live event of a handle.
@@ -49,14 +113,19 @@ impl Event {
         EVENTS.get(handle).ok_or(INVALID_HANDLE)
     }
 
+    /// The latest record is no part of a capture.
+    pub(crate) fn uncapture(&self) {
+        *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
     /// Number of a new record, to be completed by [`complete`](Self::complete).
     pub(crate) fn issue(&self) -> u64 {
-        self.issued.fetch_add(1, Ordering::SeqCst) + 1
+        self.issued.word().fetch_add(1, Ordering::SeqCst) + 1
     }
 
     /// Number of the latest record; 0: none.
     pub(crate) fn issued(&self) -> u64 {
-        self.issued.load(Ordering::SeqCst)
+        self.issued.word().load(Ordering::SeqCst)
     }
 
     /// The stream has reached record `number`.
@@ -79,6 +148,7 @@ impl Event {
         if self.flags & DISABLE_TIMING != 0 || self.issued() == 0 {
             return Err(INVALID_HANDLE);
         }
+        refuse_captured(self)?;
         if !self.is_complete() {
             return Err(NOT_READY);
         }

@@ -1,20 +1,29 @@
-//! Options of loading and linking: of the many only the logs have an effect.
+//! Options of loading and linking: of the many only the logs and the time that it took have an effect.
 #![allow(unsafe_code)]
 
 use std::ffi::c_char;
+use std::time::Instant;
 
 use crate::abi::{In, Out};
 
+const WALL_TIME: u32 = 2;
 const INFO_LOG: u32 = 3;
 const INFO_LOG_SIZE: u32 = 4;
 const ERROR_LOG: u32 = 5;
 const ERROR_LOG_SIZE: u32 = 6;
+const LOG_VERBOSE: u32 = 12;
 
 /// Buffers of the program for messages, and where it wants to know how full they are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Logs {
     info: Log,
     error: Log,
+    /// Address of the option's value, which becomes a float of milliseconds; 0 for none.
+    wall: u64,
+    /// When the work began.
+    began: Option<Instant>,
+    /// The information log is to say what each kernel takes.
+    verbose: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,13 +37,18 @@ struct Log {
 impl Logs {
     /// Reads the options. An option's value is the pointer itself, or stands in its place.
     pub(crate) fn read(count: u32, options: In<u32>, values: Out<u64>) -> Self {
-        let mut logs = Self::default();
+        let mut logs = Self {
+            began: Some(Instant::now()),
+            ..Self::default()
+        };
         for index in 0..count as usize {
             let (Ok(option), Ok(value)) = (options.at(index), values.at(index)) else {
                 break;
             };
             let place = values.address() + index as u64 * 8;
             match option {
+                WALL_TIME => logs.wall = place,
+                LOG_VERBOSE => logs.verbose = value as u32 != 0,
                 INFO_LOG => logs.info.buffer = value,
                 INFO_LOG_SIZE => {
                     (logs.info.size, logs.info.filled) = (value as u32 as usize, place)
@@ -49,10 +63,21 @@ impl Logs {
         logs
     }
 
+    /// Whether the program asks for what each kernel takes.
+    pub(crate) fn is_verbose(&self) -> bool {
+        self.verbose
+    }
+
     /// Gives the messages.
     pub(crate) fn write(&self, info: &str, error: &str) {
         self.info.write(info);
         self.error.write(error);
+        if let (Some(began), true) = (self.began, self.wall != 0) {
+            let milliseconds = began.elapsed().as_secs_f32() * 1e3;
+            // SAFETY: an element of the array of values, which goes both ways for this option.
+            let wall = unsafe { Out::<f32>::new(self.wall as *mut f32) };
+            wall.offer(milliseconds);
+        }
     }
 }
 

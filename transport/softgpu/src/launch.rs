@@ -11,13 +11,15 @@ use crate::error::{
     UNKNOWN,
 };
 use crate::faults::LaunchFate;
+use crate::graph::capture;
+use crate::graph::work::Work;
 use crate::health::Health;
 use crate::module::Function;
 use crate::occupancy;
 use crate::program::Entry;
 use crate::state::{State, state};
 use crate::stream::{Stream, resolve};
-use crate::types::PointerArray;
+use crate::types::{LaunchAttribute, PointerArray};
 
 /// Ends the list `extra` of a launch; then the keys of buffer and size.
 const EXTRA_END: u64 = 0;
@@ -81,14 +83,70 @@ impl Shape {
     }
 }
 
-/// A launch that was accepted.
-pub(crate) struct Launch {
-    pub(crate) state: &'static State,
+/// Addresses of the parameters of a kernel, which live as long as these.
+#[derive(Clone)]
+struct Pointers(Arc<[u64]>);
+
+/// A kernel with all that it runs with.
+#[derive(Clone)]
+pub(crate) struct Kernel {
+    /// The handle by which the program called it.
+    pub(crate) handle: u64,
     pub(crate) context: Arc<Context>,
     pub(crate) function: Arc<Function>,
     pub(crate) shape: Shape,
-    pub(crate) params: Vec<u8>,
+    pub(crate) params: Arc<[u8]>,
+    /// Where each lies, as `kernelParams` of a launch.
+    pointers: Pointers,
     pub(crate) cooperative: bool,
+    /// What `cuLaunchKernelEx` was given, or `cuGraphKernelNodeSetAttribute`.
+    pub(crate) attributes: Vec<LaunchAttribute>,
+}
+
+impl Kernel {
+    /// Checks what a launch asks for.
+    ///
+    /// # Errors
+    /// As `cuLaunchKernel` and its kin.
+    pub(crate) fn new(context: &Arc<Context>, request: &Request) -> Answer<Self> {
+        let function = Function::of(context, request.function)?;
+        if function.context != context.handle {
+            return Err(INVALID_HANDLE);
+        }
+        let shape = request.shape;
+        shape.check(&function)?;
+        if request.cooperative {
+            let fit = occupancy::blocks_on_device(&function, shape.threads(), shape.shared);
+            if shape.blocks() > fit {
+                return Err(COOPERATIVE_LAUNCH_TOO_LARGE);
+            }
+        }
+        let params: Arc<[u8]> = gather(function.entry(), request.values, request.extra)?.into();
+        let base = params.as_ptr() as u64;
+        let each = function.entry().params.iter();
+        let pointers = each.map(|param| base + param.offset as u64).collect();
+        Ok(Self {
+            handle: request.function,
+            context: Arc::clone(context),
+            params,
+            pointers: Pointers(pointers),
+            function,
+            shape,
+            cooperative: request.cooperative,
+            attributes: request.attributes.clone(),
+        })
+    }
+
+    /// Where each parameter lies, as `kernelParams` of a launch.
+    pub(crate) fn pointers(&self) -> *const u64 {
+        self.pointers.0.as_ptr()
+    }
+}
+
+/// A launch that was accepted.
+pub(crate) struct Launch {
+    pub(crate) state: &'static State,
+    pub(crate) kernel: Arc<Kernel>,
     pub(crate) fate: LaunchFate,
 }
 
@@ -146,52 +204,38 @@ pub(crate) struct Request {
     pub(crate) values: PointerArray,
     pub(crate) extra: PointerArray,
     pub(crate) cooperative: bool,
+    pub(crate) attributes: Vec<LaunchAttribute>,
 }
 
 /// Checks a launch and queues it.
 pub(crate) fn launch(request: &Request) -> Answer {
     let state = state()?;
     let (context, stream) = resolve(request.stream)?;
-    let function = Function::of(&context, request.function)?;
-    if function.context != context.handle {
-        return Err(INVALID_HANDLE);
+    let kernel = Kernel::new(&context, request)?;
+    if let Some(capture) = capture::of(&stream) {
+        return capture::record(&stream, &capture, Work::Kernel(Arc::new(kernel)));
     }
-    let shape = request.shape;
-    shape.check(&function)?;
     context.printed.flush();
-    if request.cooperative {
-        let fit = occupancy::blocks_on_device(&function, shape.threads(), shape.shared);
-        if shape.blocks() > fit {
-            return Err(COOPERATIVE_LAUNCH_TOO_LARGE);
-        }
-    }
-    let params = gather(function.entry(), request.values, request.extra)?;
+    capture::refuse_implicit(&stream)?;
     let device = context.device;
     let fate = device.faults.on_launch();
-    let cooperative = request.cooperative;
     // What is not executed needs no turn in the stream either, and a measurement of the way here
     // measures only that.
     let is_plain = !fate.lost && fate.fails.is_none() && fate.delay.is_zero();
     if state.config.skip_launches && is_plain && !device.is_lost() {
         return Ok(());
     }
-    submit(
-        &stream,
-        Launch {
-            state,
-            context,
-            function,
-            shape,
-            params,
-            cooperative,
-            fate,
-        },
-    )
+    let launch = Launch {
+        state,
+        kernel: Arc::new(kernel),
+        fate,
+    };
+    submit(&stream, launch)
 }
 
 fn submit(stream: &Stream, launch: Launch) -> Answer {
-    let (state, context) = (launch.state, Arc::clone(&launch.context));
-    stream.submit(&context, Command::Launch(Box::new(launch)));
+    let (state, context) = (launch.state, Arc::clone(&launch.kernel.context));
+    stream.submit(&context, Command::Launch(Box::new(launch)))?;
     if state.config.launch_blocking {
         stream.quiesce(&context);
         context.health.check()?;
@@ -202,7 +246,7 @@ fn submit(stream: &Stream, launch: Launch) -> Answer {
 impl Launch {
     /// Runs the kernel in the calling thread (and its helpers).
     pub(crate) fn run(&self, health: &Health) -> Answer {
-        let device = self.context.device;
+        let device = self.kernel.context.device;
         if self.fate.lost {
             self.state.lose(device);
         }
@@ -210,7 +254,9 @@ impl Launch {
             return Err(UNKNOWN);
         }
         device.busy().begin();
+        let writing = crate::exported::writing();
         let outcome = self.execute(health);
+        drop(writing);
         device.busy().end();
         if let Err((error, address)) = outcome {
             // A kernel that was ended because the device is lost is no fault of its own.
@@ -232,6 +278,6 @@ impl Launch {
         if self.state.config.skip_launches {
             return Ok(());
         }
-        self.function.program.run(self, health)
+        self.kernel.function.program.run(self, health)
     }
 }

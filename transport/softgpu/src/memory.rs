@@ -23,23 +23,30 @@ pub(crate) enum Kind {
     Pool(u64),
     /// `cuMemAllocManaged`.
     Managed,
+    /// `cuIpcOpenMemHandle`: memory of another process.
+    Opened,
     /// `cuMemMap`, as far as `cuMemSetAccess` lets kernels use it.
     Mapped { writable: bool },
     /// `cuMemHostAlloc`, with its flags.
     Host(u32),
     /// `cuMemHostRegister`, with its flags.
     Registered(u32),
+    /// Memory that a node of a graph allocates.
+    Graph,
 }
 
 impl Kind {
     /// Whether the memory is counted as the device's.
     pub(crate) fn on_device(self) -> bool {
-        self.is_allocated() || matches!(self, Self::Array | Self::Mapped { .. })
+        self.is_allocated() || matches!(self, Self::Array | Self::Mapped { .. } | Self::Opened)
     }
 
     /// Whether `cuMemFree` frees it.
     pub(crate) fn is_allocated(self) -> bool {
-        matches!(self, Self::Device | Self::Pool(_) | Self::Managed)
+        matches!(
+            self,
+            Self::Device | Self::Pool(_) | Self::Managed | Self::Graph
+        )
     }
 }
 
@@ -55,6 +62,8 @@ pub(crate) struct Allocation {
     pub(crate) context: u64,
     /// Unique in the process (`CU_POINTER_ATTRIBUTE_BUFFER_ID`).
     pub(crate) id: u64,
+    /// Other processes may have it open.
+    pub(crate) exported: bool,
 }
 
 static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
@@ -63,6 +72,15 @@ static IDS: AtomicU64 = AtomicU64::new(1);
 /// Notes memory that was mapped otherwise.
 pub(crate) fn note(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
     insert(base, size, kind, device, context);
+}
+
+/// Notes that other processes may open the allocation at `base`; false if that is known.
+pub(crate) fn set_exported(base: u64) -> bool {
+    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    match map.get_mut(&base) {
+        Some(found) => !std::mem::replace(&mut found.exported, true),
+        None => false,
+    }
 }
 
 /// Forgets memory that [`note`] has noted, if it has.
@@ -81,6 +99,7 @@ fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
         device,
         context,
         id,
+        exported: false,
     };
     MAP.write()
         .unwrap_or_else(PoisonError::into_inner)
@@ -109,6 +128,15 @@ pub(crate) fn find_range(address: u64, length: u64) -> Option<Allocation> {
         last = next;
     }
     Some(first)
+}
+
+/// Bytes of a device that nodes of graphs have.
+pub(crate) fn of_graphs(device: usize) -> u64 {
+    let map = MAP.read().unwrap_or_else(PoisonError::into_inner);
+    let theirs = map
+        .values()
+        .filter(|found| found.kind == Kind::Graph && found.device == device);
+    theirs.map(|found| found.size).sum()
 }
 
 /// Takes memory of `device`.
@@ -148,7 +176,7 @@ pub(crate) fn free_context(devices: &[Device], context: u64) {
     let gone: Vec<Allocation> = {
         let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
         map.extract_if(.., |_, found| {
-            found.context == context && !matches!(found.kind, Kind::Mapped { .. })
+            found.context == context && !matches!(found.kind, Kind::Mapped { .. } | Kind::Opened)
         })
         .map(|(_, found)| found)
         .collect()
@@ -160,8 +188,11 @@ pub(crate) fn free_context(devices: &[Device], context: u64) {
 
 #[allow(unsafe_code)]
 fn release(devices: &[Device], found: &Allocation) {
+    if found.exported {
+        crate::exported::freed(found);
+    }
     match found.kind {
-        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed => {
+        Kind::Device | Kind::Array | Kind::Pool(_) | Kind::Managed | Kind::Graph => {
             if let Some(device) = devices.get(found.device) {
                 match found.kind {
                     Kind::Managed => {
@@ -178,7 +209,7 @@ fn release(devices: &[Device], found: &Allocation) {
         // SAFETY: the mapping of `allocate_host`, out of the map and so found by nobody; that the
         // program uses it no more is the contract of cuMemFreeHost.
         Kind::Host(_) => unsafe { pages::unmap_host(found.base, found.size) },
-        Kind::Registered(_) | Kind::Mapped { .. } => {}
+        Kind::Registered(_) | Kind::Mapped { .. } | Kind::Opened => {}
     }
 }
 
@@ -220,6 +251,7 @@ pub(crate) fn register(
             device,
             context,
             id,
+            exported: false,
         },
     );
     Ok(true)

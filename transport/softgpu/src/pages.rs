@@ -1,6 +1,7 @@
 //! Memory of the process by mmap: the address range of a device, and page-locked host memory.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -97,15 +98,15 @@ pub(crate) fn keep(length: u64, alignment: u64, wanted: u64) -> Result<u64, MapE
     Ok(aligned)
 }
 
-/// Memory without an address.
-pub(crate) fn create(length: u64) -> Result<OwnedFd, MapError> {
+/// Memory without an address; the name is for those who look at /proc.
+pub(crate) fn create(name: &CStr, length: u64) -> Result<OwnedFd, MapError> {
     let failed = || MapError {
         length,
         source: std::io::Error::last_os_error(),
     };
     // SAFETY: a name, and a descriptor that is nobody else's.
     unsafe {
-        let fd = libc::memfd_create(c"softgpu".as_ptr(), libc::MFD_CLOEXEC);
+        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC);
         if fd < 0 {
             return Err(failed());
         }

@@ -1,6 +1,7 @@
 //! Memory pools: a count of what was allocated from them. Memory comes straight from the device
 //! and goes straight back, so that nothing is reserved beyond what is used.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,6 +12,8 @@ use crate::memory::{self, Kind};
 use crate::registry::{Registry, mint};
 
 const KIND: u8 = 10;
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`.
+const READ_WRITE: u32 = 3;
 
 pub(crate) static POOLS: Registry<Pool> = Registry::new();
 
@@ -25,6 +28,8 @@ pub(crate) struct Pool {
     pub(crate) settings: [AtomicU64; 4],
     used: AtomicU64,
     high: AtomicU64,
+    /// What other devices may do (`CUmemAccess_flags`), by their index.
+    access: Mutex<BTreeMap<usize, u32>>,
 }
 
 impl Pool {
@@ -38,9 +43,25 @@ impl Pool {
             settings: [1, 1, 1, 0].map(AtomicU64::new),
             used: AtomicU64::new(0),
             high: AtomicU64::new(0),
+            access: Mutex::default(),
         });
         POOLS.insert(pool.handle, Arc::clone(&pool));
         pool
+    }
+
+    /// What a device may do with the pool's memory: its own everything, another what it was given.
+    pub(crate) fn access(&self, device: usize) -> u32 {
+        if device == self.device {
+            return READ_WRITE;
+        }
+        let access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        access.get(&device).copied().unwrap_or(0)
+    }
+
+    /// Says what another device may do.
+    pub(crate) fn set_access(&self, device: usize, flags: u32) {
+        let mut access = self.access.lock().unwrap_or_else(PoisonError::into_inner);
+        access.insert(device, flags);
     }
 
     /// The live pool of a handle.

@@ -61,6 +61,16 @@ enum Source {
     Code(Vec<Variable>),
 }
 
+impl Entry {
+    /// A line about what the kernel takes.
+    fn described(&self) -> String {
+        format!(
+            "{}: {} registers, {} bytes of parameters, {} of shared, {} of local, {} of constant memory\n",
+            self.text, self.registers, self.param_size, self.shared, self.local, self.constant
+        )
+    }
+}
+
 impl Linked {
     /// Parses and links. What is wrong goes to the error log.
     ///
@@ -97,7 +107,11 @@ impl Linked {
             check_target(module, logs)?;
         }
         let linked = Self::link(&modules).map_err(|error| complain(&error, logs))?;
-        logs.write("", "");
+        let described = match logs.is_verbose() {
+            true => linked.entries.iter().map(Entry::described).collect(),
+            false => String::new(),
+        };
+        logs.write(&described, "");
         Ok(linked)
     }
 
@@ -253,23 +267,24 @@ impl Program {
         let Some(loaded) = &self.loaded else {
             return Err((LAUNCH_FAILED, None));
         };
-        let entry = &self.entries[launch.function.entry];
-        let shape = launch.shape;
+        let kernel = &launch.kernel;
+        let entry = &self.entries[kernel.function.entry];
+        let shape = kernel.shape;
         let printer = Printer {
-            fifo: &launch.context.printed,
-            limit: launch.context.limit(PRINTF_LIMIT).unwrap_or(0),
+            fifo: &kernel.context.printed,
+            limit: kernel.context.limit(PRINTF_LIMIT).unwrap_or(0),
         };
         let how = ptx::Launch {
             grid: shape.grid,
             block: shape.block,
             shared_bytes: shape.shared,
-            params: &launch.params,
+            params: &kernel.params,
             workers: launch.state.config.threads,
-            stack: launch
+            stack: kernel
                 .context
                 .limit(STACK_LIMIT)
                 .map_or(0, |bytes| bytes as u32),
-            cooperative: launch.cooperative,
+            cooperative: kernel.cooperative,
             sink: Some(&printer),
         };
         match ptx::launch(loaded, &entry.text, &how, &Mapped, &health.cancel) {

@@ -1,6 +1,8 @@
 //! A counter that only rises, and threads that wait until it reaches a number: the completion of
 //! the commands of a stream, of the records of an event.
 
+use crate::abi::Answer;
+use crate::device::PAGE;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -47,24 +49,67 @@ pub(crate) fn spin(mut ready: impl FnMut() -> bool) -> bool {
     }
 }
 
+/// Between two looks at a number that another process raises.
+const LOOK_EVERY: Duration = Duration::from_micros(50);
+
+/// Two numbers in a page that other processes have too. It stays as long as this process.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(&'static [AtomicU64; 2]);
+
+impl Words {
+    /// Of the first page of a file.
+    #[allow(unsafe_code)]
+    pub(crate) fn map(file: &std::fs::File) -> Answer<Self> {
+        let base = crate::ipc::map(file, 0, PAGE)?;
+        // SAFETY: a page that is never unmapped, and that all processes use by atomics alone.
+        Ok(Self(unsafe { &*(base as *const [AtomicU64; 2]) }))
+    }
+
+    /// Records that were asked for.
+    pub(crate) fn first(&self) -> &'static AtomicU64 {
+        &self.0[0]
+    }
+
+    fn second(&self) -> &'static AtomicU64 {
+        &self.0[1]
+    }
+}
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Progress {
-    reached: AtomicU64,
+    own: AtomicU64,
+    /// In its place, if other processes have it too.
+    shared: Option<Words>,
     sleepers: AtomicU32,
     lock: Mutex<()>,
     changed: Condvar,
 }
 
 impl Progress {
+    /// One that other processes raise and wait for too.
+    pub(crate) fn shared(words: Words) -> Self {
+        Self {
+            shared: Some(words),
+            ..Self::default()
+        }
+    }
+
+    fn word(&self) -> &AtomicU64 {
+        match &self.shared {
+            None => &self.own,
+            Some(words) => words.second(),
+        }
+    }
+
     /// The number reached so far.
     pub(crate) fn reached(&self) -> u64 {
-        self.reached.load(Ordering::SeqCst)
+        self.word().load(Ordering::SeqCst)
     }
 
     /// Raises the counter to `number` (never lowers it) and wakes who waits.
     pub(crate) fn advance(&self, number: u64) {
-        self.reached.fetch_max(number, Ordering::SeqCst);
+        self.word().fetch_max(number, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             let _held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
             self.changed.notify_all();
@@ -75,6 +120,12 @@ impl Progress {
     pub(crate) fn wait(&self, number: u64) {
         if spin(|| self.reached() >= number) {
             return;
+        }
+        while self.shared.is_some() {
+            if self.reached() >= number {
+                return;
+            }
+            std::thread::sleep(LOOK_EVERY);
         }
         let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_add(1, Ordering::SeqCst);

@@ -1,13 +1,14 @@
 //! Streams: the two default ones of a context, and created ones.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::abi::Answer;
 use crate::command::Command;
 use crate::context::{Context, current};
 use crate::error::{INVALID_CONTEXT, INVALID_HANDLE};
+use crate::graph::capture::{self, Member};
 use crate::lane::Lane;
 use crate::registry::{Registry, mint};
 
@@ -35,7 +36,9 @@ pub(crate) struct Stream {
     pub(crate) flags: u32,
     pub(crate) priority: i32,
     pub(crate) lane: Arc<Lane>,
-    is_legacy: bool,
+    pub(crate) is_legacy: bool,
+    /// What it captures.
+    pub(crate) member: Mutex<Option<Member>>,
 }
 
 fn next_id() -> u64 {
@@ -53,6 +56,7 @@ impl Stream {
             priority: 0,
             lane,
             is_legacy: true,
+            member: Mutex::default(),
         }
     }
 
@@ -66,6 +70,7 @@ impl Stream {
             priority,
             lane,
             is_legacy: false,
+            member: Mutex::default(),
         })
     }
 
@@ -89,7 +94,12 @@ impl Stream {
     }
 
     /// Queues a command.
-    pub(crate) fn submit(&self, context: &Context, command: Command) {
+    ///
+    /// # Errors
+    /// Those of a stream capture that the command would break.
+    pub(crate) fn submit(&self, context: &Context, command: Command) -> Answer {
+        capture::refuse(self)?;
+        capture::refuse_implicit(self)?;
         // What another thread submits between these two lines is not before this command.
         let before = self.others(context).into_iter().map(|lane| {
             let number = lane.submitted();
@@ -97,6 +107,7 @@ impl Stream {
         });
         let before = before.collect();
         self.lane.submit(before, command);
+        Ok(())
     }
 
     /// Waits for all that a command issued now would wait for.

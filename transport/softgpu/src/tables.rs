@@ -6,6 +6,8 @@ use std::sync::OnceLock;
 
 use gtrace_tables::{Device, Driver, Tables};
 
+use crate::abi::Out;
+use crate::api::module::cuModuleLoadData;
 use crate::device::PCI_DOMAIN;
 use crate::error::CuError;
 use crate::state::state;
@@ -27,6 +29,17 @@ impl Driver for Softgpu {
         match retained {
             Ok(handle) => Ok(without_provenance_mut(handle as usize)),
             Err(error) => Err(error.code()),
+        }
+    }
+
+    #[allow(unsafe_code)]
+    fn load(image: *const c_void) -> Result<*mut c_void, u32> {
+        let mut module = 0;
+        // SAFETY: a place for the module, and what the program has registered.
+        let status = unsafe { cuModuleLoadData(Out::new(&raw mut module), image) };
+        match status {
+            0 => Ok(without_provenance_mut(module as usize)),
+            status => Err(status),
         }
     }
 

@@ -59,6 +59,14 @@ pub struct MemAccess {
     pub flags: c_uint,
 }
 
+/// `CUipcMemHandle` and `CUipcEventHandle`: 64 bytes of the driver's.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IpcHandle {
+    /// As the driver likes.
+    pub words: [u64; 8],
+}
+
 /// `CUmemAllocationProp`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -292,3 +300,145 @@ pub type BlockSizeToShared = Option<unsafe extern "C" fn(c_int) -> usize>;
 pub type PointerArray = In<u64>;
 /// A pointer whose type another argument tells.
 pub type Untyped = Out<c_void>;
+
+/// `CUgraphEdgeData`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct EdgeData {
+    pub from_port: u8,
+    pub to_port: u8,
+    pub kind: u8,
+    pub reserved: [u8; 5],
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS`, as cuGraphAddKernelNode took it before CUDA 12.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct KernelNodeParamsV1 {
+    pub function: Handle,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub shared_bytes: c_uint,
+    pub values: PointerArray,
+    pub extra: PointerArray,
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v2`, and `_v3`, which has the same members.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct KernelNodeParams {
+    pub first: KernelNodeParamsV1,
+    pub kernel: Handle,
+    pub context: Handle,
+}
+
+/// `CUDA_MEMCPY_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct MemcpyNodeParams {
+    pub flags: c_int,
+    pub reserved: c_int,
+    pub context: Handle,
+    pub copy: Memcpy3D,
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct MemsetNodeParams {
+    pub to: DevicePtr,
+    pub pitch: usize,
+    pub value: c_uint,
+    pub element_size: c_uint,
+    pub width: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMSET_NODE_PARAMS_v2`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct MemsetNodeParamsV2 {
+    pub first: MemsetNodeParams,
+    pub context: Handle,
+}
+
+/// `CUDA_HOST_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct HostNodeParams {
+    pub function: HostFn,
+    pub data: *mut c_void,
+}
+
+/// `CUDA_MEM_ALLOC_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct MemAllocNodeParams {
+    pub pool: MemPoolProps,
+    pub accesses: *const MemAccess,
+    pub access_count: usize,
+    pub size: usize,
+    pub address: DevicePtr,
+}
+
+/// `CUDA_CHILD_GRAPH_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct ChildNodeParams {
+    /// The graph.
+    pub graph: Handle,
+    /// 0: the node has a clone; 1: the node takes the graph.
+    pub ownership: c_int,
+}
+
+/// `CUDA_CONDITIONAL_NODE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct ConditionalNodeParams {
+    pub handle: u64,
+    pub kind: c_uint,
+    pub size: c_uint,
+    pub graphs: *const Handle,
+    pub context: Handle,
+}
+
+/// `CUgraphNodeParams`: a kind and the parameters of that kind.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct NodeParams {
+    pub kind: c_uint,
+    pub reserved: [c_int; 3],
+    pub body: [u64; 29],
+    pub more: u64,
+}
+
+/// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct InstantiateParams {
+    pub flags: u64,
+    pub upload_stream: Handle,
+    pub error_node: Handle,
+    pub result: c_uint,
+}
+
+/// `CUgraphExecUpdateResultInfo`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct UpdateInfo {
+    pub result: c_uint,
+    pub error_node: Handle,
+    pub error_from: Handle,
+}

@@ -123,7 +123,7 @@ pub(crate) fn create(device: &Device, size: u64, prop: MemAllocationProp) -> Ans
     if !device.charge(size) {
         return Err(OUT_OF_MEMORY);
     }
-    let fd = pages::create(size).map_err(|_| {
+    let fd = pages::create(c"softgpu-physical", size).map_err(|_| {
         device.refund(size);
         OUT_OF_MEMORY
     })?;

@@ -16,7 +16,7 @@ use common::{
 };
 use gtrace_softgpu::abi::{In, Out};
 use gtrace_softgpu::api::{
-    context, copy, device, event, fill, graph, init, lookup, memory, pointer, pool, stream,
+    capture, context, copy, device, event, fill, init, lookup, memory, pointer, pool, stream,
 };
 
 const INVALID_VALUE: u32 = 1;
@@ -408,13 +408,12 @@ fn functions_are_found_by_name_and_version() {
 }
 
 #[test]
-fn streams_are_never_capturing() {
+fn a_stream_does_not_capture_unless_it_is_told_to() {
     let _fixture = Fixture::new();
     let own = new_stream(0);
     let mut status = 9;
-    ok!(graph::cuStreamIsCapturing, own, out(&mut status));
+    ok!(capture::cuStreamIsCapturing, own, out(&mut status));
     assert_eq!(status, 0);
-    assert_eq!(call!(graph::cuStreamBeginCapture_v2, own, 0), 801);
 }
 
 #[test]

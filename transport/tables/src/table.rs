@@ -25,6 +25,13 @@ pub trait Driver: 'static {
     /// As `cuDevicePrimaryCtxRetain`.
     fn primary(device: c_int) -> Result<*mut c_void, CUresult>;
 
+    /// Loads a kernel image, with or without the wrapper around it.
+    ///
+    /// # Errors
+    ///
+    /// As `cuModuleLoadData`.
+    fn load(image: *const c_void) -> Result<*mut c_void, CUresult>;
+
     /// The current context of this thread, or null.
     fn current() -> *mut c_void;
 
@@ -108,7 +115,14 @@ impl Tables {
     /// The tables of `D`, which is to keep them in one place for ever.
     pub fn new<D: Driver>() -> Self {
         Self {
-            runtime: sized(&[(2, primary::<D> as Word), (12, nothing as Word)]),
+            runtime: sized(&[
+                (1, load::<D> as Word),
+                (2, primary::<D> as Word),
+                (6, load_with::<D> as Word),
+                (7, nothing as Word),
+                (8, load_bare::<D> as Word),
+                (12, nothing as Word),
+            ]),
             callback_hooks: sized(&[(2, hooks_large::<D> as Word), (6, hooks_small::<D> as Word)]),
             tools_tls: sized(&[(2, nothing as Word)]),
             // The only one without its length.
@@ -184,6 +198,36 @@ extern "C" fn nothing() -> CUresult {
 unsafe extern "C" fn primary<D: Driver>(context: *mut *mut c_void, device: c_int) -> CUresult {
     // SAFETY: the caller's pointer.
     guard(|| unsafe { write(context, D::primary(device)?) })
+}
+
+/// Loads a module; the runtime before 12.0 calls one of these three for what a program has registered.
+unsafe extern "C" fn load<D: Driver>(module: *mut *mut c_void, image: *const c_void) -> CUresult {
+    // SAFETY: the caller's pointer.
+    guard(|| unsafe { write(module, D::load(image)?) })
+}
+
+/// As [`load`]; what the others mean is not known, and the runtime gives none.
+unsafe extern "C" fn load_with<D: Driver>(
+    module: *mut *mut c_void,
+    image: *const c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: u32,
+) -> CUresult {
+    // SAFETY: the caller's pointer.
+    unsafe { load::<D>(module, image) }
+}
+
+/// As [`load_with`], of an image without a wrapper.
+unsafe extern "C" fn load_bare<D: Driver>(
+    image: *const c_void,
+    module: *mut *mut c_void,
+    _: *mut c_void,
+    _: *mut c_void,
+    _: u32,
+) -> CUresult {
+    // SAFETY: the caller's pointer.
+    unsafe { load::<D>(module, image) }
 }
 
 /// # Safety

@@ -163,12 +163,15 @@ fn parent(function: &Function, argument: &Argument) -> Option<&'static str> {
         Kind::Function => &[Kind::Module, Kind::Kernel],
         Kind::Kernel => &[Kind::Library],
         Kind::Module => &[Kind::Library, Kind::Function],
+        Kind::GraphNode => &[Kind::Graph, Kind::GraphNode],
         Kind::TexRef | Kind::SurfRef => &[Kind::Module],
         Kind::Array => &[Kind::MipmappedArray, Kind::Array],
         _ => return None,
     };
-    let owner = |it: &&Argument| matches!(it.pass, Pass::Handle(kind) if owners.contains(&kind));
-    function.arguments.iter().find(owner).map(|it| it.name)
+    owners.iter().find_map(|owner| {
+        let is = |it: &&Argument| matches!(it.pass, Pass::Handle(kind) if kind == *owner);
+        function.arguments.iter().find(is).map(|it| it.name)
+    })
 }
 
 /// One function's arguments, call, results.

@@ -7,9 +7,9 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_cuda::payload::{
-    Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions, Launch,
-    LinkAdd, LinkCreate, Load, Loaded, Logs, Payload, Permitted, Pitched, Resource, Side, Snapshot,
-    SnapshotRequest, TextureCreate, Upload, visible,
+    Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions,
+    KernelNode, Launch, LinkAdd, LinkCreate, Load, Loaded, Logs, NodeCall, Payload, Permitted,
+    Pitched, Resource, Side, Snapshot, SnapshotRequest, TextureCreate, Upload, visible,
 };
 use gtrace_cuda::wire::{self, Scalar, Versioned};
 use gtrace_protocol::{DecodeError, Reader, Writer};
@@ -197,7 +197,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 22 {
+    match choice % 24 {
         0 => there_and_back::<SnapshotRequest>(bytes),
         1 => there_and_back::<Snapshot>(bytes),
         2 => there_and_again::<Load>(bytes),
@@ -230,6 +230,8 @@ fuzz_target!(|data: &[u8]| {
         18 => devices(bytes),
         19 => there_and_back::<Resource>(bytes),
         20 => there_and_back::<TextureCreate>(bytes),
+        21 => there_and_back::<NodeCall<'_>>(bytes),
+        22 => there_and_back::<KernelNode<'_>>(bytes),
         _ => arguments(bytes),
     }
 });

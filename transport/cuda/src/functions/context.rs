@@ -20,6 +20,9 @@ crate::describe! {
     local cuCtxCreate_v4(pctx: special, ctxCreateParams: special?, flags: special, dev: special);
     waiting(sync, client) cuCtxDestroy_v2(ctx: destroy(Context));
 
+    // The client counts how often a context is attached to; at the last it is destroyed.
+    local cuCtxAttach(pctx: special, flags: special);
+    local cuCtxDetach(ctx: special);
     local cuCtxGetCurrent(pctx: special);
     local cuCtxSetCurrent(ctx: special);
     local cuCtxPushCurrent_v2(ctx: special);

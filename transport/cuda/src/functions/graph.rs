@@ -1,15 +1,16 @@
-//! Graphs, as far as they come from stream capture and are launched. Nodes with parameters are left
-//! out: their structures lead to memory of the client.
+//! Graphs. Nodes with parameters travel by hand: their structures lead to memory of the client.
 
 use crate::signatures::DRIVER as SIGNATURES;
 
 crate::describe! {
     /// Graphs.
     pub const GRAPH: SIGNATURES;
-    waiting cuGraphCreate(phGraph: mint(Graph), flags: value);
-    waiting cuGraphClone(phGraphClone: mint(Graph), originalGraph: handle(Graph));
-    one_way cuGraphDestroy(hGraph: destroy(Graph));
-    waiting cuGraphAddEmptyNode(
+    one_way cuGraphCreate(phGraph: mint(Graph), flags: value);
+    waiting(client) cuGraphClone(phGraphClone: mint(Graph), originalGraph: handle(Graph));
+    one_way(client) cuGraphDestroy(hGraph: destroy(Graph));
+    waiting cuGraphGetId(hGraph: handle(Graph), graphId: out);
+    waiting cuGraphExecGetId(hGraphExec: handle(GraphExec), graphId: out);
+    one_way cuGraphAddEmptyNode(
         phGraphNode: mint(GraphNode), hGraph: handle(Graph),
         dependencies: handles(GraphNode)[numDependencies], numDependencies: value,
     );
@@ -20,12 +21,186 @@ crate::describe! {
         hGraph: handle(Graph), rootNodes: out_handles(GraphNode)[*numRootNodes]?,
         numRootNodes: inout,
     );
-    waiting cuGraphNodeGetType(hNode: handle(GraphNode), type_: out);
-    waiting cuGraphInstantiateWithFlags(
-        phGraphExec: mint(GraphExec), hGraph: handle(Graph), flags: value,
+    waiting cuGraphGetEdges(
+        hGraph: handle(Graph), from: out_handles(GraphNode)[*numEdges]?,
+        to: out_handles(GraphNode)[*numEdges]?, numEdges: inout,
     );
+    waiting cuGraphGetEdges_v2(
+        hGraph: handle(Graph), from: out_handles(GraphNode)[*numEdges]?,
+        to: out_handles(GraphNode)[*numEdges]?, edgeData: out[*numEdges]?, numEdges: inout,
+    );
+    one_way cuGraphAddDependencies(
+        hGraph: handle(Graph), from: handles(GraphNode)[numDependencies],
+        to: handles(GraphNode)[numDependencies], numDependencies: value,
+    );
+    one_way cuGraphAddDependencies_v2(
+        hGraph: handle(Graph), from: handles(GraphNode)[numDependencies],
+        to: handles(GraphNode)[numDependencies], edgeData: in[numDependencies]?,
+        numDependencies: value,
+    );
+    one_way cuGraphRemoveDependencies(
+        hGraph: handle(Graph), from: handles(GraphNode)[numDependencies],
+        to: handles(GraphNode)[numDependencies], numDependencies: value,
+    );
+    one_way cuGraphRemoveDependencies_v2(
+        hGraph: handle(Graph), from: handles(GraphNode)[numDependencies],
+        to: handles(GraphNode)[numDependencies], edgeData: in[numDependencies]?,
+        numDependencies: value,
+    );
+    waiting cuGraphNodeGetDependencies(
+        hNode: handle(GraphNode), dependencies: out_handles(GraphNode)[*numDependencies]?,
+        numDependencies: inout,
+    );
+    waiting cuGraphNodeGetDependencies_v2(
+        hNode: handle(GraphNode), dependencies: out_handles(GraphNode)[*numDependencies]?,
+        edgeData: out[*numDependencies]?, numDependencies: inout,
+    );
+    waiting cuGraphNodeGetDependentNodes(
+        hNode: handle(GraphNode), dependentNodes: out_handles(GraphNode)[*numDependentNodes]?,
+        numDependentNodes: inout,
+    );
+    waiting cuGraphNodeGetDependentNodes_v2(
+        hNode: handle(GraphNode), dependentNodes: out_handles(GraphNode)[*numDependentNodes]?,
+        edgeData: out[*numDependentNodes]?, numDependentNodes: inout,
+    );
+    waiting cuGraphNodeFindInClone(
+        phNode: known(GraphNode), hOriginalNode: handle(GraphNode), hClonedGraph: handle(Graph),
+    );
+    waiting cuGraphNodeGetContainingGraph(hNode: handle(GraphNode), phGraph: known(Graph));
+    waiting cuGraphNodeGetLocalId(hNode: handle(GraphNode), nodeId: out);
+    waiting cuGraphNodeGetToolsId(hNode: handle(GraphNode), toolsNodeId: out);
+    waiting cuGraphNodeGetType(hNode: handle(GraphNode), type_: out);
+    one_way(client) cuGraphDestroyNode(hNode: destroy(GraphNode));
+    waiting cuGraphChildGraphNodeGetGraph(hNode: handle(GraphNode), phGraph: known(Graph));
+    waiting cuGraphEventRecordNodeGetEvent(hNode: handle(GraphNode), event_out: known(Event));
+    waiting cuGraphEventWaitNodeGetEvent(hNode: handle(GraphNode), event_out: known(Event));
+    waiting cuGraphMemFreeNodeGetParams(hNode: handle(GraphNode), dptr_out: out);
+    waiting cuGraphMemsetNodeGetParams(hNode: handle(GraphNode), nodeParams: out);
+    waiting cuGraphConditionalHandleCreate(
+        pHandle_out: out, hGraph: handle(Graph), ctx: handle(Context)?, defaultLaunchValue: value,
+        flags: value,
+    );
+    waiting cuGraphKernelNodeGetAttribute(hNode: handle(GraphNode), attr: value, value_out: out);
+    one_way cuGraphKernelNodeSetAttribute(hNode: handle(GraphNode), attr: value, value: in);
+    one_way cuGraphKernelNodeCopyAttributes(dst: handle(GraphNode), src: handle(GraphNode));
+
+    // They travel as `gtrace.graph.node`.
+    local cuGraphAddKernelNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        nodeParams: special,
+    );
+    local cuGraphAddKernelNode_v2(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        nodeParams: special,
+    );
+    local cuGraphAddMemcpyNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        copyParams: special, ctx: special,
+    );
+    local cuGraphAddMemsetNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        memsetParams: special, ctx: special,
+    );
+    local cuGraphAddHostNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        nodeParams: special,
+    );
+    local cuGraphAddChildGraphNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        childGraph: special,
+    );
+    local cuGraphAddEventRecordNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        event: special,
+    );
+    local cuGraphAddEventWaitNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        event: special,
+    );
+    local cuGraphAddMemAllocNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        nodeParams: special,
+    );
+    local cuGraphAddMemFreeNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        dptr: special,
+    );
+    local cuGraphAddNode(
+        phGraphNode: special, hGraph: special, dependencies: special, numDependencies: special,
+        nodeParams: special,
+    );
+    local cuGraphAddNode_v2(
+        phGraphNode: special, hGraph: special, dependencies: special, dependencyData: special?,
+        numDependencies: special, nodeParams: special,
+    );
+    local cuGraphNodeSetParams(hNode: special, nodeParams: special);
+    local cuGraphExecNodeSetParams(hGraphExec: special, hNode: special, nodeParams: special);
+    local cuGraphKernelNodeSetParams(hNode: special, nodeParams: special);
+    local cuGraphKernelNodeSetParams_v2(hNode: special, nodeParams: special);
+    local cuGraphMemcpyNodeSetParams(hNode: special, nodeParams: special);
+    local cuGraphMemsetNodeSetParams(hNode: special, nodeParams: special);
+    local cuGraphHostNodeSetParams(hNode: special, nodeParams: special);
+    local cuGraphEventRecordNodeSetEvent(hNode: special, event: special);
+    local cuGraphEventWaitNodeSetEvent(hNode: special, event: special);
+    local cuGraphExecKernelNodeSetParams(hGraphExec: special, hNode: special, nodeParams: special);
+    local cuGraphExecKernelNodeSetParams_v2(
+        hGraphExec: special, hNode: special, nodeParams: special,
+    );
+    local cuGraphExecMemcpyNodeSetParams(
+        hGraphExec: special, hNode: special, copyParams: special, ctx: special,
+    );
+    local cuGraphExecMemsetNodeSetParams(
+        hGraphExec: special, hNode: special, memsetParams: special, ctx: special,
+    );
+    local cuGraphExecHostNodeSetParams(hGraphExec: special, hNode: special, nodeParams: special);
+    local cuGraphExecChildGraphNodeSetParams(
+        hGraphExec: special, hNode: special, childGraph: special,
+    );
+    local cuGraphExecEventRecordNodeSetEvent(hGraphExec: special, hNode: special, event: special);
+    local cuGraphExecEventWaitNodeSetEvent(hGraphExec: special, hNode: special, event: special);
+    // They ask by operations of their own: the answers lead to memory of the client.
+    local cuGraphNodeGetParams(hNode: special, nodeParams: special);
+    local cuGraphKernelNodeGetParams(hNode: special, nodeParams: special);
+    local cuGraphKernelNodeGetParams_v2(hNode: special, nodeParams: special);
+    local cuGraphMemcpyNodeGetParams(hNode: special, nodeParams: special);
+    local cuGraphHostNodeGetParams(hNode: special, nodeParams: special);
+    local cuGraphMemAllocNodeGetParams(hNode: special, params_out: special);
+    local cuGraphInstantiate_v2(
+        phGraphExec: special, hGraph: special, phErrorNode: special?, logBuffer: special?,
+        bufferSize: special,
+    );
+    local cuGraphInstantiateWithFlags(phGraphExec: special, hGraph: special, flags: special);
+    local cuGraphInstantiateWithParams(
+        phGraphExec: special, hGraph: special, instantiateParams: special,
+    );
+    local cuGraphExecUpdate(
+        hGraphExec: special, hGraph: special, hErrorNode_out: special, updateResult_out: special,
+    );
+    local cuGraphExecUpdate_v2(hGraphExec: special, hGraph: special, resultInfo: special);
+    // The client writes the file.
+    local cuGraphDebugDotPrint(hGraph: special, path: special, flags: special);
+
     waiting cuGraphExecGetFlags(hGraphExec: handle(GraphExec), flags: out);
-    waiting cuGraphUpload(hGraphExec: handle(GraphExec), hStream: handle(Stream));
-    one_way cuGraphLaunch(hGraphExec: handle(GraphExec), hStream: handle(Stream));
-    one_way cuGraphExecDestroy(hGraphExec: destroy(GraphExec));
+    waiting cuGraphNodeGetEnabled(
+        hGraphExec: handle(GraphExec), hNode: handle(GraphNode), isEnabled: out,
+    );
+    one_way cuGraphNodeSetEnabled(
+        hGraphExec: handle(GraphExec), hNode: handle(GraphNode), isEnabled: value,
+    );
+    one_way cuGraphUpload(hGraphExec: handle(GraphExec), hStream: handle(Stream));
+    // The client sends its memory that copies of the graph read, and takes in what they write.
+    one_way(client) cuGraphLaunch(hGraphExec: handle(GraphExec), hStream: handle(Stream));
+    one_way(client) cuGraphExecDestroy(hGraphExec: destroy(GraphExec));
+
+    // Objects of the client end when the client's graphs do.
+    local cuUserObjectCreate(
+        object_out: special, ptr: special, destroy: special, initialRefcount: special,
+        flags: special,
+    );
+    local cuUserObjectRetain(object: special, count: special);
+    local cuUserObjectRelease(object: special, count: special);
+    local cuGraphRetainUserObject(
+        graph: special, object: special, count: special, flags: special,
+    );
+    local cuGraphReleaseUserObject(graph: special, object: special, count: special);
 }

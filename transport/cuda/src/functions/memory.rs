@@ -74,6 +74,9 @@ crate::describe! {
     waiting(by_hand) cuMemcpy2DAsync_v2(pCopy: special, hStream: handle(Stream));
     waiting(sync, by_hand) cuMemcpy3D_v2(pCopy: special);
     waiting(by_hand) cuMemcpy3DAsync_v2(pCopy: special, hStream: handle(Stream));
+    // They travel as copies within a context.
+    local cuMemcpy3DPeer(pCopy: special);
+    local cuMemcpy3DPeerAsync(pCopy: special, hStream: special);
 
     one_way cuMemsetD8_v2(dstDevice: address, uc: value, N: value);
     one_way cuMemsetD16_v2(dstDevice: address, us: value, N: value);

@@ -69,6 +69,8 @@ crate::describe! {
     waiting(client) cuLibraryGetManaged(
         dptr: out?, bytes: out?, library: handle(Library), name: in_string,
     );
+    // Its table of the host's functions, without which there are none, is not supported.
+    local cuLibraryGetUnifiedFunction(fptr: special, library: special, symbol: special);
     waiting cuLibraryGetKernelCount(count: out, lib: handle(Library));
     waiting cuLibraryEnumerateKernels(
         kernels: out_handles(Kernel)[numKernels], numKernels: value, lib: handle(Library),

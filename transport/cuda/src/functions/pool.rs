@@ -11,15 +11,29 @@ crate::describe! {
     pub const POOL: SIGNATURES;
     waiting cuDeviceGetDefaultMemPool(pool_out: known(MemPool), dev: value);
     waiting cuDeviceGetMemPool(pool: known(MemPool), dev: value);
-    waiting cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
+    waiting(client) cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
+    waiting cuMemGetDefaultMemPool(pool_out: known(MemPool), location: in, type_: value);
+    waiting cuMemGetMemPool(pool: known(MemPool), location: in, type_: value);
+    waiting(client) cuMemSetMemPool(location: in, type_: value, pool: handle(MemPool));
     waiting cuMemPoolCreate(pool: mint(MemPool), poolProps: in);
-    one_way cuMemPoolDestroy(pool: destroy(MemPool));
+    one_way(client) cuMemPoolDestroy(pool: destroy(MemPool));
     // An attribute is an int or a cuuint64_t; the client copies as many bytes as it has.
     waiting(client) cuMemPoolGetAttribute(pool: handle(MemPool), attr: value, value: out[8]);
     waiting(client) cuMemPoolSetAttribute(pool: handle(MemPool), attr: value, value: in[8]);
     waiting cuMemPoolGetAccess(flags: out, memPool: handle(MemPool), location: in);
     waiting cuMemPoolSetAccess(pool: handle(MemPool), map: in[count], count: value);
     waiting cuMemPoolTrimTo(pool: handle(MemPool), minBytesToKeep: value);
+}
+
+crate::describe! {
+    /// Memory and events of other processes. A handle is 64 bytes of the driver's: each client has a
+    /// process of its own on the server, so what the driver makes for one is good for the others there.
+    pub const IPC: SIGNATURES;
+    waiting cuIpcGetMemHandle(pHandle: out, dptr: address);
+    waiting(client) cuIpcOpenMemHandle_v2(pdptr: out, handle: value, Flags: value);
+    waiting(sync, client) cuIpcCloseMemHandle(dptr: address);
+    waiting cuIpcGetEventHandle(pHandle: out, event: handle(Event));
+    waiting(client) cuIpcOpenEventHandle(phEvent: mint(Event), handle: value);
 }
 
 crate::describe! {

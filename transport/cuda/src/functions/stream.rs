@@ -10,7 +10,8 @@ crate::describe! {
     one_way cuStreamDestroy_v2(hStream: destroy(Stream));
     waiting(sync) cuStreamSynchronize(hStream: handle(Stream));
     waiting cuStreamQuery(hStream: handle(Stream));
-    one_way cuStreamWaitEvent(hStream: handle(Stream), hEvent: handle(Event), Flags: value);
+    // A stream that waits for a captured event takes part in the capture.
+    one_way(client) cuStreamWaitEvent(hStream: handle(Stream), hEvent: handle(Event), Flags: value);
     waiting cuStreamGetFlags(hStream: handle(Stream), flags: out);
     waiting cuStreamGetPriority(hStream: handle(Stream), priority: out);
     waiting cuStreamGetId(hStream: handle(Stream), streamId: out);
@@ -59,8 +60,8 @@ crate::describe! {
         hStream: special, fn_: special, userData: special, syncMode: special,
     );
 
-    // The client knows which streams are being captured.
-    local cuStreamIsCapturing(hStream: handle(Stream), captureStatus: out);
+    // The client knows which streams are being captured, and asks by an operation of its own.
+    local cuStreamIsCapturing(hStream: special, captureStatus: special);
     local cuStreamGetCaptureInfo(
         hStream: special, captureStatus_out: special, id_out: special?,
     );
@@ -73,14 +74,28 @@ crate::describe! {
         dependencies_out: special?, edgeData_out: special?, numDependencies_out: special?,
     );
     waiting(client) cuStreamBeginCapture_v2(hStream: handle(Stream), mode: value);
-    waiting(client) cuStreamEndCapture(hStream: handle(Stream), phGraph: mint(Graph));
+    waiting(client) cuStreamBeginCaptureToGraph(
+        hStream: handle(Stream), hGraph: handle(Graph),
+        dependencies: handles(GraphNode)[numDependencies],
+        dependencyData: in[numDependencies]?, numDependencies: value, mode: value,
+    );
+    // The graph may have been told of during the capture.
+    waiting(client) cuStreamEndCapture(hStream: handle(Stream), phGraph: known(Graph));
+    waiting(client) cuStreamUpdateCaptureDependencies(
+        hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
+        numDependencies: value, flags: value,
+    );
+    waiting(client) cuStreamUpdateCaptureDependencies_v2(
+        hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
+        dependencyData: in[numDependencies]?, numDependencies: value, flags: value,
+    );
     waiting(client) cuThreadExchangeStreamCaptureMode(mode: inout);
 }
 
 crate::describe! {
     /// Events.
     pub const EVENT: SIGNATURES;
-    one_way cuEventCreate(phEvent: mint(Event), Flags: value);
+    one_way(client) cuEventCreate(phEvent: mint(Event), Flags: value);
     // The client keeps what was recorded, and what is known to have happened.
     one_way(client) cuEventDestroy_v2(hEvent: destroy(Event));
     one_way(client) cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));

@@ -123,6 +123,85 @@ const VERSIONED: &[(&str, &[(u32, &str)])] = &[
         ],
     ),
     (
+        "cuGraphAddDependencies",
+        &[
+            (10_000, "cuGraphAddDependencies"),
+            (12_030, "cuGraphAddDependencies_v2"),
+        ],
+    ),
+    (
+        "cuGraphGetEdges",
+        &[(10_000, "cuGraphGetEdges"), (12_030, "cuGraphGetEdges_v2")],
+    ),
+    (
+        "cuGraphNodeGetDependencies",
+        &[
+            (10_000, "cuGraphNodeGetDependencies"),
+            (12_030, "cuGraphNodeGetDependencies_v2"),
+        ],
+    ),
+    (
+        "cuGraphNodeGetDependentNodes",
+        &[
+            (10_000, "cuGraphNodeGetDependentNodes"),
+            (12_030, "cuGraphNodeGetDependentNodes_v2"),
+        ],
+    ),
+    (
+        "cuGraphRemoveDependencies",
+        &[
+            (10_000, "cuGraphRemoveDependencies"),
+            (12_030, "cuGraphRemoveDependencies_v2"),
+        ],
+    ),
+    (
+        "cuGraphAddKernelNode",
+        &[
+            (10_000, "cuGraphAddKernelNode"),
+            (12_000, "cuGraphAddKernelNode_v2"),
+        ],
+    ),
+    (
+        "cuGraphKernelNodeGetParams",
+        &[
+            (10_000, "cuGraphKernelNodeGetParams"),
+            (12_000, "cuGraphKernelNodeGetParams_v2"),
+        ],
+    ),
+    (
+        "cuGraphKernelNodeSetParams",
+        &[
+            (10_000, "cuGraphKernelNodeSetParams"),
+            (12_000, "cuGraphKernelNodeSetParams_v2"),
+        ],
+    ),
+    (
+        "cuGraphAddNode",
+        &[(12_020, "cuGraphAddNode"), (12_030, "cuGraphAddNode_v2")],
+    ),
+    (
+        "cuGraphExecKernelNodeSetParams",
+        &[
+            (10_010, "cuGraphExecKernelNodeSetParams"),
+            (12_000, "cuGraphExecKernelNodeSetParams_v2"),
+        ],
+    ),
+    (
+        "cuGraphExecUpdate",
+        &[
+            (10_020, "cuGraphExecUpdate"),
+            (12_000, "cuGraphExecUpdate_v2"),
+        ],
+    ),
+    (
+        "cuGraphInstantiate",
+        &[
+            (10_000, "cuGraphInstantiate"),
+            (11_000, "cuGraphInstantiate_v2"),
+            (12_000, "cuGraphInstantiateWithFlags"),
+        ],
+    ),
+    (
         "cuStreamBeginCapture",
         &[
             (10_000, "cuStreamBeginCapture"),
@@ -144,6 +223,13 @@ const VERSIONED: &[(&str, &[(u32, &str)])] = &[
     (
         "cuStreamGetCtx",
         &[(9020, "cuStreamGetCtx"), (12_050, "cuStreamGetCtx_v2")],
+    ),
+    (
+        "cuStreamUpdateCaptureDependencies",
+        &[
+            (11_030, "cuStreamUpdateCaptureDependencies"),
+            (12_030, "cuStreamUpdateCaptureDependencies_v2"),
+        ],
     ),
     (
         "cuStreamWaitValue32",

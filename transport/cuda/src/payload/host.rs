@@ -20,6 +20,9 @@ pub struct HostFunction {
 pub struct HostReached {
     /// Which.
     pub ticket: u64,
+    /// Number of this time, of the server's choice: a node of a graph is reached at each launch, and
+    /// in two that run at the same time.
+    pub call: u64,
     /// CUresult for a callback of `cuStreamAddCallback`.
     pub status: u32,
 }
@@ -41,12 +44,14 @@ impl Payload<'_> for HostFunction {
 impl Payload<'_> for HostReached {
     fn write(&self, w: &mut Writer) {
         w.u64(self.ticket);
+        w.u64(self.call);
         w.u32(self.status);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
             ticket: r.u64()?,
+            call: r.u64()?,
             status: r.u32()?,
         })
     }
@@ -66,6 +71,7 @@ mod tests {
         comes_back(&call, &mut Vec::new());
         let reached = HostReached {
             ticket: 2,
+            call: 3,
             status: 700,
         };
         comes_back(&reached, &mut Vec::new());

@@ -50,6 +50,9 @@ const ATTRIBUTE_LEN: usize = 4 + ATTRIBUTE_VALUE;
 const HEAD: usize = 52;
 
 impl<'a> Attributes<'a> {
+    /// None.
+    pub const NONE: Self = Self(&[]);
+
     /// Each attribute.
     pub fn iter(self) -> impl Iterator<Item = Attribute> + 'a {
         let (pieces, _) = self.0.as_chunks::<ATTRIBUTE_LEN>();

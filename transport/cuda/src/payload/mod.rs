@@ -18,7 +18,15 @@
 //! | `cuOccupancyMaxActiveClusters`, `cuOccupancyMaxPotentialClusterSize` | waiting | [`Launch`] | i32 |
 //! | `cuLaunchHostFunc` (`_v2` too), `cuStreamAddCallback` | one-way | [`HostFunction`] | |
 //! | [`HOST_NEXT`] | waiting | nothing | [`HostReached`] |
-//! | [`HOST_DONE`] | one-way | u64 ticket | |
+//! | [`HOST_DONE`] | one-way | u64 call | |
+//! | [`GRAPH_NODE`] | waiting for nodes that tell something (allocations, conditional ones), else one-way | [`NodeCall`] | u64 address; u64 handles of the bodies |
+//! | [`GRAPH_KERNEL`] | waiting | u64 node | [`KernelNode`] |
+//! | [`GRAPH_COPY`] | waiting | u64 node | [`Pitched`] |
+//! | [`GRAPH_HOST`] | waiting | u64 node | u64 ticket |
+//! | [`GRAPH_MEMORY`] | waiting | u64 node | `CUmemPoolProps`, u64 size, u64 address |
+//! | [`GRAPH_INSTANTIATE`] | waiting | u64 new handle, u64 graph, u64 flags, u64 stream | u64 node that is wrong, u32 `CUgraphInstantiateResult`, whatever the status |
+//! | [`GRAPH_UPDATE`] | waiting | u64 what was instantiated, u64 graph | u32 `CUgraphExecUpdateResult`, u64 node, u64 node before it, whatever the status |
+//! | [`CAPTURE_INFO`] | waiting | u64 stream | u32 status, u64 number, u64 graph, u64 count, as many pairs of u64 node and `CUgraphEdgeData` |
 //! | `cuLinkCreate_v2` | waiting | [`LinkCreate`] | nothing |
 //! | `cuLinkAddData_v2` | waiting | [`LinkAdd`], bulk: the data | [`Logs`], whatever the status |
 //! | `cuLinkDestroy` | waiting | u64 link state | nothing |
@@ -28,6 +36,7 @@
 //! its own address. All but the last have [`gtrace_protocol::Flags::MORE`].
 
 mod copy;
+mod graph;
 mod host;
 mod image;
 mod launch;
@@ -37,6 +46,9 @@ mod texture;
 mod visible;
 
 pub use copy::{Download, Extent, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
+pub use graph::{
+    ACCESS, BODIES_MAX, EDGE, KernelNode, MEMSET, NodeCall, NodePlace, NodeWork, POOL_PROPERTIES,
+};
 pub use host::{HostFunction, HostReached};
 pub use image::{
     FUNCTIONS_BYTES_MAX, FUNCTIONS_MAX, FunctionInfo, GetFunction, IMAGE_MAX, ImagePiece,
@@ -62,12 +74,37 @@ pub const HOST_NEXT: OpId = op_id("gtrace.host.next");
 /// A host function has returned; its stream goes on.
 pub const HOST_DONE: OpId = op_id("gtrace.host.done");
 
+/// A node of a graph is added or changed.
+pub const GRAPH_NODE: OpId = op_id("gtrace.graph.node");
+/// What a node launches.
+pub const GRAPH_KERNEL: OpId = op_id("gtrace.graph.kernel");
+/// What a node copies.
+pub const GRAPH_COPY: OpId = op_id("gtrace.graph.copy");
+/// Which function of the client a node calls.
+pub const GRAPH_HOST: OpId = op_id("gtrace.graph.host");
+/// What a node allocates.
+pub const GRAPH_MEMORY: OpId = op_id("gtrace.graph.memory");
+/// Makes what can be launched from a graph.
+pub const GRAPH_INSTANTIATE: OpId = op_id("gtrace.graph.instantiate");
+/// Has what can be launched do what another graph does.
+pub const GRAPH_UPDATE: OpId = op_id("gtrace.graph.update");
+/// What a stream captures.
+pub const CAPTURE_INFO: OpId = op_id("gtrace.capture.info");
+
 /// Names of the operations that no symbol stands for, for statistics.
-pub const NAMES: [(&str, OpId); 4] = [
+pub const NAMES: [(&str, OpId); 12] = [
     ("gtrace.snapshot", SNAPSHOT),
     ("gtrace.image", IMAGE),
     ("gtrace.host.next", HOST_NEXT),
     ("gtrace.host.done", HOST_DONE),
+    ("gtrace.graph.node", GRAPH_NODE),
+    ("gtrace.graph.kernel", GRAPH_KERNEL),
+    ("gtrace.graph.copy", GRAPH_COPY),
+    ("gtrace.graph.host", GRAPH_HOST),
+    ("gtrace.graph.memory", GRAPH_MEMORY),
+    ("gtrace.graph.instantiate", GRAPH_INSTANTIATE),
+    ("gtrace.graph.update", GRAPH_UPDATE),
+    ("gtrace.capture.info", CAPTURE_INFO),
 ];
 
 /// A payload, to and from bytes.
@@ -167,6 +204,8 @@ mod tests {
             read::<Upload>(&bytes);
             read::<Download>(&bytes);
             read::<Pitched>(&bytes);
+            read::<NodeCall<'_>>(&bytes);
+            read::<KernelNode<'_>>(&bytes);
             read::<HostFunction>(&bytes);
             read::<HostReached>(&bytes);
             read::<LinkCreate>(&bytes);

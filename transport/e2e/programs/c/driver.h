@@ -18,6 +18,10 @@ typedef struct library *CUlibrary;
 typedef struct kernel *CUkernel;
 typedef struct link *CUlinkState;
 typedef struct pool *CUmemoryPool;
+typedef struct graph *CUgraph;
+typedef struct graph_node *CUgraphNode;
+typedef struct graph_exec *CUgraphExec;
+typedef struct user_object *CUuserObject;
 typedef struct { unsigned char bytes[16]; } CUuuid;
 typedef void (*CUhostFn)(void *);
 typedef void (*CUstreamCallback)(CUstream, CUresult, void *);
@@ -39,11 +43,40 @@ typedef struct {
     size_t width, height;
 } CUDA_MEMCPY2D;
 
+typedef struct { char bytes[64]; } CUipcMemHandle;
+typedef struct { char bytes[64]; } CUipcEventHandle;
 typedef uint64_t CUmemGenericAllocationHandle;
 // Kinds of places: 1 a device.
 typedef struct {
     int kind, number;
 } CUmemLocation;
+// CUDA_MEMCPY3D_PEER.
+typedef struct {
+    size_t source_x, source_y, source_z, source_level;
+    unsigned source_kind;
+    const void *source_host;
+    CUdeviceptr source_device;
+    void *source_array;
+    CUcontext source_context;
+    size_t source_pitch, source_height;
+    size_t target_x, target_y, target_z, target_level;
+    unsigned target_kind;
+    void *target_host;
+    CUdeviceptr target_device;
+    void *target_array;
+    CUcontext target_context;
+    size_t target_pitch, target_height;
+    size_t width, height, depth;
+} CUDA_MEMCPY3D_PEER;
+// Kinds of allocations: 1 pinned.
+typedef struct {
+    int kind, handle_types;
+    CUmemLocation location;
+    void *windows;
+    size_t most;
+    unsigned short usage;
+    unsigned char reserved[54];
+} CUmemPoolProps;
 // Accesses: 0 none, 1 read, 3 read and write.
 typedef struct {
     CUmemLocation location;
@@ -58,6 +91,77 @@ typedef struct {
     unsigned short usage;
     unsigned char reserved[4];
 } CUmemAllocationProp;
+// CUDA_MEMCPY3D.
+typedef struct {
+    size_t source_x, source_y, source_z, source_lod;
+    unsigned source_kind;
+    const void *source_host;
+    CUdeviceptr source_device;
+    void *source_array, *source_reserved;
+    size_t source_pitch, source_height;
+    size_t target_x, target_y, target_z, target_lod;
+    unsigned target_kind;
+    void *target_host;
+    CUdeviceptr target_device;
+    void *target_array, *target_reserved;
+    size_t target_pitch, target_height;
+    size_t width, height, depth;
+} CUDA_MEMCPY3D;
+
+// CUDA_KERNEL_NODE_PARAMS, CUDA_MEMSET_NODE_PARAMS, CUDA_HOST_NODE_PARAMS.
+typedef struct {
+    CUfunction function;
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+    void **parameters, **extra;
+    CUkernel kernel;
+    CUcontext context;
+} CUDA_KERNEL_NODE_PARAMS;
+typedef struct {
+    CUdeviceptr target;
+    size_t pitch;
+    unsigned value, element_size;
+    size_t width, height;
+} CUDA_MEMSET_NODE_PARAMS;
+typedef struct {
+    CUhostFn function;
+    void *data;
+} CUDA_HOST_NODE_PARAMS;
+// CUmemPoolProps, CUDA_MEM_ALLOC_NODE_PARAMS. Kinds: 1 pinned, on a device.
+typedef struct {
+    int kind, handles;
+    struct { int kind, id; } location;
+    void *security;
+    size_t most;
+    unsigned char reserved[56];
+} CUmemPoolProps;
+typedef struct {
+    CUmemPoolProps pool;
+    const void *accesses;
+    size_t access_count, bytes;
+    CUdeviceptr address;
+} CUDA_MEM_ALLOC_NODE_PARAMS;
+// CUgraphNodeParams: kind 13 is a conditional node.
+typedef struct {
+    int kind, reserved[3];
+    union {
+        uint64_t words[29];
+        struct { uint64_t handle; unsigned kind, count; CUgraph *bodies; CUcontext context; } conditional;
+    } body;
+    uint64_t more;
+} CUgraphNodeParams;
+typedef struct { unsigned result; CUgraphNode node, from; } CUgraphExecUpdateResultInfo;
+typedef struct { uint64_t flags; CUstream upload; CUgraphNode wrong; unsigned result; } CUDA_GRAPH_INSTANTIATE_PARAMS;
+// CUlaunchAttribute, CUlaunchConfig.
+typedef struct { unsigned id; unsigned pad; uint64_t value[8]; } CUlaunchAttribute;
+typedef struct {
+    unsigned grid_x, grid_y, grid_z, block_x, block_y, block_z, shared;
+    CUstream stream;
+    CUlaunchAttribute *attributes;
+    unsigned count;
+} CUlaunchConfig;
+enum { CU_STREAM_CAPTURE_MODE_GLOBAL = 0, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1, CU_STREAM_CAPTURE_MODE_RELAXED = 2 };
+enum { CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_PRIORITY = 8,
+       CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT = 12 };
 
 enum {
     CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2, CUDA_ERROR_NOT_INITIALIZED = 3,
@@ -79,14 +183,15 @@ enum { CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2, C
        CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4, CU_MEM_ADVISE_SET_ACCESSED_BY = 5 };
 enum { CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
        CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4 };
-enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2 };
+enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_TIMING = 2,
+       CU_EVENT_INTERPROCESS = 4 };
 enum { CU_JIT_INFO_LOG_BUFFER = 3, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, CU_JIT_ERROR_LOG_BUFFER = 5,
        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 enum { CU_JIT_INPUT_PTX = 1 };
 enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
        CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
-       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
-       CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12 };
+       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
+       CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17 };
 #define CU_LAUNCH_PARAM_END ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
@@ -119,8 +224,18 @@ enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, C
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
 #define cuModuleGetGlobal cuModuleGetGlobal_v2
+#define cuStreamBeginCapture cuStreamBeginCapture_v2
+#define cuStreamGetCaptureInfo cuStreamGetCaptureInfo_v2
+#define cuGraphAddKernelNode cuGraphAddKernelNode_v2
+#define cuGraphKernelNodeGetParams cuGraphKernelNodeGetParams_v2
+#define cuGraphKernelNodeSetParams cuGraphKernelNodeSetParams_v2
+#define cuGraphExecKernelNodeSetParams cuGraphExecKernelNodeSetParams_v2
+#define cuGraphExecUpdate cuGraphExecUpdate_v2
+#define cuGraphAddNode cuGraphAddNode_v2
+#define cuGraphInstantiate cuGraphInstantiateWithFlags
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
+#define cuIpcOpenMemHandle cuIpcOpenMemHandle_v2
 #define cuLinkCreate cuLinkCreate_v2
 #define cuLinkAddData cuLinkAddData_v2
 #define cuLinkAddFile cuLinkAddFile_v2
@@ -153,6 +268,10 @@ FUNCTION(cuDevicePrimaryCtxReset, CUdevice device)
 FUNCTION(cuDevicePrimaryCtxGetState, CUdevice device, unsigned *flags, int *active)
 FUNCTION(cuCtxCreate, CUcontext *context, unsigned flags, CUdevice device)
 FUNCTION(cuCtxDestroy, CUcontext context)
+FUNCTION(cuCtxAttach, CUcontext *context, unsigned flags)
+FUNCTION(cuCtxDetach, CUcontext context)
+FUNCTION(cuProfilerStart, void)
+FUNCTION(cuProfilerStop, void)
 FUNCTION(cuCtxPushCurrent, CUcontext context)
 FUNCTION(cuCtxPopCurrent, CUcontext *context)
 FUNCTION(cuCtxSetCurrent, CUcontext context)
@@ -165,6 +284,8 @@ FUNCTION(cuCtxGetStreamPriorityRange, int *least, int *greatest)
 FUNCTION(cuModuleLoad, CUmodule *module, const char *file)
 FUNCTION(cuModuleLoadData, CUmodule *module, const void *image)
 FUNCTION(cuModuleLoadDataEx, CUmodule *module, const void *image, unsigned count, int *options, void **values)
+FUNCTION(cuModuleLoadFatBinary, CUmodule *module, const void *image)
+FUNCTION(cuModuleGetLoadingMode, int *mode)
 FUNCTION(cuModuleUnload, CUmodule module)
 FUNCTION(cuModuleGetFunction, CUfunction *function, CUmodule module, const char *name)
 FUNCTION(cuModuleGetGlobal, CUdeviceptr *address, size_t *size, CUmodule module, const char *name)
@@ -177,6 +298,7 @@ FUNCTION(cuLibraryGetKernel, CUkernel *kernel, CUlibrary library, const char *na
 FUNCTION(cuLibraryGetModule, CUmodule *module, CUlibrary library)
 FUNCTION(cuLibraryGetGlobal, CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
 FUNCTION(cuLibraryGetManaged, CUdeviceptr *address, size_t *size, CUlibrary library, const char *name)
+FUNCTION(cuLibraryGetUnifiedFunction, void **function, CUlibrary library, const char *symbol)
 FUNCTION(cuKernelGetFunction, CUfunction *function, CUkernel kernel)
 FUNCTION(cuLinkCreate, unsigned count, int *options, void **values, CUlinkState *state)
 FUNCTION(cuLinkAddData, CUlinkState state, int kind, void *data, size_t size, const char *name, unsigned count,
@@ -210,6 +332,37 @@ FUNCTION(cuMemGetAccess, uint64_t *flags, const CUmemLocation *location, CUdevic
 FUNCTION(cuMemGetAllocationGranularity, size_t *granularity, const CUmemAllocationProp *prop, int option)
 FUNCTION(cuMemGetAllocationPropertiesFromHandle, CUmemAllocationProp *prop, CUmemGenericAllocationHandle handle)
 FUNCTION(cuMemRetainAllocationHandle, CUmemGenericAllocationHandle *handle, void *address)
+FUNCTION(cuIpcGetMemHandle, CUipcMemHandle *handle, CUdeviceptr address)
+FUNCTION(cuIpcOpenMemHandle, CUdeviceptr *address, CUipcMemHandle handle, unsigned flags)
+FUNCTION(cuIpcCloseMemHandle, CUdeviceptr address)
+FUNCTION(cuIpcGetEventHandle, CUipcEventHandle *handle, CUevent event)
+FUNCTION(cuIpcOpenEventHandle, CUevent *event, CUipcEventHandle handle)
+FUNCTION(cuMemPoolCreate, CUmemoryPool *pool, const CUmemPoolProps *props)
+FUNCTION(cuMemPoolDestroy, CUmemoryPool pool)
+FUNCTION(cuMemPoolGetAttribute, CUmemoryPool pool, int attribute, void *value)
+FUNCTION(cuMemPoolSetAttribute, CUmemoryPool pool, int attribute, void *value)
+FUNCTION(cuMemPoolGetAccess, int *flags, CUmemoryPool pool, CUmemLocation *location)
+FUNCTION(cuMemPoolSetAccess, CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)
+FUNCTION(cuMemPoolTrimTo, CUmemoryPool pool, size_t bytes)
+FUNCTION(cuDeviceGetDefaultMemPool, CUmemoryPool *pool, CUdevice device)
+FUNCTION(cuDeviceGetMemPool, CUmemoryPool *pool, CUdevice device)
+FUNCTION(cuDeviceSetMemPool, CUdevice device, CUmemoryPool pool)
+FUNCTION(cuMemAllocFromPoolAsync, CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream)
+FUNCTION(cuCtxEnablePeerAccess, CUcontext peer, unsigned flags)
+FUNCTION(cuCtxDisablePeerAccess, CUcontext peer)
+FUNCTION(cuDeviceGetP2PAttribute, int *value, int attribute, CUdevice source, CUdevice target)
+FUNCTION(cuMemcpyPeerAsync, CUdeviceptr target, CUcontext target_context, CUdeviceptr source, CUcontext source_context,
+         size_t bytes, CUstream stream)
+FUNCTION(cuMemcpy3DPeer, const CUDA_MEMCPY3D_PEER *copy)
+FUNCTION(cuMemcpy3DPeerAsync, const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
+#ifndef STUB
+#pragma weak cuMemGetDefaultMemPool // since CUDA 13.0
+#pragma weak cuMemGetMemPool
+#pragma weak cuMemSetMemPool
+#endif
+FUNCTION(cuMemGetDefaultMemPool, CUmemoryPool *pool, CUmemLocation *location, int kind)
+FUNCTION(cuMemGetMemPool, CUmemoryPool *pool, CUmemLocation *location, int kind)
+FUNCTION(cuMemSetMemPool, CUmemLocation *location, int kind, CUmemoryPool pool)
 FUNCTION(cuMemAllocManaged, CUdeviceptr *address, size_t bytes, unsigned flags)
 FUNCTION(cuMemPrefetchAsync, CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 FUNCTION(cuMemAdvise, CUdeviceptr address, size_t bytes, int advice, CUdevice device)
@@ -255,6 +408,78 @@ FUNCTION(cuStreamGetFlags, CUstream stream, unsigned *flags)
 FUNCTION(cuStreamGetPriority, CUstream stream, int *priority)
 FUNCTION(cuStreamGetCtx, CUstream stream, CUcontext *context)
 FUNCTION(cuStreamIsCapturing, CUstream stream, int *status)
+FUNCTION(cuStreamGetCaptureInfo, CUstream stream, int *status, uint64_t *id, CUgraph *graph, const CUgraphNode **nodes,
+         size_t *count)
+FUNCTION(cuStreamBeginCapture, CUstream stream, int mode)
+FUNCTION(cuStreamEndCapture, CUstream stream, CUgraph *graph)
+FUNCTION(cuThreadExchangeStreamCaptureMode, int *mode)
+FUNCTION(cuGraphCreate, CUgraph *graph, unsigned flags)
+FUNCTION(cuGraphClone, CUgraph *clone, CUgraph graph)
+FUNCTION(cuGraphDestroy, CUgraph graph)
+FUNCTION(cuGraphAddEmptyNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count)
+FUNCTION(cuGraphAddKernelNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         const CUDA_KERNEL_NODE_PARAMS *parameters)
+FUNCTION(cuGraphAddMemcpyNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         const CUDA_MEMCPY3D *copy, CUcontext context)
+FUNCTION(cuGraphAddMemsetNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
+FUNCTION(cuGraphAddHostNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         const CUDA_HOST_NODE_PARAMS *host)
+FUNCTION(cuGraphAddChildGraphNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         CUgraph child)
+FUNCTION(cuGraphAddEventRecordNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         CUevent event)
+FUNCTION(cuGraphAddEventWaitNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         CUevent event)
+FUNCTION(cuGraphAddMemAllocNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         CUDA_MEM_ALLOC_NODE_PARAMS *parameters)
+FUNCTION(cuGraphAddMemFreeNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, size_t count,
+         CUdeviceptr address)
+#ifndef STUB
+#pragma weak cuGraphAddNode_v2 // since CUDA 12.3
+#pragma weak cuGraphConditionalHandleCreate
+#endif
+FUNCTION(cuGraphAddNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *after, const void *edges, size_t count,
+         CUgraphNodeParams *parameters)
+FUNCTION(cuGraphConditionalHandleCreate, uint64_t *handle, CUgraph graph, CUcontext context, unsigned value,
+         unsigned flags)
+FUNCTION(cuGraphAddDependencies, CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+FUNCTION(cuGraphRemoveDependencies, CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+FUNCTION(cuGraphGetNodes, CUgraph graph, CUgraphNode *nodes, size_t *count)
+FUNCTION(cuGraphGetRootNodes, CUgraph graph, CUgraphNode *nodes, size_t *count)
+FUNCTION(cuGraphGetEdges, CUgraph graph, CUgraphNode *from, CUgraphNode *to, size_t *count)
+FUNCTION(cuGraphNodeGetType, CUgraphNode node, int *kind)
+FUNCTION(cuGraphNodeGetDependencies, CUgraphNode node, CUgraphNode *nodes, size_t *count)
+FUNCTION(cuGraphNodeGetDependentNodes, CUgraphNode node, CUgraphNode *nodes, size_t *count)
+FUNCTION(cuGraphNodeFindInClone, CUgraphNode *found, CUgraphNode node, CUgraph clone)
+FUNCTION(cuGraphChildGraphNodeGetGraph, CUgraphNode node, CUgraph *graph)
+FUNCTION(cuGraphDestroyNode, CUgraphNode node)
+FUNCTION(cuGraphKernelNodeGetParams, CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
+FUNCTION(cuGraphKernelNodeSetParams, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
+FUNCTION(cuGraphKernelNodeSetAttribute, CUgraphNode node, int attribute, const uint64_t value[8])
+FUNCTION(cuGraphKernelNodeGetAttribute, CUgraphNode node, int attribute, uint64_t value[8])
+FUNCTION(cuGraphMemcpyNodeGetParams, CUgraphNode node, CUDA_MEMCPY3D *copy)
+FUNCTION(cuGraphMemcpyNodeSetParams, CUgraphNode node, const CUDA_MEMCPY3D *copy)
+FUNCTION(cuGraphMemsetNodeGetParams, CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *fill)
+FUNCTION(cuGraphHostNodeGetParams, CUgraphNode node, CUDA_HOST_NODE_PARAMS *host)
+FUNCTION(cuGraphInstantiate, CUgraphExec *exec, CUgraph graph, uint64_t flags)
+FUNCTION(cuGraphInstantiateWithParams, CUgraphExec *exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS *parameters)
+FUNCTION(cuGraphExecUpdate, CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *result)
+FUNCTION(cuGraphExecKernelNodeSetParams, CUgraphExec exec, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
+FUNCTION(cuGraphExecMemcpyNodeSetParams, CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *copy,
+         CUcontext context)
+FUNCTION(cuGraphExecMemsetNodeSetParams, CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
+         CUcontext context)
+FUNCTION(cuGraphExecHostNodeSetParams, CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *host)
+FUNCTION(cuGraphNodeSetEnabled, CUgraphExec exec, CUgraphNode node, unsigned enabled)
+FUNCTION(cuGraphNodeGetEnabled, CUgraphExec exec, CUgraphNode node, unsigned *enabled)
+FUNCTION(cuGraphUpload, CUgraphExec exec, CUstream stream)
+FUNCTION(cuGraphLaunch, CUgraphExec exec, CUstream stream)
+FUNCTION(cuGraphExecDestroy, CUgraphExec exec)
+FUNCTION(cuGraphDebugDotPrint, CUgraph graph, const char *path, unsigned flags)
+FUNCTION(cuUserObjectCreate, CUuserObject *object, void *data, CUhostFn destroy, unsigned count, unsigned flags)
+FUNCTION(cuGraphRetainUserObject, CUgraph graph, CUuserObject object, unsigned count, unsigned flags)
+FUNCTION(cuLaunchKernelEx, const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra)
 FUNCTION(cuEventCreate, CUevent *event, unsigned flags)
 FUNCTION(cuEventDestroy, CUevent event)
 FUNCTION(cuEventRecord, CUevent event, CUstream stream)

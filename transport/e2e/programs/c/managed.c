@@ -259,6 +259,8 @@ static void attributes(void) {
     CHECK(cuCtxSynchronize());
     printf("read mostly %d, preferred %d, prefetched to %d, value %d\n", mostly, preferred, last,
            *(int *)(uintptr_t)address);
+    if (is_real())
+        return;
     SHOW(cuMemRangeGetAttribute(&mostly, 8, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, address, 10000));
     SHOW(cuMemRangeGetAttribute(&mostly, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, plain, 100));
     SHOW_SOON(cuMemAdvise(plain, 100, CU_MEM_ADVISE_SET_READ_MOSTLY, 0));

@@ -1,4 +1,4 @@
-// NVIDIA's runtime, whose library is given: its own start, memory, copies, streams and events. There are no
+// NVIDIA's runtime, whose library is given: its own start, memory, copies, streams, events and graphs. There are no
 // headers of it here, so its functions are found by name; their types are those of the CUDA Runtime API's
 // reference.
 #include <dlfcn.h>
@@ -37,6 +37,22 @@ enum { N = 3 << 20, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, ATTRIBUTE_MULTIPR
     F(cudaEventSynchronize, void *)                                                                                    \
     F(cudaEventElapsedTime, float *, void *, void *)                                                                   \
     F(cudaEventDestroy, void *)                                                                                        \
+    F(cudaMemsetAsync, void *, int, size_t, void *)                                                                    \
+    F(cudaLaunchHostFunc, void *, void (*)(void *), void *)                                                            \
+    F(cudaStreamBeginCapture, void *, int)                                                                             \
+    F(cudaStreamEndCapture, void *, void **)                                                                           \
+    F(cudaStreamIsCapturing, void *, int *)                                                                            \
+    F(cudaGraphCreate, void **, unsigned)                                                                              \
+    F(cudaGraphClone, void **, void *)                                                                                 \
+    F(cudaGraphGetNodes, void *, void **, size_t *)                                                                    \
+    F(cudaGraphNodeGetType, void *, int *)                                                                             \
+    F(cudaGraphAddMemcpyNode1D, void **, void *, void **, size_t, void *, const void *, size_t, int)                   \
+    F(cudaGraphAddHostNode, void **, void *, void **, size_t, const void *)                                            \
+    F(cudaGraphExecMemcpyNodeSetParams1D, void *, void *, void *, const void *, size_t, int)                           \
+    F(cudaGraphInstantiateWithFlags, void **, void *, unsigned long long)                                              \
+    F(cudaGraphLaunch, void *, void *)                                                                                 \
+    F(cudaGraphExecDestroy, void *)                                                                                    \
+    F(cudaGraphDestroy, void *)                                                                                        \
     F(cudaGetLastError, void)                                                                                          \
     F(cudaDeviceSynchronize, void)                                                                                     \
     F(cudaDeviceReset, void)
@@ -133,6 +149,77 @@ static void streams(void) {
     CHECK(cudaEventDestroy(ended));
 }
 
+static int called;
+
+static void call(void *data) {
+    called += *(int *)data;
+    // What the copy before it brought, for the one behind it.
+    memset(back, back[0] + 1, N);
+}
+
+static void graphs(void) {
+    void *stream, *memory, *other, *graph, *exec, *clone, *nodes[8];
+    int capturing = -1, by = 3, kind;
+    size_t count = 8;
+    char *answer = malloc(N);
+    REQUIRE(answer, "no memory");
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMalloc(&memory, N));
+    CHECK(cudaMalloc(&other, N));
+    CHECK(cudaStreamBeginCapture(stream, 1));
+    CHECK(cudaStreamIsCapturing(stream, &capturing));
+    CHECK(cudaMemcpyAsync(memory, from, N, TO_DEVICE, stream));
+    CHECK(cudaMemcpyAsync(other, memory, N, ON_DEVICE, stream));
+    CHECK(cudaMemsetAsync(memory, 5, N, stream));
+    CHECK(cudaMemcpyAsync(back, memory, N, TO_HOST, stream));
+    CHECK(cudaLaunchHostFunc(stream, call, &by));
+    CHECK(cudaMemcpyAsync(memory, back, N, TO_DEVICE, stream));
+    CHECK(cudaMemcpyAsync(answer, other, N, TO_HOST, stream));
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    CHECK(cudaGraphGetNodes(graph, nodes, &count));
+    printf("capturing %d, %zu nodes of kinds", capturing, count);
+    for (size_t i = 0; i < count; i++) {
+        CHECK(cudaGraphNodeGetType(nodes[i], &kind));
+        printf(" %d", kind);
+    }
+    printf("\n");
+    CHECK(cudaGraphClone(&clone, graph));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaGraphInstantiateWithFlags(&exec, clone, 0));
+    for (int round = 0; round < 3; round++) {
+        from[round] ^= 0x55;
+        memset(answer, 0, N);
+        CHECK(cudaGraphLaunch(exec, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        REQUIRE(memcmp(from, answer, N) == 0, "round %d: bytes came back changed", round);
+        CHECK(cudaMemcpy(answer, memory, N, TO_HOST));
+        REQUIRE(answer[0] == 6 && answer[N - 1] == 6, "round %d: %d behind the function", round, answer[0]);
+    }
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(clone));
+
+    struct { void (*function)(void *); void *data; } host = {call, &by};
+    CHECK(cudaGraphCreate(&graph, 0));
+    CHECK(cudaGraphAddMemcpyNode1D(&nodes[0], graph, NULL, 0, memory, from, N, TO_DEVICE));
+    CHECK(cudaGraphAddMemcpyNode1D(&nodes[1], graph, nodes, 1, back, memory, N, TO_HOST));
+    CHECK(cudaGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &host));
+    CHECK(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    REQUIRE(back[5] == (char)(from[0] + 1), "%d behind the function", back[5]);
+    CHECK(cudaGraphExecMemcpyNodeSetParams1D(exec, nodes[0], memory, from + 1, N - 1, TO_DEVICE));
+    CHECK(cudaGraphLaunch(exec, stream));
+    CHECK(cudaStreamSynchronize(stream));
+    REQUIRE(back[5] == (char)(from[1] + 1), "%d after a change", back[5]);
+    printf("graphs: %d\n", called);
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaFree(memory));
+    CHECK(cudaFree(other));
+    CHECK(cudaStreamDestroy(stream));
+    free(answer);
+}
+
 static void *in_a_thread(void *address) {
     char first = 0;
     CHECK(cudaMemcpy(&first, address, 1, TO_HOST));
@@ -169,6 +256,7 @@ int main(int argc, char **argv) {
            multiprocessors, all >> 20);
     memory();
     streams();
+    graphs();
     void *shared;
     pthread_t thread;
     CHECK(cudaMalloc(&shared, N));

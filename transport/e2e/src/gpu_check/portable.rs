@@ -85,6 +85,14 @@ pub const PROGRAMS: &[Program] = &[
     c("streams", Portable::Partly(HANDLES)),
     c("events", Portable::Yes),
     c("callbacks", Portable::Yes),
+    c("capture", Portable::Yes),
+    c(
+        "graphs",
+        Portable::Partly(
+            "conditional nodes: their kernels call NVIDIA's device runtime, which is not linked in",
+        ),
+    ),
+    c("replay", Portable::Yes),
     c("threads", Portable::Yes),
     c("contexts", Portable::Partly(HANDLES)),
     c("modules", Portable::Partly(HANDLES)),
@@ -93,7 +101,49 @@ pub const PROGRAMS: &[Program] = &[
         "loaded",
         Portable::Partly("a pointer from cuGetProcAddress need not be that of the symbol"),
     ),
+    c("per_thread", Portable::Yes),
+    Program {
+        portable: Portable::No("a driver has functions that are not supported through the network"),
+        ..c("unsupported", Portable::Yes)
+    },
+    c("arrays", Portable::Partly(HANDLES)),
+    c(
+        "images",
+        Portable::Partly(
+            "handles as above; images that lie about their length; a function that host and device share",
+        ),
+    ),
+    c("large_image", Portable::Yes),
     c("pointers", Portable::Yes),
+    c(
+        "managed",
+        Portable::Partly(
+            "what is answered to advice about memory that is not managed, and to sizes beyond all bounds",
+        ),
+    ),
+    c("coherence", Portable::Yes),
+    Program {
+        arguments: &["10000", "4"],
+        ..c("coherence", Portable::Yes)
+    },
+    Program {
+        environment: &[("GTRACE_MANAGED", "signals")],
+        ..c("coherence", Portable::Yes)
+    },
+    c("mapped", Portable::Yes),
+    c("segments", Portable::Yes),
+    c(
+        "virtual_memory",
+        Portable::Partly(
+            "addresses where nothing is mapped, whose use ends the context, and how much memory is free",
+        ),
+    ),
+    c("ipc", Portable::Partly(HANDLES)),
+    c("pools", Portable::Partly(HANDLES)),
+    Program {
+        portable: Portable::No("it needs two devices"),
+        ..c("peers", Portable::Yes)
+    },
     c("devices", Portable::Yes),
     c("forked", Portable::Yes),
     c("blocking", Portable::Yes),
@@ -118,6 +168,14 @@ pub const PROGRAMS: &[Program] = &[
         portable: Portable::No("NVIDIA's runtime is not part of the archive"),
         ..c("runtime", Portable::Yes)
     },
+    Program {
+        portable: Portable::No("NVIDIA's runtime is not part of the archive"),
+        ..c("runtime_kernels", Portable::Yes)
+    },
+    test(
+        "programs in CUDA C++",
+        "they are built with NVIDIA's compiler, which is not part of the archive",
+    ),
     test(
         "devices_several, devices_visible",
         "the stand-in is told how many devices it has; `devices` runs with those that there are",

@@ -177,6 +177,10 @@ pub struct Driver {
     >,
     /// `cuCtxDestroy_v2`
     pub cuCtxDestroy_v2: Option<unsafe extern "C" fn(CUcontext) -> CUresult>,
+    /// `cuCtxAttach`
+    pub cuCtxAttach: Option<unsafe extern "C" fn(*mut CUcontext, c_uint) -> CUresult>,
+    /// `cuCtxDetach`
+    pub cuCtxDetach: Option<unsafe extern "C" fn(CUcontext) -> CUresult>,
     /// `cuCtxGetCurrent`
     pub cuCtxGetCurrent: Option<unsafe extern "C" fn(*mut CUcontext) -> CUresult>,
     /// `cuCtxSetCurrent`
@@ -331,6 +335,11 @@ pub struct Driver {
     /// `cuMemcpy3DAsync_v2`
     pub cuMemcpy3DAsync_v2:
         Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D, CUstream) -> CUresult>,
+    /// `cuMemcpy3DPeer`
+    pub cuMemcpy3DPeer: Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D_PEER) -> CUresult>,
+    /// `cuMemcpy3DPeerAsync`
+    pub cuMemcpy3DPeerAsync:
+        Option<unsafe extern "C" fn(*const CUDA_MEMCPY3D_PEER, CUstream) -> CUresult>,
     /// `cuMemsetD8_v2`
     pub cuMemsetD8_v2: Option<unsafe extern "C" fn(CUdeviceptr, c_uchar, usize) -> CUresult>,
     /// `cuMemsetD16_v2`
@@ -374,6 +383,26 @@ pub struct Driver {
     pub cuDeviceGetMemPool: Option<unsafe extern "C" fn(*mut CUmemoryPool, CUdevice) -> CUresult>,
     /// `cuDeviceSetMemPool`
     pub cuDeviceSetMemPool: Option<unsafe extern "C" fn(CUdevice, CUmemoryPool) -> CUresult>,
+    /// `cuMemGetDefaultMemPool`
+    pub cuMemGetDefaultMemPool: Option<
+        unsafe extern "C" fn(
+            *mut CUmemoryPool,
+            *mut CUmemLocation,
+            CUmemAllocationType,
+        ) -> CUresult,
+    >,
+    /// `cuMemGetMemPool`
+    pub cuMemGetMemPool: Option<
+        unsafe extern "C" fn(
+            *mut CUmemoryPool,
+            *mut CUmemLocation,
+            CUmemAllocationType,
+        ) -> CUresult,
+    >,
+    /// `cuMemSetMemPool`
+    pub cuMemSetMemPool: Option<
+        unsafe extern "C" fn(*mut CUmemLocation, CUmemAllocationType, CUmemoryPool) -> CUresult,
+    >,
     /// `cuMemPoolCreate`
     pub cuMemPoolCreate:
         Option<unsafe extern "C" fn(*mut CUmemoryPool, *const CUmemPoolProps) -> CUresult>,
@@ -394,6 +423,20 @@ pub struct Driver {
         Option<unsafe extern "C" fn(CUmemoryPool, *const CUmemAccessDesc, usize) -> CUresult>,
     /// `cuMemPoolTrimTo`
     pub cuMemPoolTrimTo: Option<unsafe extern "C" fn(CUmemoryPool, usize) -> CUresult>,
+    /// `cuIpcGetMemHandle`
+    pub cuIpcGetMemHandle:
+        Option<unsafe extern "C" fn(*mut CUipcMemHandle, CUdeviceptr) -> CUresult>,
+    /// `cuIpcOpenMemHandle_v2`
+    pub cuIpcOpenMemHandle_v2:
+        Option<unsafe extern "C" fn(*mut CUdeviceptr, CUipcMemHandle, c_uint) -> CUresult>,
+    /// `cuIpcCloseMemHandle`
+    pub cuIpcCloseMemHandle: Option<unsafe extern "C" fn(CUdeviceptr) -> CUresult>,
+    /// `cuIpcGetEventHandle`
+    pub cuIpcGetEventHandle:
+        Option<unsafe extern "C" fn(*mut CUipcEventHandle, CUevent) -> CUresult>,
+    /// `cuIpcOpenEventHandle`
+    pub cuIpcOpenEventHandle:
+        Option<unsafe extern "C" fn(*mut CUevent, CUipcEventHandle) -> CUresult>,
     /// `cuMemAddressReserve`
     pub cuMemAddressReserve: Option<
         unsafe extern "C" fn(*mut CUdeviceptr, usize, usize, CUdeviceptr, c_ulonglong) -> CUresult,
@@ -584,8 +627,32 @@ pub struct Driver {
     /// `cuStreamBeginCapture_v2`
     pub cuStreamBeginCapture_v2:
         Option<unsafe extern "C" fn(CUstream, CUstreamCaptureMode) -> CUresult>,
+    /// `cuStreamBeginCaptureToGraph`
+    pub cuStreamBeginCaptureToGraph: Option<
+        unsafe extern "C" fn(
+            CUstream,
+            CUgraph,
+            *const CUgraphNode,
+            *const CUgraphEdgeData,
+            usize,
+            CUstreamCaptureMode,
+        ) -> CUresult,
+    >,
     /// `cuStreamEndCapture`
     pub cuStreamEndCapture: Option<unsafe extern "C" fn(CUstream, *mut CUgraph) -> CUresult>,
+    /// `cuStreamUpdateCaptureDependencies`
+    pub cuStreamUpdateCaptureDependencies:
+        Option<unsafe extern "C" fn(CUstream, *mut CUgraphNode, usize, c_uint) -> CUresult>,
+    /// `cuStreamUpdateCaptureDependencies_v2`
+    pub cuStreamUpdateCaptureDependencies_v2: Option<
+        unsafe extern "C" fn(
+            CUstream,
+            *mut CUgraphNode,
+            *const CUgraphEdgeData,
+            usize,
+            c_uint,
+        ) -> CUresult,
+    >,
     /// `cuThreadExchangeStreamCaptureMode`
     pub cuThreadExchangeStreamCaptureMode:
         Option<unsafe extern "C" fn(*mut CUstreamCaptureMode) -> CUresult>,
@@ -704,6 +771,9 @@ pub struct Driver {
     pub cuLibraryGetManaged: Option<
         unsafe extern "C" fn(*mut CUdeviceptr, *mut usize, CUlibrary, *const c_char) -> CUresult,
     >,
+    /// `cuLibraryGetUnifiedFunction`
+    pub cuLibraryGetUnifiedFunction:
+        Option<unsafe extern "C" fn(*mut *mut c_void, CUlibrary, *const c_char) -> CUresult>,
     /// `cuLibraryGetKernelCount`
     pub cuLibraryGetKernelCount: Option<unsafe extern "C" fn(*mut c_uint, CUlibrary) -> CUresult>,
     /// `cuLibraryEnumerateKernels`
@@ -852,6 +922,10 @@ pub struct Driver {
     pub cuGraphClone: Option<unsafe extern "C" fn(*mut CUgraph, CUgraph) -> CUresult>,
     /// `cuGraphDestroy`
     pub cuGraphDestroy: Option<unsafe extern "C" fn(CUgraph) -> CUresult>,
+    /// `cuGraphGetId`
+    pub cuGraphGetId: Option<unsafe extern "C" fn(CUgraph, *mut c_uint) -> CUresult>,
+    /// `cuGraphExecGetId`
+    pub cuGraphExecGetId: Option<unsafe extern "C" fn(CUgraphExec, *mut c_uint) -> CUresult>,
     /// `cuGraphAddEmptyNode`
     pub cuGraphAddEmptyNode: Option<
         unsafe extern "C" fn(*mut CUgraphNode, CUgraph, *const CUgraphNode, usize) -> CUresult,
@@ -862,20 +936,399 @@ pub struct Driver {
     /// `cuGraphGetRootNodes`
     pub cuGraphGetRootNodes:
         Option<unsafe extern "C" fn(CUgraph, *mut CUgraphNode, *mut usize) -> CUresult>,
+    /// `cuGraphGetEdges`
+    pub cuGraphGetEdges: Option<
+        unsafe extern "C" fn(CUgraph, *mut CUgraphNode, *mut CUgraphNode, *mut usize) -> CUresult,
+    >,
+    /// `cuGraphGetEdges_v2`
+    pub cuGraphGetEdges_v2: Option<
+        unsafe extern "C" fn(
+            CUgraph,
+            *mut CUgraphNode,
+            *mut CUgraphNode,
+            *mut CUgraphEdgeData,
+            *mut usize,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddDependencies`
+    pub cuGraphAddDependencies: Option<
+        unsafe extern "C" fn(CUgraph, *const CUgraphNode, *const CUgraphNode, usize) -> CUresult,
+    >,
+    /// `cuGraphAddDependencies_v2`
+    pub cuGraphAddDependencies_v2: Option<
+        unsafe extern "C" fn(
+            CUgraph,
+            *const CUgraphNode,
+            *const CUgraphNode,
+            *const CUgraphEdgeData,
+            usize,
+        ) -> CUresult,
+    >,
+    /// `cuGraphRemoveDependencies`
+    pub cuGraphRemoveDependencies: Option<
+        unsafe extern "C" fn(CUgraph, *const CUgraphNode, *const CUgraphNode, usize) -> CUresult,
+    >,
+    /// `cuGraphRemoveDependencies_v2`
+    pub cuGraphRemoveDependencies_v2: Option<
+        unsafe extern "C" fn(
+            CUgraph,
+            *const CUgraphNode,
+            *const CUgraphNode,
+            *const CUgraphEdgeData,
+            usize,
+        ) -> CUresult,
+    >,
+    /// `cuGraphNodeGetDependencies`
+    pub cuGraphNodeGetDependencies:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraphNode, *mut usize) -> CUresult>,
+    /// `cuGraphNodeGetDependencies_v2`
+    pub cuGraphNodeGetDependencies_v2: Option<
+        unsafe extern "C" fn(
+            CUgraphNode,
+            *mut CUgraphNode,
+            *mut CUgraphEdgeData,
+            *mut usize,
+        ) -> CUresult,
+    >,
+    /// `cuGraphNodeGetDependentNodes`
+    pub cuGraphNodeGetDependentNodes:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraphNode, *mut usize) -> CUresult>,
+    /// `cuGraphNodeGetDependentNodes_v2`
+    pub cuGraphNodeGetDependentNodes_v2: Option<
+        unsafe extern "C" fn(
+            CUgraphNode,
+            *mut CUgraphNode,
+            *mut CUgraphEdgeData,
+            *mut usize,
+        ) -> CUresult,
+    >,
+    /// `cuGraphNodeFindInClone`
+    pub cuGraphNodeFindInClone:
+        Option<unsafe extern "C" fn(*mut CUgraphNode, CUgraphNode, CUgraph) -> CUresult>,
+    /// `cuGraphNodeGetContainingGraph`
+    pub cuGraphNodeGetContainingGraph:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraph) -> CUresult>,
+    /// `cuGraphNodeGetLocalId`
+    pub cuGraphNodeGetLocalId: Option<unsafe extern "C" fn(CUgraphNode, *mut c_uint) -> CUresult>,
+    /// `cuGraphNodeGetToolsId`
+    pub cuGraphNodeGetToolsId:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut c_ulonglong) -> CUresult>,
     /// `cuGraphNodeGetType`
     pub cuGraphNodeGetType:
         Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraphNodeType) -> CUresult>,
+    /// `cuGraphDestroyNode`
+    pub cuGraphDestroyNode: Option<unsafe extern "C" fn(CUgraphNode) -> CUresult>,
+    /// `cuGraphChildGraphNodeGetGraph`
+    pub cuGraphChildGraphNodeGetGraph:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraph) -> CUresult>,
+    /// `cuGraphEventRecordNodeGetEvent`
+    pub cuGraphEventRecordNodeGetEvent:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUevent) -> CUresult>,
+    /// `cuGraphEventWaitNodeGetEvent`
+    pub cuGraphEventWaitNodeGetEvent:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUevent) -> CUresult>,
+    /// `cuGraphMemFreeNodeGetParams`
+    pub cuGraphMemFreeNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUdeviceptr) -> CUresult>,
+    /// `cuGraphMemsetNodeGetParams`
+    pub cuGraphMemsetNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUDA_MEMSET_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphConditionalHandleCreate`
+    pub cuGraphConditionalHandleCreate: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphConditionalHandle,
+            CUgraph,
+            CUcontext,
+            c_uint,
+            c_uint,
+        ) -> CUresult,
+    >,
+    /// `cuGraphKernelNodeGetAttribute`
+    pub cuGraphKernelNodeGetAttribute: Option<
+        unsafe extern "C" fn(
+            CUgraphNode,
+            CUkernelNodeAttrID,
+            *mut CUkernelNodeAttrValue,
+        ) -> CUresult,
+    >,
+    /// `cuGraphKernelNodeSetAttribute`
+    pub cuGraphKernelNodeSetAttribute: Option<
+        unsafe extern "C" fn(
+            CUgraphNode,
+            CUkernelNodeAttrID,
+            *const CUkernelNodeAttrValue,
+        ) -> CUresult,
+    >,
+    /// `cuGraphKernelNodeCopyAttributes`
+    pub cuGraphKernelNodeCopyAttributes:
+        Option<unsafe extern "C" fn(CUgraphNode, CUgraphNode) -> CUresult>,
+    /// `cuGraphAddKernelNode`
+    pub cuGraphAddKernelNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *const CUDA_KERNEL_NODE_PARAMS,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddKernelNode_v2`
+    pub cuGraphAddKernelNode_v2: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *const CUDA_KERNEL_NODE_PARAMS,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddMemcpyNode`
+    pub cuGraphAddMemcpyNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *const CUDA_MEMCPY3D,
+            CUcontext,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddMemsetNode`
+    pub cuGraphAddMemsetNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *const CUDA_MEMSET_NODE_PARAMS,
+            CUcontext,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddHostNode`
+    pub cuGraphAddHostNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *const CUDA_HOST_NODE_PARAMS,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddChildGraphNode`
+    pub cuGraphAddChildGraphNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            CUgraph,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddEventRecordNode`
+    pub cuGraphAddEventRecordNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            CUevent,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddEventWaitNode`
+    pub cuGraphAddEventWaitNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            CUevent,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddMemAllocNode`
+    pub cuGraphAddMemAllocNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddMemFreeNode`
+    pub cuGraphAddMemFreeNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            CUdeviceptr,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddNode`
+    pub cuGraphAddNode: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            usize,
+            *mut CUgraphNodeParams,
+        ) -> CUresult,
+    >,
+    /// `cuGraphAddNode_v2`
+    pub cuGraphAddNode_v2: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphNode,
+            CUgraph,
+            *const CUgraphNode,
+            *const CUgraphEdgeData,
+            usize,
+            *mut CUgraphNodeParams,
+        ) -> CUresult,
+    >,
+    /// `cuGraphNodeSetParams`
+    pub cuGraphNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraphNodeParams) -> CUresult>,
+    /// `cuGraphExecNodeSetParams`
+    pub cuGraphExecNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphExec, CUgraphNode, *mut CUgraphNodeParams) -> CUresult>,
+    /// `cuGraphKernelNodeSetParams`
+    pub cuGraphKernelNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphKernelNodeSetParams_v2`
+    pub cuGraphKernelNodeSetParams_v2:
+        Option<unsafe extern "C" fn(CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphMemcpyNodeSetParams`
+    pub cuGraphMemcpyNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *const CUDA_MEMCPY3D) -> CUresult>,
+    /// `cuGraphMemsetNodeSetParams`
+    pub cuGraphMemsetNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *const CUDA_MEMSET_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphHostNodeSetParams`
+    pub cuGraphHostNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *const CUDA_HOST_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphEventRecordNodeSetEvent`
+    pub cuGraphEventRecordNodeSetEvent:
+        Option<unsafe extern "C" fn(CUgraphNode, CUevent) -> CUresult>,
+    /// `cuGraphEventWaitNodeSetEvent`
+    pub cuGraphEventWaitNodeSetEvent:
+        Option<unsafe extern "C" fn(CUgraphNode, CUevent) -> CUresult>,
+    /// `cuGraphExecKernelNodeSetParams`
+    pub cuGraphExecKernelNodeSetParams: Option<
+        unsafe extern "C" fn(CUgraphExec, CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS) -> CUresult,
+    >,
+    /// `cuGraphExecKernelNodeSetParams_v2`
+    pub cuGraphExecKernelNodeSetParams_v2: Option<
+        unsafe extern "C" fn(CUgraphExec, CUgraphNode, *const CUDA_KERNEL_NODE_PARAMS) -> CUresult,
+    >,
+    /// `cuGraphExecMemcpyNodeSetParams`
+    pub cuGraphExecMemcpyNodeSetParams: Option<
+        unsafe extern "C" fn(CUgraphExec, CUgraphNode, *const CUDA_MEMCPY3D, CUcontext) -> CUresult,
+    >,
+    /// `cuGraphExecMemsetNodeSetParams`
+    pub cuGraphExecMemsetNodeSetParams: Option<
+        unsafe extern "C" fn(
+            CUgraphExec,
+            CUgraphNode,
+            *const CUDA_MEMSET_NODE_PARAMS,
+            CUcontext,
+        ) -> CUresult,
+    >,
+    /// `cuGraphExecHostNodeSetParams`
+    pub cuGraphExecHostNodeSetParams: Option<
+        unsafe extern "C" fn(CUgraphExec, CUgraphNode, *const CUDA_HOST_NODE_PARAMS) -> CUresult,
+    >,
+    /// `cuGraphExecChildGraphNodeSetParams`
+    pub cuGraphExecChildGraphNodeSetParams:
+        Option<unsafe extern "C" fn(CUgraphExec, CUgraphNode, CUgraph) -> CUresult>,
+    /// `cuGraphExecEventRecordNodeSetEvent`
+    pub cuGraphExecEventRecordNodeSetEvent:
+        Option<unsafe extern "C" fn(CUgraphExec, CUgraphNode, CUevent) -> CUresult>,
+    /// `cuGraphExecEventWaitNodeSetEvent`
+    pub cuGraphExecEventWaitNodeSetEvent:
+        Option<unsafe extern "C" fn(CUgraphExec, CUgraphNode, CUevent) -> CUresult>,
+    /// `cuGraphNodeGetParams`
+    pub cuGraphNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUgraphNodeParams) -> CUresult>,
+    /// `cuGraphKernelNodeGetParams`
+    pub cuGraphKernelNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUDA_KERNEL_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphKernelNodeGetParams_v2`
+    pub cuGraphKernelNodeGetParams_v2:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUDA_KERNEL_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphMemcpyNodeGetParams`
+    pub cuGraphMemcpyNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUDA_MEMCPY3D) -> CUresult>,
+    /// `cuGraphHostNodeGetParams`
+    pub cuGraphHostNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUDA_HOST_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphMemAllocNodeGetParams`
+    pub cuGraphMemAllocNodeGetParams:
+        Option<unsafe extern "C" fn(CUgraphNode, *mut CUDA_MEM_ALLOC_NODE_PARAMS) -> CUresult>,
+    /// `cuGraphInstantiate_v2`
+    pub cuGraphInstantiate_v2: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphExec,
+            CUgraph,
+            *mut CUgraphNode,
+            *mut c_char,
+            usize,
+        ) -> CUresult,
+    >,
     /// `cuGraphInstantiateWithFlags`
     pub cuGraphInstantiateWithFlags:
         Option<unsafe extern "C" fn(*mut CUgraphExec, CUgraph, c_ulonglong) -> CUresult>,
+    /// `cuGraphInstantiateWithParams`
+    pub cuGraphInstantiateWithParams: Option<
+        unsafe extern "C" fn(
+            *mut CUgraphExec,
+            CUgraph,
+            *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
+        ) -> CUresult,
+    >,
+    /// `cuGraphExecUpdate`
+    pub cuGraphExecUpdate: Option<
+        unsafe extern "C" fn(
+            CUgraphExec,
+            CUgraph,
+            *mut CUgraphNode,
+            *mut CUgraphExecUpdateResult,
+        ) -> CUresult,
+    >,
+    /// `cuGraphExecUpdate_v2`
+    pub cuGraphExecUpdate_v2: Option<
+        unsafe extern "C" fn(CUgraphExec, CUgraph, *mut CUgraphExecUpdateResultInfo) -> CUresult,
+    >,
+    /// `cuGraphDebugDotPrint`
+    pub cuGraphDebugDotPrint:
+        Option<unsafe extern "C" fn(CUgraph, *const c_char, c_uint) -> CUresult>,
     /// `cuGraphExecGetFlags`
     pub cuGraphExecGetFlags: Option<unsafe extern "C" fn(CUgraphExec, *mut cuuint64_t) -> CUresult>,
+    /// `cuGraphNodeGetEnabled`
+    pub cuGraphNodeGetEnabled:
+        Option<unsafe extern "C" fn(CUgraphExec, CUgraphNode, *mut c_uint) -> CUresult>,
+    /// `cuGraphNodeSetEnabled`
+    pub cuGraphNodeSetEnabled:
+        Option<unsafe extern "C" fn(CUgraphExec, CUgraphNode, c_uint) -> CUresult>,
     /// `cuGraphUpload`
     pub cuGraphUpload: Option<unsafe extern "C" fn(CUgraphExec, CUstream) -> CUresult>,
     /// `cuGraphLaunch`
     pub cuGraphLaunch: Option<unsafe extern "C" fn(CUgraphExec, CUstream) -> CUresult>,
     /// `cuGraphExecDestroy`
     pub cuGraphExecDestroy: Option<unsafe extern "C" fn(CUgraphExec) -> CUresult>,
+    /// `cuUserObjectCreate`
+    pub cuUserObjectCreate: Option<
+        unsafe extern "C" fn(*mut CUuserObject, *mut c_void, CUhostFn, c_uint, c_uint) -> CUresult,
+    >,
+    /// `cuUserObjectRetain`
+    pub cuUserObjectRetain: Option<unsafe extern "C" fn(CUuserObject, c_uint) -> CUresult>,
+    /// `cuUserObjectRelease`
+    pub cuUserObjectRelease: Option<unsafe extern "C" fn(CUuserObject, c_uint) -> CUresult>,
+    /// `cuGraphRetainUserObject`
+    pub cuGraphRetainUserObject:
+        Option<unsafe extern "C" fn(CUgraph, CUuserObject, c_uint, c_uint) -> CUresult>,
+    /// `cuGraphReleaseUserObject`
+    pub cuGraphReleaseUserObject:
+        Option<unsafe extern "C" fn(CUgraph, CUuserObject, c_uint) -> CUresult>,
     /// `cuTensorMapEncodeTiled`
     pub cuTensorMapEncodeTiled: Option<
         unsafe extern "C" fn(
@@ -1264,6 +1717,12 @@ impl Driver {
             cuCtxDestroy_v2: unsafe { library.get(c"cuCtxDestroy_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuCtxAttach: unsafe { library.get(c"cuCtxAttach".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuCtxDetach: unsafe { library.get(c"cuCtxDetach".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuCtxGetCurrent: unsafe { library.get(c"cuCtxGetCurrent".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1477,6 +1936,12 @@ impl Driver {
             cuMemcpy3DAsync_v2: unsafe { library.get(c"cuMemcpy3DAsync_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuMemcpy3DPeer: unsafe { library.get(c"cuMemcpy3DPeer".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpy3DPeerAsync: unsafe { library.get(c"cuMemcpy3DPeerAsync".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuMemsetD8_v2: unsafe { library.get(c"cuMemsetD8_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1524,6 +1989,17 @@ impl Driver {
             cuDeviceSetMemPool: unsafe { library.get(c"cuDeviceSetMemPool".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuMemGetDefaultMemPool: unsafe {
+                library.get(c"cuMemGetDefaultMemPool".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemGetMemPool: unsafe { library.get(c"cuMemGetMemPool".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemSetMemPool: unsafe { library.get(c"cuMemSetMemPool".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuMemPoolCreate: unsafe { library.get(c"cuMemPoolCreate".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1549,6 +2025,25 @@ impl Driver {
             cuMemPoolTrimTo: unsafe { library.get(c"cuMemPoolTrimTo".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuIpcGetMemHandle: unsafe { library.get(c"cuIpcGetMemHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcOpenMemHandle_v2: unsafe {
+                library.get(c"cuIpcOpenMemHandle_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuIpcCloseMemHandle: unsafe { library.get(c"cuIpcCloseMemHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcGetEventHandle: unsafe { library.get(c"cuIpcGetEventHandle".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuIpcOpenEventHandle: unsafe {
+                library.get(c"cuIpcOpenEventHandle".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuMemAddressReserve: unsafe { library.get(c"cuMemAddressReserve".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1741,9 +2236,24 @@ impl Driver {
             }
             .ok()
             .map(|symbol| *symbol),
+            cuStreamBeginCaptureToGraph: unsafe {
+                library.get(c"cuStreamBeginCaptureToGraph".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuStreamEndCapture: unsafe { library.get(c"cuStreamEndCapture".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuStreamUpdateCaptureDependencies: unsafe {
+                library.get(c"cuStreamUpdateCaptureDependencies".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuStreamUpdateCaptureDependencies_v2: unsafe {
+                library.get(c"cuStreamUpdateCaptureDependencies_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuThreadExchangeStreamCaptureMode: unsafe {
                 library.get(c"cuThreadExchangeStreamCaptureMode".to_bytes_with_nul())
             }
@@ -1874,6 +2384,11 @@ impl Driver {
             cuLibraryGetManaged: unsafe { library.get(c"cuLibraryGetManaged".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuLibraryGetUnifiedFunction: unsafe {
+                library.get(c"cuLibraryGetUnifiedFunction".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuLibraryGetKernelCount: unsafe {
                 library.get(c"cuLibraryGetKernelCount".to_bytes_with_nul())
             }
@@ -1990,6 +2505,12 @@ impl Driver {
             cuGraphDestroy: unsafe { library.get(c"cuGraphDestroy".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuGraphGetId: unsafe { library.get(c"cuGraphGetId".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphExecGetId: unsafe { library.get(c"cuGraphExecGetId".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
             cuGraphAddEmptyNode: unsafe { library.get(c"cuGraphAddEmptyNode".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -1999,17 +2520,333 @@ impl Driver {
             cuGraphGetRootNodes: unsafe { library.get(c"cuGraphGetRootNodes".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuGraphGetEdges: unsafe { library.get(c"cuGraphGetEdges".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphGetEdges_v2: unsafe { library.get(c"cuGraphGetEdges_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphAddDependencies: unsafe {
+                library.get(c"cuGraphAddDependencies".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddDependencies_v2: unsafe {
+                library.get(c"cuGraphAddDependencies_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphRemoveDependencies: unsafe {
+                library.get(c"cuGraphRemoveDependencies".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphRemoveDependencies_v2: unsafe {
+                library.get(c"cuGraphRemoveDependencies_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetDependencies: unsafe {
+                library.get(c"cuGraphNodeGetDependencies".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetDependencies_v2: unsafe {
+                library.get(c"cuGraphNodeGetDependencies_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetDependentNodes: unsafe {
+                library.get(c"cuGraphNodeGetDependentNodes".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetDependentNodes_v2: unsafe {
+                library.get(c"cuGraphNodeGetDependentNodes_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeFindInClone: unsafe {
+                library.get(c"cuGraphNodeFindInClone".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetContainingGraph: unsafe {
+                library.get(c"cuGraphNodeGetContainingGraph".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetLocalId: unsafe {
+                library.get(c"cuGraphNodeGetLocalId".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetToolsId: unsafe {
+                library.get(c"cuGraphNodeGetToolsId".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuGraphNodeGetType: unsafe { library.get(c"cuGraphNodeGetType".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuGraphDestroyNode: unsafe { library.get(c"cuGraphDestroyNode".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphChildGraphNodeGetGraph: unsafe {
+                library.get(c"cuGraphChildGraphNodeGetGraph".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphEventRecordNodeGetEvent: unsafe {
+                library.get(c"cuGraphEventRecordNodeGetEvent".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphEventWaitNodeGetEvent: unsafe {
+                library.get(c"cuGraphEventWaitNodeGetEvent".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphMemFreeNodeGetParams: unsafe {
+                library.get(c"cuGraphMemFreeNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphMemsetNodeGetParams: unsafe {
+                library.get(c"cuGraphMemsetNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphConditionalHandleCreate: unsafe {
+                library.get(c"cuGraphConditionalHandleCreate".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeGetAttribute: unsafe {
+                library.get(c"cuGraphKernelNodeGetAttribute".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeSetAttribute: unsafe {
+                library.get(c"cuGraphKernelNodeSetAttribute".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeCopyAttributes: unsafe {
+                library.get(c"cuGraphKernelNodeCopyAttributes".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddKernelNode: unsafe {
+                library.get(c"cuGraphAddKernelNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddKernelNode_v2: unsafe {
+                library.get(c"cuGraphAddKernelNode_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddMemcpyNode: unsafe {
+                library.get(c"cuGraphAddMemcpyNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddMemsetNode: unsafe {
+                library.get(c"cuGraphAddMemsetNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddHostNode: unsafe { library.get(c"cuGraphAddHostNode".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphAddChildGraphNode: unsafe {
+                library.get(c"cuGraphAddChildGraphNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddEventRecordNode: unsafe {
+                library.get(c"cuGraphAddEventRecordNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddEventWaitNode: unsafe {
+                library.get(c"cuGraphAddEventWaitNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddMemAllocNode: unsafe {
+                library.get(c"cuGraphAddMemAllocNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddMemFreeNode: unsafe {
+                library.get(c"cuGraphAddMemFreeNode".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphAddNode: unsafe { library.get(c"cuGraphAddNode".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphAddNode_v2: unsafe { library.get(c"cuGraphAddNode_v2".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphNodeSetParams: unsafe {
+                library.get(c"cuGraphNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecNodeSetParams: unsafe {
+                library.get(c"cuGraphExecNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeSetParams: unsafe {
+                library.get(c"cuGraphKernelNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeSetParams_v2: unsafe {
+                library.get(c"cuGraphKernelNodeSetParams_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphMemcpyNodeSetParams: unsafe {
+                library.get(c"cuGraphMemcpyNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphMemsetNodeSetParams: unsafe {
+                library.get(c"cuGraphMemsetNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphHostNodeSetParams: unsafe {
+                library.get(c"cuGraphHostNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphEventRecordNodeSetEvent: unsafe {
+                library.get(c"cuGraphEventRecordNodeSetEvent".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphEventWaitNodeSetEvent: unsafe {
+                library.get(c"cuGraphEventWaitNodeSetEvent".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecKernelNodeSetParams: unsafe {
+                library.get(c"cuGraphExecKernelNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecKernelNodeSetParams_v2: unsafe {
+                library.get(c"cuGraphExecKernelNodeSetParams_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecMemcpyNodeSetParams: unsafe {
+                library.get(c"cuGraphExecMemcpyNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecMemsetNodeSetParams: unsafe {
+                library.get(c"cuGraphExecMemsetNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecHostNodeSetParams: unsafe {
+                library.get(c"cuGraphExecHostNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecChildGraphNodeSetParams: unsafe {
+                library.get(c"cuGraphExecChildGraphNodeSetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecEventRecordNodeSetEvent: unsafe {
+                library.get(c"cuGraphExecEventRecordNodeSetEvent".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecEventWaitNodeSetEvent: unsafe {
+                library.get(c"cuGraphExecEventWaitNodeSetEvent".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeGetParams: unsafe {
+                library.get(c"cuGraphNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeGetParams: unsafe {
+                library.get(c"cuGraphKernelNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphKernelNodeGetParams_v2: unsafe {
+                library.get(c"cuGraphKernelNodeGetParams_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphMemcpyNodeGetParams: unsafe {
+                library.get(c"cuGraphMemcpyNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphHostNodeGetParams: unsafe {
+                library.get(c"cuGraphHostNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphMemAllocNodeGetParams: unsafe {
+                library.get(c"cuGraphMemAllocNodeGetParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphInstantiate_v2: unsafe {
+                library.get(c"cuGraphInstantiate_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuGraphInstantiateWithFlags: unsafe {
                 library.get(c"cuGraphInstantiateWithFlags".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphInstantiateWithParams: unsafe {
+                library.get(c"cuGraphInstantiateWithParams".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphExecUpdate: unsafe { library.get(c"cuGraphExecUpdate".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphExecUpdate_v2: unsafe {
+                library.get(c"cuGraphExecUpdate_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphDebugDotPrint: unsafe {
+                library.get(c"cuGraphDebugDotPrint".to_bytes_with_nul())
             }
             .ok()
             .map(|symbol| *symbol),
             cuGraphExecGetFlags: unsafe { library.get(c"cuGraphExecGetFlags".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuGraphNodeGetEnabled: unsafe {
+                library.get(c"cuGraphNodeGetEnabled".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphNodeSetEnabled: unsafe {
+                library.get(c"cuGraphNodeSetEnabled".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuGraphUpload: unsafe { library.get(c"cuGraphUpload".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -2019,6 +2856,25 @@ impl Driver {
             cuGraphExecDestroy: unsafe { library.get(c"cuGraphExecDestroy".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuUserObjectCreate: unsafe { library.get(c"cuUserObjectCreate".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuUserObjectRetain: unsafe { library.get(c"cuUserObjectRetain".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuUserObjectRelease: unsafe { library.get(c"cuUserObjectRelease".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuGraphRetainUserObject: unsafe {
+                library.get(c"cuGraphRetainUserObject".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuGraphReleaseUserObject: unsafe {
+                library.get(c"cuGraphReleaseUserObject".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuTensorMapEncodeTiled: unsafe {
                 library.get(c"cuTensorMapEncodeTiled".to_bytes_with_nul())
             }
@@ -2360,6 +3216,9 @@ const OP_cuMemsetD2D32Async: u32 = op_id("cuMemsetD2D32Async");
 const OP_cuDeviceGetDefaultMemPool: u32 = op_id("cuDeviceGetDefaultMemPool");
 const OP_cuDeviceGetMemPool: u32 = op_id("cuDeviceGetMemPool");
 const OP_cuDeviceSetMemPool: u32 = op_id("cuDeviceSetMemPool");
+const OP_cuMemGetDefaultMemPool: u32 = op_id("cuMemGetDefaultMemPool");
+const OP_cuMemGetMemPool: u32 = op_id("cuMemGetMemPool");
+const OP_cuMemSetMemPool: u32 = op_id("cuMemSetMemPool");
 const OP_cuMemPoolCreate: u32 = op_id("cuMemPoolCreate");
 const OP_cuMemPoolDestroy: u32 = op_id("cuMemPoolDestroy");
 const OP_cuMemPoolGetAttribute: u32 = op_id("cuMemPoolGetAttribute");
@@ -2367,6 +3226,11 @@ const OP_cuMemPoolSetAttribute: u32 = op_id("cuMemPoolSetAttribute");
 const OP_cuMemPoolGetAccess: u32 = op_id("cuMemPoolGetAccess");
 const OP_cuMemPoolSetAccess: u32 = op_id("cuMemPoolSetAccess");
 const OP_cuMemPoolTrimTo: u32 = op_id("cuMemPoolTrimTo");
+const OP_cuIpcGetMemHandle: u32 = op_id("cuIpcGetMemHandle");
+const OP_cuIpcOpenMemHandle_v2: u32 = op_id("cuIpcOpenMemHandle_v2");
+const OP_cuIpcCloseMemHandle: u32 = op_id("cuIpcCloseMemHandle");
+const OP_cuIpcGetEventHandle: u32 = op_id("cuIpcGetEventHandle");
+const OP_cuIpcOpenEventHandle: u32 = op_id("cuIpcOpenEventHandle");
 const OP_cuMemAddressReserve: u32 = op_id("cuMemAddressReserve");
 const OP_cuMemAddressFree: u32 = op_id("cuMemAddressFree");
 const OP_cuMemCreate: u32 = op_id("cuMemCreate");
@@ -2409,9 +3273,11 @@ const OP_cuStreamWriteValue64: u32 = op_id("cuStreamWriteValue64");
 const OP_cuStreamWriteValue64_v2: u32 = op_id("cuStreamWriteValue64_v2");
 const OP_cuStreamAddCallback: u32 = op_id("cuStreamAddCallback");
 const OP_cuLaunchHostFunc: u32 = op_id("cuLaunchHostFunc");
-const OP_cuStreamIsCapturing: u32 = op_id("cuStreamIsCapturing");
 const OP_cuStreamBeginCapture_v2: u32 = op_id("cuStreamBeginCapture_v2");
+const OP_cuStreamBeginCaptureToGraph: u32 = op_id("cuStreamBeginCaptureToGraph");
 const OP_cuStreamEndCapture: u32 = op_id("cuStreamEndCapture");
+const OP_cuStreamUpdateCaptureDependencies: u32 = op_id("cuStreamUpdateCaptureDependencies");
+const OP_cuStreamUpdateCaptureDependencies_v2: u32 = op_id("cuStreamUpdateCaptureDependencies_v2");
 const OP_cuThreadExchangeStreamCaptureMode: u32 = op_id("cuThreadExchangeStreamCaptureMode");
 const OP_cuEventCreate: u32 = op_id("cuEventCreate");
 const OP_cuEventDestroy_v2: u32 = op_id("cuEventDestroy_v2");
@@ -2470,12 +3336,39 @@ const OP_cuOccupancyMaxPotentialClusterSize: u32 = op_id("cuOccupancyMaxPotentia
 const OP_cuGraphCreate: u32 = op_id("cuGraphCreate");
 const OP_cuGraphClone: u32 = op_id("cuGraphClone");
 const OP_cuGraphDestroy: u32 = op_id("cuGraphDestroy");
+const OP_cuGraphGetId: u32 = op_id("cuGraphGetId");
+const OP_cuGraphExecGetId: u32 = op_id("cuGraphExecGetId");
 const OP_cuGraphAddEmptyNode: u32 = op_id("cuGraphAddEmptyNode");
 const OP_cuGraphGetNodes: u32 = op_id("cuGraphGetNodes");
 const OP_cuGraphGetRootNodes: u32 = op_id("cuGraphGetRootNodes");
+const OP_cuGraphGetEdges: u32 = op_id("cuGraphGetEdges");
+const OP_cuGraphGetEdges_v2: u32 = op_id("cuGraphGetEdges_v2");
+const OP_cuGraphAddDependencies: u32 = op_id("cuGraphAddDependencies");
+const OP_cuGraphAddDependencies_v2: u32 = op_id("cuGraphAddDependencies_v2");
+const OP_cuGraphRemoveDependencies: u32 = op_id("cuGraphRemoveDependencies");
+const OP_cuGraphRemoveDependencies_v2: u32 = op_id("cuGraphRemoveDependencies_v2");
+const OP_cuGraphNodeGetDependencies: u32 = op_id("cuGraphNodeGetDependencies");
+const OP_cuGraphNodeGetDependencies_v2: u32 = op_id("cuGraphNodeGetDependencies_v2");
+const OP_cuGraphNodeGetDependentNodes: u32 = op_id("cuGraphNodeGetDependentNodes");
+const OP_cuGraphNodeGetDependentNodes_v2: u32 = op_id("cuGraphNodeGetDependentNodes_v2");
+const OP_cuGraphNodeFindInClone: u32 = op_id("cuGraphNodeFindInClone");
+const OP_cuGraphNodeGetContainingGraph: u32 = op_id("cuGraphNodeGetContainingGraph");
+const OP_cuGraphNodeGetLocalId: u32 = op_id("cuGraphNodeGetLocalId");
+const OP_cuGraphNodeGetToolsId: u32 = op_id("cuGraphNodeGetToolsId");
 const OP_cuGraphNodeGetType: u32 = op_id("cuGraphNodeGetType");
-const OP_cuGraphInstantiateWithFlags: u32 = op_id("cuGraphInstantiateWithFlags");
+const OP_cuGraphDestroyNode: u32 = op_id("cuGraphDestroyNode");
+const OP_cuGraphChildGraphNodeGetGraph: u32 = op_id("cuGraphChildGraphNodeGetGraph");
+const OP_cuGraphEventRecordNodeGetEvent: u32 = op_id("cuGraphEventRecordNodeGetEvent");
+const OP_cuGraphEventWaitNodeGetEvent: u32 = op_id("cuGraphEventWaitNodeGetEvent");
+const OP_cuGraphMemFreeNodeGetParams: u32 = op_id("cuGraphMemFreeNodeGetParams");
+const OP_cuGraphMemsetNodeGetParams: u32 = op_id("cuGraphMemsetNodeGetParams");
+const OP_cuGraphConditionalHandleCreate: u32 = op_id("cuGraphConditionalHandleCreate");
+const OP_cuGraphKernelNodeGetAttribute: u32 = op_id("cuGraphKernelNodeGetAttribute");
+const OP_cuGraphKernelNodeSetAttribute: u32 = op_id("cuGraphKernelNodeSetAttribute");
+const OP_cuGraphKernelNodeCopyAttributes: u32 = op_id("cuGraphKernelNodeCopyAttributes");
 const OP_cuGraphExecGetFlags: u32 = op_id("cuGraphExecGetFlags");
+const OP_cuGraphNodeGetEnabled: u32 = op_id("cuGraphNodeGetEnabled");
+const OP_cuGraphNodeSetEnabled: u32 = op_id("cuGraphNodeSetEnabled");
 const OP_cuGraphUpload: u32 = op_id("cuGraphUpload");
 const OP_cuGraphLaunch: u32 = op_id("cuGraphLaunch");
 const OP_cuGraphExecDestroy: u32 = op_id("cuGraphExecDestroy");
@@ -2624,6 +3517,9 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuDeviceGetDefaultMemPool => cuDeviceGetDefaultMemPool(exec, r, w),
         OP_cuDeviceGetMemPool => cuDeviceGetMemPool(exec, r, w),
         OP_cuDeviceSetMemPool => cuDeviceSetMemPool(exec, r, w),
+        OP_cuMemGetDefaultMemPool => cuMemGetDefaultMemPool(exec, r, w),
+        OP_cuMemGetMemPool => cuMemGetMemPool(exec, r, w),
+        OP_cuMemSetMemPool => cuMemSetMemPool(exec, r, w),
         OP_cuMemPoolCreate => cuMemPoolCreate(exec, r, w),
         OP_cuMemPoolDestroy => cuMemPoolDestroy(exec, r, w),
         OP_cuMemPoolGetAttribute => cuMemPoolGetAttribute(exec, r, w),
@@ -2631,6 +3527,11 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuMemPoolGetAccess => cuMemPoolGetAccess(exec, r, w),
         OP_cuMemPoolSetAccess => cuMemPoolSetAccess(exec, r, w),
         OP_cuMemPoolTrimTo => cuMemPoolTrimTo(exec, r, w),
+        OP_cuIpcGetMemHandle => cuIpcGetMemHandle(exec, r, w),
+        OP_cuIpcOpenMemHandle_v2 => cuIpcOpenMemHandle_v2(exec, r, w),
+        OP_cuIpcCloseMemHandle => cuIpcCloseMemHandle(exec, r, w),
+        OP_cuIpcGetEventHandle => cuIpcGetEventHandle(exec, r, w),
+        OP_cuIpcOpenEventHandle => cuIpcOpenEventHandle(exec, r, w),
         OP_cuMemAddressReserve => cuMemAddressReserve(exec, r, w),
         OP_cuMemAddressFree => cuMemAddressFree(exec, r, w),
         OP_cuMemCreate => cuMemCreate(exec, r, w),
@@ -2674,9 +3575,11 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuStreamWriteValue64_v2 => cuStreamWriteValue64_v2(exec, r, w),
         OP_cuStreamAddCallback => special::cuStreamAddCallback(exec, r, w),
         OP_cuLaunchHostFunc => special::cuLaunchHostFunc(exec, r, w),
-        OP_cuStreamIsCapturing => cuStreamIsCapturing(exec, r, w),
         OP_cuStreamBeginCapture_v2 => cuStreamBeginCapture_v2(exec, r, w),
+        OP_cuStreamBeginCaptureToGraph => cuStreamBeginCaptureToGraph(exec, r, w),
         OP_cuStreamEndCapture => cuStreamEndCapture(exec, r, w),
+        OP_cuStreamUpdateCaptureDependencies => cuStreamUpdateCaptureDependencies(exec, r, w),
+        OP_cuStreamUpdateCaptureDependencies_v2 => cuStreamUpdateCaptureDependencies_v2(exec, r, w),
         OP_cuThreadExchangeStreamCaptureMode => cuThreadExchangeStreamCaptureMode(exec, r, w),
         OP_cuEventCreate => cuEventCreate(exec, r, w),
         OP_cuEventDestroy_v2 => cuEventDestroy_v2(exec, r, w),
@@ -2740,12 +3643,39 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuGraphCreate => cuGraphCreate(exec, r, w),
         OP_cuGraphClone => cuGraphClone(exec, r, w),
         OP_cuGraphDestroy => cuGraphDestroy(exec, r, w),
+        OP_cuGraphGetId => cuGraphGetId(exec, r, w),
+        OP_cuGraphExecGetId => cuGraphExecGetId(exec, r, w),
         OP_cuGraphAddEmptyNode => cuGraphAddEmptyNode(exec, r, w),
         OP_cuGraphGetNodes => cuGraphGetNodes(exec, r, w),
         OP_cuGraphGetRootNodes => cuGraphGetRootNodes(exec, r, w),
+        OP_cuGraphGetEdges => cuGraphGetEdges(exec, r, w),
+        OP_cuGraphGetEdges_v2 => cuGraphGetEdges_v2(exec, r, w),
+        OP_cuGraphAddDependencies => cuGraphAddDependencies(exec, r, w),
+        OP_cuGraphAddDependencies_v2 => cuGraphAddDependencies_v2(exec, r, w),
+        OP_cuGraphRemoveDependencies => cuGraphRemoveDependencies(exec, r, w),
+        OP_cuGraphRemoveDependencies_v2 => cuGraphRemoveDependencies_v2(exec, r, w),
+        OP_cuGraphNodeGetDependencies => cuGraphNodeGetDependencies(exec, r, w),
+        OP_cuGraphNodeGetDependencies_v2 => cuGraphNodeGetDependencies_v2(exec, r, w),
+        OP_cuGraphNodeGetDependentNodes => cuGraphNodeGetDependentNodes(exec, r, w),
+        OP_cuGraphNodeGetDependentNodes_v2 => cuGraphNodeGetDependentNodes_v2(exec, r, w),
+        OP_cuGraphNodeFindInClone => cuGraphNodeFindInClone(exec, r, w),
+        OP_cuGraphNodeGetContainingGraph => cuGraphNodeGetContainingGraph(exec, r, w),
+        OP_cuGraphNodeGetLocalId => cuGraphNodeGetLocalId(exec, r, w),
+        OP_cuGraphNodeGetToolsId => cuGraphNodeGetToolsId(exec, r, w),
         OP_cuGraphNodeGetType => cuGraphNodeGetType(exec, r, w),
-        OP_cuGraphInstantiateWithFlags => cuGraphInstantiateWithFlags(exec, r, w),
+        OP_cuGraphDestroyNode => cuGraphDestroyNode(exec, r, w),
+        OP_cuGraphChildGraphNodeGetGraph => cuGraphChildGraphNodeGetGraph(exec, r, w),
+        OP_cuGraphEventRecordNodeGetEvent => cuGraphEventRecordNodeGetEvent(exec, r, w),
+        OP_cuGraphEventWaitNodeGetEvent => cuGraphEventWaitNodeGetEvent(exec, r, w),
+        OP_cuGraphMemFreeNodeGetParams => cuGraphMemFreeNodeGetParams(exec, r, w),
+        OP_cuGraphMemsetNodeGetParams => cuGraphMemsetNodeGetParams(exec, r, w),
+        OP_cuGraphConditionalHandleCreate => cuGraphConditionalHandleCreate(exec, r, w),
+        OP_cuGraphKernelNodeGetAttribute => cuGraphKernelNodeGetAttribute(exec, r, w),
+        OP_cuGraphKernelNodeSetAttribute => cuGraphKernelNodeSetAttribute(exec, r, w),
+        OP_cuGraphKernelNodeCopyAttributes => cuGraphKernelNodeCopyAttributes(exec, r, w),
         OP_cuGraphExecGetFlags => cuGraphExecGetFlags(exec, r, w),
+        OP_cuGraphNodeGetEnabled => cuGraphNodeGetEnabled(exec, r, w),
+        OP_cuGraphNodeSetEnabled => cuGraphNodeSetEnabled(exec, r, w),
         OP_cuGraphUpload => cuGraphUpload(exec, r, w),
         OP_cuGraphLaunch => cuGraphLaunch(exec, r, w),
         OP_cuGraphExecDestroy => cuGraphExecDestroy(exec, r, w),
@@ -4190,6 +5120,62 @@ fn cuDeviceSetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Re
     Ok(status.cast_signed())
 }
 
+fn cuMemGetDefaultMemPool(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    r.end()?;
+    let mut pool_out: CUmemoryPool = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMemGetDefaultMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pool_out, &raw mut location, type_) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::MemPool, pool_out.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMemGetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    r.end()?;
+    let mut pool: CUmemoryPool = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuMemGetMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pool, &raw mut location, type_) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::MemPool, pool.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMemSetMemPool(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut location: CUmemLocation = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut location, 1) }?;
+    let type_: CUmemAllocationType = Scalar::take(r)?;
+    let pool = r.u64()?;
+    r.end()?;
+    let real_pool = match exec.handles.real(Kind::MemPool, pool) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMemSetMemPool else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut location, type_, real_pool) };
+    Ok(status.cast_signed())
+}
+
 fn cuMemPoolCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     let pool = r.u64()?;
     let mut poolProps: CUmemPoolProps = unsafe { wire::zeroed() };
@@ -4324,6 +5310,89 @@ fn cuMemPoolTrimTo(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Resul
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
     let status = unsafe { call(real_pool, minBytesToKeep) };
+    Ok(status.cast_signed())
+}
+
+fn cuIpcGetMemHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let dptr = r.u64()?;
+    r.end()?;
+    let mut pHandle: CUipcMemHandle = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcGetMemHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pHandle, dptr) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcOpenMemHandle_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let mut handle: CUipcMemHandle = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut handle, 1) }?;
+    let Flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let mut pdptr: CUdeviceptr = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcOpenMemHandle_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pdptr, handle, Flags) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pdptr, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcCloseMemHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let dptr = r.u64()?;
+    r.end()?;
+    let Some(call) = exec.driver.cuIpcCloseMemHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(dptr) };
+    Ok(status.cast_signed())
+}
+
+fn cuIpcGetEventHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let event = r.u64()?;
+    r.end()?;
+    let real_event = match exec.handles.real(Kind::Event, event) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut pHandle: CUipcEventHandle = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuIpcGetEventHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut pHandle, real_event) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuIpcOpenEventHandle(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let phEvent = r.u64()?;
+    let mut handle: CUipcEventHandle = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut handle, 1) }?;
+    r.end()?;
+    match exec.handles.check_minted(Kind::Event, phEvent) {
+        Ok(()) => {}
+        Err(code) => return Ok(code),
+    }
+    let mut made_phEvent: CUevent = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuIpcOpenEventHandle else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut made_phEvent, handle) };
+    if status == 0 {
+        exec.handles
+            .insert(Kind::Event, phEvent, made_phEvent.cast());
+    }
     Ok(status.cast_signed())
 }
 
@@ -5053,25 +6122,6 @@ fn cuStreamWriteValue64_v2(
     Ok(status.cast_signed())
 }
 
-fn cuStreamIsCapturing(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
-    let hStream = r.u64()?;
-    r.end()?;
-    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
-        Ok(real) => real.cast(),
-        Err(code) => return Ok(code),
-    };
-    let mut captureStatus: CUstreamCaptureStatus = unsafe { wire::zeroed() };
-
-    let Some(call) = exec.driver.cuStreamIsCapturing else {
-        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
-    };
-    let status = unsafe { call(real_hStream, &raw mut captureStatus) };
-    if status == CUDA_SUCCESS {
-        unsafe { wire::put(w, &raw const captureStatus, 1) };
-    }
-    Ok(status.cast_signed())
-}
-
 fn cuStreamBeginCapture_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
@@ -5092,28 +6142,171 @@ fn cuStreamBeginCapture_v2(
     Ok(status.cast_signed())
 }
 
-fn cuStreamEndCapture(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+fn cuStreamBeginCaptureToGraph(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
     let hStream = r.u64()?;
-    let phGraph = r.u64()?;
+    let hGraph = r.u64()?;
+    let dependencies: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let there_dependencyData = wire::take_flag(r)?;
+    let mut dependencyData = match there_dependencyData {
+        true => unsafe { wire::take_vec::<CUgraphEdgeData>(r) }?,
+        false => Vec::new(),
+    };
+    let numDependencies: usize = Scalar::take(r)?;
+    let mode: CUstreamCaptureMode = Scalar::take(r)?;
     r.end()?;
     let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
         Ok(real) => real.cast(),
         Err(code) => return Ok(code),
     };
-    match exec.handles.check_minted(Kind::Graph, phGraph) {
-        Ok(()) => {}
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
         Err(code) => return Ok(code),
+    };
+    if dependencies.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("dependencies", dependencies.len()).into());
     }
-    let mut made_phGraph: CUgraph = core::ptr::null_mut();
+    let mut real_dependencies = Vec::with_capacity(dependencies.len());
+    for handle in dependencies {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_dependencies.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if there_dependencyData && dependencyData.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("dependencyData", dependencyData.len()).into());
+    }
+
+    let Some(call) = exec.driver.cuStreamBeginCaptureToGraph else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hStream,
+            real_hGraph,
+            real_dependencies.as_mut_ptr(),
+            if there_dependencyData {
+                dependencyData.as_ptr().cast_mut()
+            } else {
+                core::ptr::null_mut()
+            },
+            numDependencies,
+            mode,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuStreamEndCapture(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hStream = r.u64()?;
+    r.end()?;
+    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut phGraph: CUgraph = core::ptr::null_mut();
 
     let Some(call) = exec.driver.cuStreamEndCapture else {
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
-    let status = unsafe { call(real_hStream, &raw mut made_phGraph) };
-    if status == 0 {
-        exec.handles
-            .insert(Kind::Graph, phGraph, made_phGraph.cast());
+    let status = unsafe { call(real_hStream, &raw mut phGraph) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Graph, phGraph.cast()));
     }
+    Ok(status.cast_signed())
+}
+
+fn cuStreamUpdateCaptureDependencies(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hStream = r.u64()?;
+    let dependencies: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let numDependencies: usize = Scalar::take(r)?;
+    let flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if dependencies.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("dependencies", dependencies.len()).into());
+    }
+    let mut real_dependencies = Vec::with_capacity(dependencies.len());
+    for handle in dependencies {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_dependencies.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+
+    let Some(call) = exec.driver.cuStreamUpdateCaptureDependencies else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hStream,
+            real_dependencies.as_mut_ptr(),
+            numDependencies,
+            flags,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuStreamUpdateCaptureDependencies_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hStream = r.u64()?;
+    let dependencies: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let there_dependencyData = wire::take_flag(r)?;
+    let mut dependencyData = match there_dependencyData {
+        true => unsafe { wire::take_vec::<CUgraphEdgeData>(r) }?,
+        false => Vec::new(),
+    };
+    let numDependencies: usize = Scalar::take(r)?;
+    let flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if dependencies.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("dependencies", dependencies.len()).into());
+    }
+    let mut real_dependencies = Vec::with_capacity(dependencies.len());
+    for handle in dependencies {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_dependencies.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if there_dependencyData && dependencyData.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("dependencyData", dependencyData.len()).into());
+    }
+
+    let Some(call) = exec.driver.cuStreamUpdateCaptureDependencies_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hStream,
+            real_dependencies.as_mut_ptr(),
+            if there_dependencyData {
+                dependencyData.as_ptr().cast_mut()
+            } else {
+                core::ptr::null_mut()
+            },
+            numDependencies,
+            flags,
+        )
+    };
     Ok(status.cast_signed())
 }
 
@@ -6096,6 +7289,44 @@ fn cuGraphDestroy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result
     Ok(status.cast_signed())
 }
 
+fn cuGraphGetId(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut graphId: c_uint = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphGetId else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hGraph, &raw mut graphId) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const graphId, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphExecGetId(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hGraphExec = r.u64()?;
+    r.end()?;
+    let real_hGraphExec = match exec.handles.real(Kind::GraphExec, hGraphExec) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut graphId: c_uint = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphExecGetId else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hGraphExec, &raw mut graphId) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const graphId, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
 fn cuGraphAddEmptyNode(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
     let phGraphNode = r.u64()?;
     let hGraph = r.u64()?;
@@ -6134,8 +7365,12 @@ fn cuGraphAddEmptyNode(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> R
         )
     };
     if status == 0 {
-        exec.handles
-            .insert(Kind::GraphNode, phGraphNode, made_phGraphNode.cast());
+        exec.handles.insert_child(
+            Kind::GraphNode,
+            phGraphNode,
+            made_phGraphNode.cast(),
+            hGraph,
+        );
     }
     Ok(status.cast_signed())
 }
@@ -6179,7 +7414,10 @@ fn cuGraphGetNodes(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Resul
             };
             w.u64(count as u64);
             for real in nodes.iter().take(count) {
-                w.u64(exec.handles.known(Kind::GraphNode, real.cast()));
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hGraph),
+                );
             }
         }
         unsafe { wire::put(w, &raw const numNodes, 1) };
@@ -6226,10 +7464,762 @@ fn cuGraphGetRootNodes(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> R
             };
             w.u64(count as u64);
             for real in rootNodes.iter().take(count) {
-                w.u64(exec.handles.known(Kind::GraphNode, real.cast()));
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hGraph),
+                );
             }
         }
         unsafe { wire::put(w, &raw const numRootNodes, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphGetEdges(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let there_from = wire::take_flag(r)?;
+    let there_to = wire::take_flag(r)?;
+    let mut numEdges: usize = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut numEdges, 1) }?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut from: Vec<CUgraphNode> = wire::room_for_handles(if there_from {
+        Scalar::as_len(numEdges)
+    } else {
+        0
+    })?;
+    let mut to: Vec<CUgraphNode> = wire::room_for_handles(if there_to {
+        Scalar::as_len(numEdges)
+    } else {
+        0
+    })?;
+
+    let Some(call) = exec.driver.cuGraphGetEdges else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hGraph,
+            if there_from {
+                from.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            if there_to {
+                to.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            &raw mut numEdges,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_from {
+            let count = if status == 0 {
+                Scalar::as_len(numEdges).min(from.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in from.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hGraph),
+                );
+            }
+        }
+        if there_to {
+            let count = if status == 0 {
+                Scalar::as_len(numEdges).min(to.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in to.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hGraph),
+                );
+            }
+        }
+        unsafe { wire::put(w, &raw const numEdges, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphGetEdges_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let there_from = wire::take_flag(r)?;
+    let there_to = wire::take_flag(r)?;
+    let there_edgeData = wire::take_flag(r)?;
+    let mut numEdges: usize = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut numEdges, 1) }?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut from: Vec<CUgraphNode> = wire::room_for_handles(if there_from {
+        Scalar::as_len(numEdges)
+    } else {
+        0
+    })?;
+    let mut to: Vec<CUgraphNode> = wire::room_for_handles(if there_to {
+        Scalar::as_len(numEdges)
+    } else {
+        0
+    })?;
+    let mut edgeData = unsafe {
+        wire::room::<CUgraphEdgeData>(if there_edgeData {
+            Scalar::as_len(numEdges)
+        } else {
+            0
+        })
+    }?;
+    let room_edgeData = edgeData.len();
+
+    let Some(call) = exec.driver.cuGraphGetEdges_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hGraph,
+            if there_from {
+                from.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            if there_to {
+                to.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            if there_edgeData {
+                edgeData.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            &raw mut numEdges,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_from {
+            let count = if status == 0 {
+                Scalar::as_len(numEdges).min(from.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in from.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hGraph),
+                );
+            }
+        }
+        if there_to {
+            let count = if status == 0 {
+                Scalar::as_len(numEdges).min(to.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in to.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hGraph),
+                );
+            }
+        }
+        if there_edgeData {
+            let count = if status == 0 {
+                Scalar::as_len(numEdges).min(room_edgeData)
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            unsafe { wire::put(w, edgeData.as_ptr(), count) };
+        }
+        unsafe { wire::put(w, &raw const numEdges, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphAddDependencies(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let from: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let to: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let numDependencies: usize = Scalar::take(r)?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if from.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("from", from.len()).into());
+    }
+    let mut real_from = Vec::with_capacity(from.len());
+    for handle in from {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_from.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if to.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("to", to.len()).into());
+    }
+    let mut real_to = Vec::with_capacity(to.len());
+    for handle in to {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_to.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+
+    let Some(call) = exec.driver.cuGraphAddDependencies else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hGraph,
+            real_from.as_mut_ptr(),
+            real_to.as_mut_ptr(),
+            numDependencies,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuGraphAddDependencies_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let from: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let to: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let there_edgeData = wire::take_flag(r)?;
+    let mut edgeData = match there_edgeData {
+        true => unsafe { wire::take_vec::<CUgraphEdgeData>(r) }?,
+        false => Vec::new(),
+    };
+    let numDependencies: usize = Scalar::take(r)?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if from.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("from", from.len()).into());
+    }
+    let mut real_from = Vec::with_capacity(from.len());
+    for handle in from {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_from.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if to.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("to", to.len()).into());
+    }
+    let mut real_to = Vec::with_capacity(to.len());
+    for handle in to {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_to.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if there_edgeData && edgeData.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("edgeData", edgeData.len()).into());
+    }
+
+    let Some(call) = exec.driver.cuGraphAddDependencies_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hGraph,
+            real_from.as_mut_ptr(),
+            real_to.as_mut_ptr(),
+            if there_edgeData {
+                edgeData.as_ptr().cast_mut()
+            } else {
+                core::ptr::null_mut()
+            },
+            numDependencies,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuGraphRemoveDependencies(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let from: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let to: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let numDependencies: usize = Scalar::take(r)?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if from.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("from", from.len()).into());
+    }
+    let mut real_from = Vec::with_capacity(from.len());
+    for handle in from {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_from.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if to.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("to", to.len()).into());
+    }
+    let mut real_to = Vec::with_capacity(to.len());
+    for handle in to {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_to.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+
+    let Some(call) = exec.driver.cuGraphRemoveDependencies else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hGraph,
+            real_from.as_mut_ptr(),
+            real_to.as_mut_ptr(),
+            numDependencies,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuGraphRemoveDependencies_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let from: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let to: Vec<u64> = unsafe { wire::take_vec(r) }?;
+    let there_edgeData = wire::take_flag(r)?;
+    let mut edgeData = match there_edgeData {
+        true => unsafe { wire::take_vec::<CUgraphEdgeData>(r) }?,
+        false => Vec::new(),
+    };
+    let numDependencies: usize = Scalar::take(r)?;
+    r.end()?;
+    let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if from.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("from", from.len()).into());
+    }
+    let mut real_from = Vec::with_capacity(from.len());
+    for handle in from {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_from.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if to.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("to", to.len()).into());
+    }
+    let mut real_to = Vec::with_capacity(to.len());
+    for handle in to {
+        match exec.handles.real(Kind::GraphNode, handle) {
+            Ok(real) => real_to.push(real.cast()),
+            Err(code) => return Ok(code),
+        }
+    }
+    if there_edgeData && edgeData.len() != Scalar::as_len(numDependencies) {
+        return Err(mismatch("edgeData", edgeData.len()).into());
+    }
+
+    let Some(call) = exec.driver.cuGraphRemoveDependencies_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hGraph,
+            real_from.as_mut_ptr(),
+            real_to.as_mut_ptr(),
+            if there_edgeData {
+                edgeData.as_ptr().cast_mut()
+            } else {
+                core::ptr::null_mut()
+            },
+            numDependencies,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetDependencies(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    let there_dependencies = wire::take_flag(r)?;
+    let mut numDependencies: usize = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut numDependencies, 1) }?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut dependencies: Vec<CUgraphNode> = wire::room_for_handles(if there_dependencies {
+        Scalar::as_len(numDependencies)
+    } else {
+        0
+    })?;
+
+    let Some(call) = exec.driver.cuGraphNodeGetDependencies else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hNode,
+            if there_dependencies {
+                dependencies.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            &raw mut numDependencies,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_dependencies {
+            let count = if status == 0 {
+                Scalar::as_len(numDependencies).min(dependencies.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in dependencies.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hNode),
+                );
+            }
+        }
+        unsafe { wire::put(w, &raw const numDependencies, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetDependencies_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    let there_dependencies = wire::take_flag(r)?;
+    let there_edgeData = wire::take_flag(r)?;
+    let mut numDependencies: usize = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut numDependencies, 1) }?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut dependencies: Vec<CUgraphNode> = wire::room_for_handles(if there_dependencies {
+        Scalar::as_len(numDependencies)
+    } else {
+        0
+    })?;
+    let mut edgeData = unsafe {
+        wire::room::<CUgraphEdgeData>(if there_edgeData {
+            Scalar::as_len(numDependencies)
+        } else {
+            0
+        })
+    }?;
+    let room_edgeData = edgeData.len();
+
+    let Some(call) = exec.driver.cuGraphNodeGetDependencies_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hNode,
+            if there_dependencies {
+                dependencies.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            if there_edgeData {
+                edgeData.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            &raw mut numDependencies,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_dependencies {
+            let count = if status == 0 {
+                Scalar::as_len(numDependencies).min(dependencies.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in dependencies.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hNode),
+                );
+            }
+        }
+        if there_edgeData {
+            let count = if status == 0 {
+                Scalar::as_len(numDependencies).min(room_edgeData)
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            unsafe { wire::put(w, edgeData.as_ptr(), count) };
+        }
+        unsafe { wire::put(w, &raw const numDependencies, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetDependentNodes(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    let there_dependentNodes = wire::take_flag(r)?;
+    let mut numDependentNodes: usize = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut numDependentNodes, 1) }?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut dependentNodes: Vec<CUgraphNode> = wire::room_for_handles(if there_dependentNodes {
+        Scalar::as_len(numDependentNodes)
+    } else {
+        0
+    })?;
+
+    let Some(call) = exec.driver.cuGraphNodeGetDependentNodes else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hNode,
+            if there_dependentNodes {
+                dependentNodes.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            &raw mut numDependentNodes,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_dependentNodes {
+            let count = if status == 0 {
+                Scalar::as_len(numDependentNodes).min(dependentNodes.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in dependentNodes.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hNode),
+                );
+            }
+        }
+        unsafe { wire::put(w, &raw const numDependentNodes, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetDependentNodes_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    let there_dependentNodes = wire::take_flag(r)?;
+    let there_edgeData = wire::take_flag(r)?;
+    let mut numDependentNodes: usize = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut numDependentNodes, 1) }?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut dependentNodes: Vec<CUgraphNode> = wire::room_for_handles(if there_dependentNodes {
+        Scalar::as_len(numDependentNodes)
+    } else {
+        0
+    })?;
+    let mut edgeData = unsafe {
+        wire::room::<CUgraphEdgeData>(if there_edgeData {
+            Scalar::as_len(numDependentNodes)
+        } else {
+            0
+        })
+    }?;
+    let room_edgeData = edgeData.len();
+
+    let Some(call) = exec.driver.cuGraphNodeGetDependentNodes_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            real_hNode,
+            if there_dependentNodes {
+                dependentNodes.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            if there_edgeData {
+                edgeData.as_mut_ptr()
+            } else {
+                core::ptr::null_mut()
+            },
+            &raw mut numDependentNodes,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        if there_dependentNodes {
+            let count = if status == 0 {
+                Scalar::as_len(numDependentNodes).min(dependentNodes.len())
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            for real in dependentNodes.iter().take(count) {
+                w.u64(
+                    exec.handles
+                        .known_child(Kind::GraphNode, real.cast(), hNode),
+                );
+            }
+        }
+        if there_edgeData {
+            let count = if status == 0 {
+                Scalar::as_len(numDependentNodes).min(room_edgeData)
+            } else {
+                0
+            };
+            w.u64(count as u64);
+            unsafe { wire::put(w, edgeData.as_ptr(), count) };
+        }
+        unsafe { wire::put(w, &raw const numDependentNodes, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeFindInClone(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hOriginalNode = r.u64()?;
+    let hClonedGraph = r.u64()?;
+    r.end()?;
+    let real_hOriginalNode = match exec.handles.real(Kind::GraphNode, hOriginalNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_hClonedGraph = match exec.handles.real(Kind::Graph, hClonedGraph) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut phNode: CUgraphNode = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuGraphNodeFindInClone else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut phNode, real_hOriginalNode, real_hClonedGraph) };
+    if status == CUDA_SUCCESS {
+        w.u64(
+            exec.handles
+                .known_child(Kind::GraphNode, phNode.cast(), hClonedGraph),
+        );
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetContainingGraph(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut phGraph: CUgraph = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuGraphNodeGetContainingGraph else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut phGraph) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Graph, phGraph.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetLocalId(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut nodeId: c_uint = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphNodeGetLocalId else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut nodeId) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const nodeId, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetToolsId(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut toolsNodeId: c_ulonglong = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphNodeGetToolsId else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut toolsNodeId) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const toolsNodeId, 1) };
     }
     Ok(status.cast_signed())
 }
@@ -6253,33 +8243,248 @@ fn cuGraphNodeGetType(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Re
     Ok(status.cast_signed())
 }
 
-fn cuGraphInstantiateWithFlags(
+fn cuGraphDestroyNode(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuGraphDestroyNode else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode) };
+    if status == 0 {
+        exec.handles.remove(Kind::GraphNode, hNode);
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphChildGraphNodeGetGraph(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Result<Code, Bad> {
-    let phGraphExec = r.u64()?;
-    let hGraph = r.u64()?;
-    let flags: c_ulonglong = Scalar::take(r)?;
+    let hNode = r.u64()?;
     r.end()?;
-    match exec.handles.check_minted(Kind::GraphExec, phGraphExec) {
-        Ok(()) => {}
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
         Err(code) => return Ok(code),
+    };
+    let mut phGraph: CUgraph = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuGraphChildGraphNodeGetGraph else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut phGraph) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Graph, phGraph.cast()));
     }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphEventRecordNodeGetEvent(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut event_out: CUevent = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuGraphEventRecordNodeGetEvent else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut event_out) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Event, event_out.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphEventWaitNodeGetEvent(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut event_out: CUevent = core::ptr::null_mut();
+
+    let Some(call) = exec.driver.cuGraphEventWaitNodeGetEvent else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut event_out) };
+    if status == CUDA_SUCCESS {
+        w.u64(exec.handles.known(Kind::Event, event_out.cast()));
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphMemFreeNodeGetParams(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut dptr_out: CUdeviceptr = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphMemFreeNodeGetParams else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut dptr_out) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const dptr_out, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphMemsetNodeGetParams(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut nodeParams: CUDA_MEMSET_NODE_PARAMS = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphMemsetNodeGetParams else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, &raw mut nodeParams) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const nodeParams, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphConditionalHandleCreate(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hGraph = r.u64()?;
+    let ctx = r.u64()?;
+    let defaultLaunchValue: c_uint = Scalar::take(r)?;
+    let flags: c_uint = Scalar::take(r)?;
+    r.end()?;
     let real_hGraph = match exec.handles.real(Kind::Graph, hGraph) {
         Ok(real) => real.cast(),
         Err(code) => return Ok(code),
     };
-    let mut made_phGraphExec: CUgraphExec = core::ptr::null_mut();
+    let real_ctx = if ctx == 0 {
+        core::ptr::null_mut()
+    } else {
+        match exec.handles.real(Kind::Context, ctx) {
+            Ok(real) => real.cast(),
+            Err(code) => return Ok(code),
+        }
+    };
+    let mut pHandle_out: CUgraphConditionalHandle = unsafe { wire::zeroed() };
 
-    let Some(call) = exec.driver.cuGraphInstantiateWithFlags else {
+    let Some(call) = exec.driver.cuGraphConditionalHandleCreate else {
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
-    let status = unsafe { call(&raw mut made_phGraphExec, real_hGraph, flags) };
-    if status == 0 {
-        exec.handles
-            .insert(Kind::GraphExec, phGraphExec, made_phGraphExec.cast());
+    let status = unsafe {
+        call(
+            &raw mut pHandle_out,
+            real_hGraph,
+            real_ctx,
+            defaultLaunchValue,
+            flags,
+        )
+    };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const pHandle_out, 1) };
     }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphKernelNodeGetAttribute(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    let attr: CUkernelNodeAttrID = Scalar::take(r)?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut value_out: CUkernelNodeAttrValue = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphKernelNodeGetAttribute else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, attr, &raw mut value_out) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const value_out, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphKernelNodeSetAttribute(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let hNode = r.u64()?;
+    let attr: CUkernelNodeAttrID = Scalar::take(r)?;
+    let mut value: CUkernelNodeAttrValue = unsafe { wire::zeroed() };
+    unsafe { wire::take(r, &raw mut value, 1) }?;
+    r.end()?;
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuGraphKernelNodeSetAttribute else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hNode, attr, &raw mut value) };
+    Ok(status.cast_signed())
+}
+
+fn cuGraphKernelNodeCopyAttributes(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let dst = r.u64()?;
+    let src = r.u64()?;
+    r.end()?;
+    let real_dst = match exec.handles.real(Kind::GraphNode, dst) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_src = match exec.handles.real(Kind::GraphNode, src) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuGraphKernelNodeCopyAttributes else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_dst, real_src) };
     Ok(status.cast_signed())
 }
 
@@ -6299,6 +8504,51 @@ fn cuGraphExecGetFlags(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> R
     if status == CUDA_SUCCESS {
         unsafe { wire::put(w, &raw const flags, 1) };
     }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeGetEnabled(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hGraphExec = r.u64()?;
+    let hNode = r.u64()?;
+    r.end()?;
+    let real_hGraphExec = match exec.handles.real(Kind::GraphExec, hGraphExec) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut isEnabled: c_uint = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuGraphNodeGetEnabled else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hGraphExec, real_hNode, &raw mut isEnabled) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const isEnabled, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuGraphNodeSetEnabled(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let hGraphExec = r.u64()?;
+    let hNode = r.u64()?;
+    let isEnabled: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_hGraphExec = match exec.handles.real(Kind::GraphExec, hGraphExec) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let real_hNode = match exec.handles.real(Kind::GraphNode, hNode) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuGraphNodeSetEnabled else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_hGraphExec, real_hNode, isEnabled) };
     Ok(status.cast_signed())
 }
 

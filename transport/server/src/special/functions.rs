@@ -97,6 +97,11 @@ fn function_info(driver: &Driver, function: CUfunction) -> FunctionInfo {
     }
 }
 
+/// Where the parameters of a function of the driver lie, if that tells.
+pub(super) fn parameters_of(driver: &Driver, function: CUfunction) -> Option<Vec<Parameter>> {
+    function_info(driver, function).parameters
+}
+
 /// The device of the current context, else the first.
 fn current_device(driver: &Driver) -> CUdevice {
     let mut device: CUdevice = 0;

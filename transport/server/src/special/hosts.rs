@@ -4,34 +4,34 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{HostFunction, Payload as _};
 use gtrace_cuda::types::driver::{CUresult, CUstream};
 use gtrace_protocol::{HEADER_LEN, Reader, Writer};
 
-use super::{NOT_SUPPORTED, SUCCESS, checked};
+use super::{NOT_SUPPORTED, SUCCESS, checked, code_of};
 use crate::exec::{Bad, Code, Exec};
 use crate::worker::session::Session;
 
 /// CUDA_ERROR_NOT_READY: nothing was reached.
 const NOT_READY: Code = 600;
 
-/// What the driver hands back when the stream gets there.
-struct Ticket {
-    session: Arc<Session>,
-    number: u64,
-}
+/// The one session of this process: what the driver hands back when a stream gets to a function is
+/// the number of the function alone, as nodes of graphs are reached again and again, and nobody says
+/// when for the last time.
+static SESSION: OnceLock<Weak<Session>> = OnceLock::new();
 
 /// Runs in a thread of the driver.
 fn reached(data: *mut c_void, status: u32) {
-    // SAFETY: made by `Box::into_raw` for this one call.
-    let ticket = unsafe { Box::from_raw(data.cast::<Ticket>()) };
-    ticket.session.hosts.reached(ticket.number, status);
+    if let Some(session) = SESSION.get().and_then(Weak::upgrade) {
+        session.hosts.reached(data.addr() as u64, status);
+    }
 }
 
-unsafe extern "C" fn host_function(data: *mut c_void) {
+/// What the driver calls when a stream gets to function `data`.
+pub(super) unsafe extern "C" fn host_function(data: *mut c_void) {
     reached(data, 0);
 }
 
@@ -39,7 +39,13 @@ unsafe extern "C" fn callback(_: CUstream, status: CUresult, data: *mut c_void) 
     reached(data, status);
 }
 
-/// Puts a function into a stream by `put`, which takes the ticket only if it succeeds.
+/// What goes with [`host_function`] for the client's function `ticket`.
+pub(super) fn data_of(exec: &Exec, ticket: u64) -> *mut c_void {
+    SESSION.get_or_init(|| Arc::downgrade(&exec.session));
+    std::ptr::without_provenance_mut(ticket as usize)
+}
+
+/// Puts a function into a stream by `put`.
 fn put(
     exec: &mut Exec,
     r: &mut Reader<'_>,
@@ -51,18 +57,7 @@ fn put(
         Ok(stream) => stream.cast(),
         Err(code) => return Ok(code),
     };
-    let data = Box::into_raw(Box::new(Ticket {
-        session: Arc::clone(&exec.session),
-        number: ticket,
-    }));
-    Ok(match checked(put(stream, data.cast())) {
-        Ok(()) => SUCCESS,
-        Err(code) => {
-            // SAFETY: the driver did not take it, so nobody else has it.
-            drop(unsafe { Box::from_raw(data) });
-            code
-        }
-    })
+    Ok(code_of(checked(put(stream, data_of(exec, ticket)))))
 }
 
 /// A function in a stream, which waits for it.
@@ -74,7 +69,7 @@ pub(crate) fn cuLaunchHostFunc(
     let Some(call) = exec.driver.cuLaunchHostFunc else {
         return Ok(NOT_SUPPORTED);
     };
-    // SAFETY: the function takes the ticket that it is given, once.
+    // SAFETY: the function takes a number.
     put(exec, r, |stream, data| unsafe {
         call(stream, Some(host_function), data)
     })
@@ -89,7 +84,7 @@ pub(crate) fn cuStreamAddCallback(
     let Some(call) = exec.driver.cuStreamAddCallback else {
         return Ok(NOT_SUPPORTED);
     };
-    // SAFETY: the function takes the ticket that it is given, once.
+    // SAFETY: the function takes a number.
     put(exec, r, |stream, data| unsafe {
         call(stream, Some(callback), data, 0)
     })
@@ -116,8 +111,8 @@ pub(crate) fn host_next(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> 
 
 /// The client's function has returned.
 pub(crate) fn host_done(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
-    let ticket = r.u64()?;
+    let call = r.u64()?;
     r.end()?;
-    exec.session.hosts.done(ticket);
+    exec.session.hosts.done(call);
     Ok(SUCCESS)
 }

@@ -35,7 +35,7 @@ fn look_up(exec: &Exec, launch: &Launch<'_>) -> Result<Looked, Code> {
 
 /// `CU_LAUNCH_PARAM_BUFFER_POINTER`, the buffer, `CU_LAUNCH_PARAM_BUFFER_SIZE`, its size,
 /// `CU_LAUNCH_PARAM_END` (cuda.h).
-fn extra(buffer: *mut c_void, size: &mut usize) -> [*mut c_void; 5] {
+pub(super) fn extra(buffer: *mut c_void, size: &mut usize) -> [*mut c_void; 5] {
     [
         ptr::without_provenance_mut(1),
         buffer,
@@ -85,7 +85,7 @@ fn attributes(exec: &Exec, launch: &Launch<'_>) -> Result<Vec<CUlaunchAttribute>
     Ok(attributes)
 }
 
-fn attribute(id: u32, value: [u8; 64]) -> CUlaunchAttribute {
+pub(super) fn attribute(id: u32, value: [u8; 64]) -> CUlaunchAttribute {
     // SAFETY: zeros are a value of every attribute.
     let mut attribute: CUlaunchAttribute = unsafe { mem::zeroed() };
     attribute.id = id;

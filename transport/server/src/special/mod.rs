@@ -8,6 +8,7 @@
 
 mod copies;
 mod functions;
+mod graphs;
 mod hosts;
 mod images;
 mod launch;
@@ -21,6 +22,10 @@ pub(crate) use copies::{
     cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
 };
 pub(crate) use functions::{cuLibraryGetKernel, cuModuleGetFunction};
+pub(crate) use graphs::{
+    capture_info, graph_copy, graph_host, graph_instantiate, graph_kernel, graph_memory,
+    graph_node, graph_update,
+};
 pub(crate) use hosts::{cuLaunchHostFunc, cuStreamAddCallback, host_done, host_next};
 pub(crate) use images::{cuLibraryLoadData, cuModuleLoadData, image};
 pub(crate) use launch::{

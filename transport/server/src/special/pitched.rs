@@ -18,7 +18,7 @@ use crate::exec::{Bad, Code, Exec};
 use crate::generated::driver::Driver;
 
 /// Both sides with the driver's names for arrays; the client's memory is filled in later.
-fn description(exec: &Exec, copy: &Pitched) -> Result<CUDA_MEMCPY3D, Code> {
+pub(super) fn description(exec: &Exec, copy: &Pitched) -> Result<CUDA_MEMCPY3D, Code> {
     // SAFETY: zeros are a value.
     let mut description: CUDA_MEMCPY3D = unsafe { mem::zeroed() };
     let array = |side: &Side| match side.kind {

@@ -77,6 +77,8 @@ struct Tables {
     given: Map<(u8, usize), u64>,
     /// What goes with a module, library or kernel: its functions and kernels.
     children: Map<u64, Vec<u64>>,
+    /// The graph of each node: nodes that are found by way of another go with that one's graph.
+    graphs: Map<u64, u64>,
     /// Parameters of the kernels of a module or library, where the driver does not tell them.
     layouts: Map<u64, Arc<Layouts>>,
     /// Handles that the server minted so far.
@@ -91,7 +93,18 @@ impl Tables {
             self.given.remove(&key);
         }
         self.layouts.remove(&handle);
+        self.graphs.remove(&handle);
         Some(real)
+    }
+
+    /// `child` ends with `parent`, or for two nodes with the graph of that one.
+    fn adopt(&mut self, child: u64, parent: u64) {
+        let mut parent = parent;
+        if Kind::GraphNode.matches(child) {
+            parent = self.graphs.get(&parent).copied().unwrap_or(parent);
+            self.graphs.insert(child, parent);
+        }
+        self.children.entry(parent).or_default().push(child);
     }
 
     fn insert(&mut self, kind: Kind, minted: u64, real: *mut c_void) {
@@ -159,7 +172,7 @@ impl Handles {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         if tables.real.contains_key(&parent) {
             tables.insert(kind, minted, real);
-            tables.children.entry(parent).or_default().push(minted);
+            tables.adopt(minted, parent);
         }
     }
 
@@ -220,7 +233,7 @@ impl Handles {
         let handle = kind.server_handle(tables.minted);
         tables.insert(kind, handle, real);
         if let Some(parent) = parent {
-            tables.children.entry(parent).or_default().push(handle);
+            tables.adopt(handle, parent);
         }
         handle
     }
@@ -285,6 +298,22 @@ mod tests {
         assert_eq!(handles.len(), 0);
         // Too late: there is nothing that it would end with.
         handles.insert_child(Kind::Function, function, 0x3000 as *mut c_void, kernel);
+        assert_eq!(handles.len(), 0);
+    }
+
+    #[test]
+    fn nodes_go_with_their_graph_however_they_were_found() {
+        let handles = Handles::default();
+        let (graph, node) = (Kind::Graph.handle(1), Kind::GraphNode.handle(2));
+        handles.insert(Kind::Graph, graph, 0x1000 as *mut c_void);
+        handles.insert_child(Kind::GraphNode, node, 0x2000 as *mut c_void, graph);
+        let other = handles.known_child(Kind::GraphNode, 0x3000 as *mut c_void, node);
+        let inner = handles.known_child(Kind::Graph, 0x4000 as *mut c_void, other);
+        handles.remove(Kind::GraphNode, node);
+        assert!(handles.real(Kind::GraphNode, other).is_ok());
+        handles.remove(Kind::Graph, graph);
+        assert_eq!(handles.real(Kind::GraphNode, other), Err(INVALID_HANDLE));
+        assert_eq!(handles.real(Kind::Graph, inner), Err(INVALID_HANDLE));
         assert_eq!(handles.len(), 0);
     }
 

@@ -13,6 +13,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 #[derive(Default)]
 struct State {
     reached: VecDeque<HostReached>,
+    /// Calls so far.
+    calls: u64,
     waiting: HashSet<u64>,
     ended: bool,
 }
@@ -40,12 +42,19 @@ impl Hosts {
     /// the session ends. Called by the driver's thread.
     pub(crate) fn reached(&self, ticket: u64, status: u32) {
         let mut state = self.lock();
-        if state.ended || !state.waiting.insert(ticket) {
+        if state.ended {
             return;
         }
-        state.reached.push_back(HostReached { ticket, status });
+        state.calls += 1;
+        let call = state.calls;
+        state.waiting.insert(call);
+        state.reached.push_back(HostReached {
+            ticket,
+            call,
+            status,
+        });
         self.changed.notify_all();
-        while state.waiting.contains(&ticket) && !state.ended {
+        while state.waiting.contains(&call) && !state.ended {
             state = self.wait(state);
         }
     }
@@ -66,8 +75,8 @@ impl Hosts {
     }
 
     /// The client's function has returned.
-    pub(crate) fn done(&self, ticket: u64) {
-        self.lock().waiting.remove(&ticket);
+    pub(crate) fn done(&self, call: u64) {
+        self.lock().waiting.remove(&call);
         self.changed.notify_all();
     }
 
@@ -93,7 +102,7 @@ mod tests {
         let reached = hosts.next(|| false).unwrap();
         assert_eq!(reached.ticket, 5);
         assert!(!stream.is_finished());
-        hosts.done(5);
+        hosts.done(reached.call);
         stream.join().unwrap();
     }
 

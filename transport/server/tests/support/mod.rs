@@ -224,7 +224,7 @@ impl Client {
     pub(crate) fn answer(&mut self) -> Answer {
         loop {
             let answer = self.receive().unwrap();
-            if answer.header.op != control::CREDIT {
+            if !matches!(answer.header.op, control::CREDIT | control::OUTPUT) {
                 assert_eq!(answer.header.seq, self.seq);
                 return answer;
             }

@@ -49,6 +49,7 @@ pub(crate) unsafe fn cuDevicePrimaryCtxRetain(pctx: *mut CUcontext, dev: CUdevic
                 device: dev,
                 flags,
                 primary: true,
+                attached: 0,
             };
             contexts.add(handle, known);
         } else {

@@ -109,16 +109,6 @@ pub unsafe extern "C" fn cuCoredumpSetAttributeGlobal(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
-    entry::absent("cuCtxAttach")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
-    entry::absent("cuCtxDetach")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxFromGreenCtx(pContext: *mut CUcontext, hCtx: CUgreenCtx) -> CUresult {
     entry::absent("cuCtxFromGreenCtx")
 }
@@ -278,60 +268,6 @@ pub unsafe extern "C" fn cuGraphAddBatchMemOpNode(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddChildGraphNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    childGraph: CUgraph,
-) -> CUresult {
-    entry::absent("cuGraphAddChildGraphNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddDependencies(
-    hGraph: CUgraph,
-    from: *const CUgraphNode,
-    to: *const CUgraphNode,
-    numDependencies: usize,
-) -> CUresult {
-    entry::absent("cuGraphAddDependencies")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddDependencies_v2(
-    hGraph: CUgraph,
-    from: *const CUgraphNode,
-    to: *const CUgraphNode,
-    edgeData: *const CUgraphEdgeData,
-    numDependencies: usize,
-) -> CUresult {
-    entry::absent("cuGraphAddDependencies_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddEventRecordNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuGraphAddEventRecordNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddEventWaitNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuGraphAddEventWaitNode")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphAddExternalSemaphoresSignalNode(
     phGraphNode: *mut CUgraphNode,
     hGraph: CUgraph,
@@ -351,108 +287,6 @@ pub unsafe extern "C" fn cuGraphAddExternalSemaphoresWaitNode(
     nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
 ) -> CUresult {
     entry::absent("cuGraphAddExternalSemaphoresWaitNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddHostNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *const CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphAddHostNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddKernelNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphAddKernelNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddKernelNode_v2(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphAddKernelNode_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddMemAllocNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphAddMemAllocNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddMemFreeNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    dptr: CUdeviceptr,
-) -> CUresult {
-    entry::absent("cuGraphAddMemFreeNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddMemcpyNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    copyParams: *const CUDA_MEMCPY3D,
-    ctx: CUcontext,
-) -> CUresult {
-    entry::absent("cuGraphAddMemcpyNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddMemsetNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
-    ctx: CUcontext,
-) -> CUresult {
-    entry::absent("cuGraphAddMemsetNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    entry::absent("cuGraphAddNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphAddNode_v2(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    dependencyData: *const CUgraphEdgeData,
-    numDependencies: usize,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    entry::absent("cuGraphAddNode_v2")
 }
 
 #[unsafe(no_mangle)]
@@ -484,104 +318,12 @@ pub unsafe extern "C" fn cuGraphBatchMemOpNodeSetParams(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(
-    hNode: CUgraphNode,
-    phGraph: *mut CUgraph,
-) -> CUresult {
-    entry::absent("cuGraphChildGraphNodeGetGraph")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
-    pHandle_out: *mut CUgraphConditionalHandle,
-    hGraph: CUgraph,
-    ctx: CUcontext,
-    defaultLaunchValue: c_uint,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuGraphConditionalHandleCreate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphDebugDotPrint(
-    hGraph: CUgraph,
-    path: *const c_char,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuGraphDebugDotPrint")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
-    entry::absent("cuGraphDestroyNode")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(
-    hNode: CUgraphNode,
-    event_out: *mut CUevent,
-) -> CUresult {
-    entry::absent("cuGraphEventRecordNodeGetEvent")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphEventRecordNodeSetEvent(
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuGraphEventRecordNodeSetEvent")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(
-    hNode: CUgraphNode,
-    event_out: *mut CUevent,
-) -> CUresult {
-    entry::absent("cuGraphEventWaitNodeGetEvent")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphEventWaitNodeSetEvent(
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuGraphEventWaitNodeSetEvent")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphExecBatchMemOpNodeSetParams(
     hGraphExec: CUgraphExec,
     hNode: CUgraphNode,
     nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
 ) -> CUresult {
     entry::absent("cuGraphExecBatchMemOpNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecChildGraphNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    childGraph: CUgraph,
-) -> CUresult {
-    entry::absent("cuGraphExecChildGraphNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecEventRecordNodeSetEvent(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuGraphExecEventRecordNodeSetEvent")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecEventWaitNodeSetEvent(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuGraphExecEventWaitNodeSetEvent")
 }
 
 #[unsafe(no_mangle)]
@@ -600,89 +342,6 @@ pub unsafe extern "C" fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
     nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
 ) -> CUresult {
     entry::absent("cuGraphExecExternalSemaphoresWaitNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecGetId(
-    hGraphExec: CUgraphExec,
-    graphId: *mut c_uint,
-) -> CUresult {
-    entry::absent("cuGraphExecGetId")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecHostNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphExecHostNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecKernelNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphExecKernelNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecKernelNodeSetParams_v2(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphExecKernelNodeSetParams_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    copyParams: *const CUDA_MEMCPY3D,
-    ctx: CUcontext,
-) -> CUresult {
-    entry::absent("cuGraphExecMemcpyNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
-    ctx: CUcontext,
-) -> CUresult {
-    entry::absent("cuGraphExecMemsetNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    entry::absent("cuGraphExecNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecUpdate(
-    hGraphExec: CUgraphExec,
-    hGraph: CUgraph,
-    hErrorNode_out: *mut CUgraphNode,
-    updateResult_out: *mut CUgraphExecUpdateResult,
-) -> CUresult {
-    entry::absent("cuGraphExecUpdate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphExecUpdate_v2(
-    hGraphExec: CUgraphExec,
-    hGraph: CUgraph,
-    resultInfo: *mut CUgraphExecUpdateResultInfo,
-) -> CUresult {
-    entry::absent("cuGraphExecUpdate_v2")
 }
 
 #[unsafe(no_mangle)]
@@ -718,324 +377,11 @@ pub unsafe extern "C" fn cuGraphExternalSemaphoresWaitNodeSetParams(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphGetEdges(
-    hGraph: CUgraph,
-    from: *mut CUgraphNode,
-    to: *mut CUgraphNode,
-    numEdges: *mut usize,
-) -> CUresult {
-    entry::absent("cuGraphGetEdges")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphGetEdges_v2(
-    hGraph: CUgraph,
-    from: *mut CUgraphNode,
-    to: *mut CUgraphNode,
-    edgeData: *mut CUgraphEdgeData,
-    numEdges: *mut usize,
-) -> CUresult {
-    entry::absent("cuGraphGetEdges_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphGetId(hGraph: CUgraph, graphId: *mut c_uint) -> CUresult {
-    entry::absent("cuGraphGetId")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphHostNodeGetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphHostNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphHostNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphHostNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphInstantiateWithParams(
-    phGraphExec: *mut CUgraphExec,
-    hGraph: CUgraph,
-    instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphInstantiateWithParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphInstantiate_v2(
-    phGraphExec: *mut CUgraphExec,
-    hGraph: CUgraph,
-    phErrorNode: *mut CUgraphNode,
-    logBuffer: *mut c_char,
-    bufferSize: usize,
-) -> CUresult {
-    entry::absent("cuGraphInstantiate_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeCopyAttributes(
-    dst: CUgraphNode,
-    src: CUgraphNode,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeCopyAttributes")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
-    hNode: CUgraphNode,
-    attr: CUkernelNodeAttrID,
-    value_out: *mut CUkernelNodeAttrValue,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeGetAttribute")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeGetParams_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
-    hNode: CUgraphNode,
-    attr: CUkernelNodeAttrID,
-    value: *const CUkernelNodeAttrValue,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeSetAttribute")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphKernelNodeSetParams_v2(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphKernelNodeSetParams_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
-    hNode: CUgraphNode,
-    params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphMemAllocNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphMemFreeNodeGetParams(
-    hNode: CUgraphNode,
-    dptr_out: *mut CUdeviceptr,
-) -> CUresult {
-    entry::absent("cuGraphMemFreeNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUDA_MEMCPY3D,
-) -> CUresult {
-    entry::absent("cuGraphMemcpyNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphMemcpyNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_MEMCPY3D,
-) -> CUresult {
-    entry::absent("cuGraphMemcpyNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUDA_MEMSET_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphMemsetNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_MEMSET_NODE_PARAMS,
-) -> CUresult {
-    entry::absent("cuGraphMemsetNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeFindInClone(
-    phNode: *mut CUgraphNode,
-    hOriginalNode: CUgraphNode,
-    hClonedGraph: CUgraph,
-) -> CUresult {
-    entry::absent("cuGraphNodeFindInClone")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetContainingGraph(
-    hNode: CUgraphNode,
-    phGraph: *mut CUgraph,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetContainingGraph")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetDependencies(
-    hNode: CUgraphNode,
-    dependencies: *mut CUgraphNode,
-    numDependencies: *mut usize,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetDependencies")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetDependencies_v2(
-    hNode: CUgraphNode,
-    dependencies: *mut CUgraphNode,
-    edgeData: *mut CUgraphEdgeData,
-    numDependencies: *mut usize,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetDependencies_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetDependentNodes(
-    hNode: CUgraphNode,
-    dependentNodes: *mut CUgraphNode,
-    numDependentNodes: *mut usize,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetDependentNodes")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetDependentNodes_v2(
-    hNode: CUgraphNode,
-    dependentNodes: *mut CUgraphNode,
-    edgeData: *mut CUgraphEdgeData,
-    numDependentNodes: *mut usize,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetDependentNodes_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetEnabled(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    isEnabled: *mut c_uint,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetEnabled")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetLocalId(
-    hNode: CUgraphNode,
-    nodeId: *mut c_uint,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetLocalId")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetParams")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeGetToolsId(
-    hNode: CUgraphNode,
-    toolsNodeId: *mut c_ulonglong,
-) -> CUresult {
-    entry::absent("cuGraphNodeGetToolsId")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeSetEnabled(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    isEnabled: c_uint,
-) -> CUresult {
-    entry::absent("cuGraphNodeSetEnabled")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    entry::absent("cuGraphNodeSetParams")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphNodeSetParams_v2(
     hNode: CUgraphNode,
     nodeParams: *mut CUgraphNodeParams,
 ) -> CUresult {
     entry::absent("cuGraphNodeSetParams_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphReleaseUserObject(
-    graph: CUgraph,
-    object: CUuserObject,
-    count: c_uint,
-) -> CUresult {
-    entry::absent("cuGraphReleaseUserObject")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphRemoveDependencies(
-    hGraph: CUgraph,
-    from: *const CUgraphNode,
-    to: *const CUgraphNode,
-    numDependencies: usize,
-) -> CUresult {
-    entry::absent("cuGraphRemoveDependencies")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphRemoveDependencies_v2(
-    hGraph: CUgraph,
-    from: *const CUgraphNode,
-    to: *const CUgraphNode,
-    edgeData: *const CUgraphEdgeData,
-    numDependencies: usize,
-) -> CUresult {
-    entry::absent("cuGraphRemoveDependencies_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGraphRetainUserObject(
-    graph: CUgraph,
-    object: CUuserObject,
-    count: c_uint,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuGraphRetainUserObject")
 }
 
 #[unsafe(no_mangle)]
@@ -1165,44 +511,6 @@ pub unsafe extern "C" fn cuImportExternalSemaphore(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
-    entry::absent("cuIpcCloseMemHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcGetEventHandle(
-    pHandle: *mut CUipcEventHandle,
-    event: CUevent,
-) -> CUresult {
-    entry::absent("cuIpcGetEventHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcGetMemHandle(
-    pHandle: *mut CUipcMemHandle,
-    dptr: CUdeviceptr,
-) -> CUresult {
-    entry::absent("cuIpcGetMemHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcOpenEventHandle(
-    phEvent: *mut CUevent,
-    handle: CUipcEventHandle,
-) -> CUresult {
-    entry::absent("cuIpcOpenEventHandle")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
-    pdptr: *mut CUdeviceptr,
-    handle: CUipcMemHandle,
-    Flags: c_uint,
-) -> CUresult {
-    entry::absent("cuIpcOpenMemHandle_v2")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunch(f: CUfunction) -> CUresult {
     entry::absent("cuLaunch")
 }
@@ -1233,15 +541,6 @@ pub unsafe extern "C" fn cuLaunchGridAsync(
     hStream: CUstream,
 ) -> CUresult {
     entry::absent("cuLaunchGridAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
-    fptr: *mut *mut c_void,
-    library: CUlibrary,
-    symbol: *const c_char,
-) -> CUresult {
-    entry::absent("cuLibraryGetUnifiedFunction")
 }
 
 #[unsafe(no_mangle)]
@@ -1426,15 +725,6 @@ pub unsafe extern "C" fn cuMemExportToShareableHandle(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetDefaultMemPool(
-    pool_out: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    entry::absent("cuMemGetDefaultMemPool")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetHandleForAddressRange(
     handle: *mut c_void,
     dptr: CUdeviceptr,
@@ -1454,15 +744,6 @@ pub unsafe extern "C" fn cuMemGetLocationInfo(
     location_out: *mut CUmemLocation,
 ) -> CUresult {
     entry::absent("cuMemGetLocationInfo")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemGetMemPool(
-    pool: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    entry::absent("cuMemGetMemPool")
 }
 
 #[unsafe(no_mangle)]
@@ -1535,15 +816,6 @@ pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemSetMemPool(
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-    pool: CUmemoryPool,
-) -> CUresult {
-    entry::absent("cuMemSetMemPool")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
     numOps: usize,
     opList: *mut CUDA_MEMCPY3D_BATCH_OP,
@@ -1562,19 +834,6 @@ pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
     hStream: CUstream,
 ) -> CUresult {
     entry::absent("cuMemcpy3DBatchAsync_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
-    entry::absent("cuMemcpy3DPeer")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
-    pCopy: *const CUDA_MEMCPY3D_PEER,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpy3DPeerAsync")
 }
 
 #[unsafe(no_mangle)]
@@ -1799,18 +1058,6 @@ pub unsafe extern "C" fn cuStreamBeginCaptureToCig(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamBeginCaptureToGraph(
-    hStream: CUstream,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    dependencyData: *const CUgraphEdgeData,
-    numDependencies: usize,
-    mode: CUstreamCaptureMode,
-) -> CUresult {
-    entry::absent("cuStreamBeginCaptureToGraph")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamBeginRecaptureToGraph(
     hStream: CUstream,
     mode: CUstreamCaptureMode,
@@ -1836,27 +1083,6 @@ pub unsafe extern "C" fn cuStreamGetDevResource(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies(
-    hStream: CUstream,
-    dependencies: *mut CUgraphNode,
-    numDependencies: usize,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuStreamUpdateCaptureDependencies")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies_v2(
-    hStream: CUstream,
-    dependencies: *mut CUgraphNode,
-    dependencyData: *const CUgraphEdgeData,
-    numDependencies: usize,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuStreamUpdateCaptureDependencies_v2")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuTensorMapEncodeIm2colWide(
     tensorMap: *mut CUtensorMap,
     tensorDataType: CUtensorMapDataType,
@@ -1876,27 +1102,6 @@ pub unsafe extern "C" fn cuTensorMapEncodeIm2colWide(
     oobFill: CUtensorMapFloatOOBfill,
 ) -> CUresult {
     entry::absent("cuTensorMapEncodeIm2colWide")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuUserObjectCreate(
-    object_out: *mut CUuserObject,
-    ptr: *mut c_void,
-    destroy: CUhostFn,
-    initialRefcount: c_uint,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuUserObjectCreate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuUserObjectRelease(object: CUuserObject, count: c_uint) -> CUresult {
-    entry::absent("cuUserObjectRelease")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuUserObjectRetain(object: CUuserObject, count: c_uint) -> CUresult {
-    entry::absent("cuUserObjectRetain")
 }
 
 #[unsafe(no_mangle)]

@@ -370,6 +370,16 @@ pub unsafe extern "C" fn cuCtxDestroy(ctx: CUcontext) -> CUresult {
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxAttach(pctx, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuCtxDetach(ctx: CUcontext) -> CUresult {
+    entry::guard(|| unsafe { local::cuCtxDetach(ctx) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxGetCurrent(pctx: *mut CUcontext) -> CUresult {
     entry::guard(|| unsafe { local::cuCtxGetCurrent(pctx) })
 }
@@ -1018,6 +1028,35 @@ pub unsafe extern "C" fn cuMemcpy3DAsync_v2_ptsz(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpy3DPeer(pCopy) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeer_ptds(pCopy: *const CUDA_MEMCPY3D_PEER) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpy3DPeerAsync(pCopy, entry::per_thread(core::ptr::null_mut()))
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpy3DPeerAsync(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpy3DPeerAsync_ptsz(
+    pCopy: *const CUDA_MEMCPY3D_PEER,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuMemcpy3DPeerAsync(pCopy, hStream) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemsetD8_v2(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) -> CUresult {
     unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
 }
@@ -1309,7 +1348,34 @@ pub unsafe extern "C" fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevi
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
-    unsafe { remote::cuDeviceSetMemPool(dev, pool) }
+    entry::guard(|| unsafe { special::cuDeviceSetMemPool(dev, pool) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    unsafe { remote::cuMemGetDefaultMemPool(pool_out, location, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    unsafe { remote::cuMemGetMemPool(pool, location, type_) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemSetMemPool(location, type_, pool) })
 }
 
 #[unsafe(no_mangle)]
@@ -1322,7 +1388,7 @@ pub unsafe extern "C" fn cuMemPoolCreate(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
-    unsafe { remote::cuMemPoolDestroy(pool) }
+    entry::guard(|| unsafe { special::cuMemPoolDestroy(pool) })
 }
 
 #[unsafe(no_mangle)]
@@ -1364,6 +1430,44 @@ pub unsafe extern "C" fn cuMemPoolSetAccess(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) -> CUresult {
     unsafe { remote::cuMemPoolTrimTo(pool, minBytesToKeep) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    unsafe { remote::cuIpcGetMemHandle(pHandle, dptr) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcOpenMemHandle_v2(pdptr, handle, Flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcCloseMemHandle(dptr) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcGetEventHandle(
+    pHandle: *mut CUipcEventHandle,
+    event: CUevent,
+) -> CUresult {
+    unsafe { remote::cuIpcGetEventHandle(pHandle, event) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuIpcOpenEventHandle(phEvent, handle) })
 }
 
 #[unsafe(no_mangle)]
@@ -1602,7 +1706,7 @@ pub unsafe extern "C" fn cuStreamWaitEvent(
     hEvent: CUevent,
     Flags: c_uint,
 ) -> CUresult {
-    unsafe { remote::cuStreamWaitEvent(hStream, hEvent, Flags) }
+    entry::guard(|| unsafe { special::cuStreamWaitEvent(hStream, hEvent, Flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -1612,7 +1716,7 @@ pub unsafe extern "C" fn cuStreamWaitEvent_ptsz(
     Flags: c_uint,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuStreamWaitEvent(hStream, hEvent, Flags) }
+    entry::guard(|| unsafe { special::cuStreamWaitEvent(hStream, hEvent, Flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2150,6 +2254,49 @@ pub unsafe extern "C" fn cuStreamBeginCapture_v2_ptsz(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCaptureToGraph(
+    hStream: CUstream,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuStreamBeginCaptureToGraph(
+            hStream,
+            hGraph,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            mode,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBeginCaptureToGraph_ptsz(
+    hStream: CUstream,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuStreamBeginCaptureToGraph(
+            hStream,
+            hGraph,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            mode,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) -> CUresult {
     entry::guard(|| unsafe { special::cuStreamEndCapture(hStream, phGraph) })
 }
@@ -2164,6 +2311,70 @@ pub unsafe extern "C" fn cuStreamEndCapture_ptsz(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuStreamUpdateCaptureDependencies(hStream, dependencies, numDependencies, flags)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies_ptsz(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuStreamUpdateCaptureDependencies(hStream, dependencies, numDependencies, flags)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies_v2(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuStreamUpdateCaptureDependencies_v2(
+            hStream,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            flags,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamUpdateCaptureDependencies_v2_ptsz(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuStreamUpdateCaptureDependencies_v2(
+            hStream,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            flags,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(
     mode: *mut CUstreamCaptureMode,
 ) -> CUresult {
@@ -2172,7 +2383,7 @@ pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(phEvent: *mut CUevent, Flags: c_uint) -> CUresult {
-    unsafe { remote::cuEventCreate(phEvent, Flags) }
+    entry::guard(|| unsafe { special::cuEventCreate(phEvent, Flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2473,6 +2684,15 @@ pub unsafe extern "C" fn cuLibraryGetManaged(
     name: *const c_char,
 ) -> CUresult {
     entry::guard(|| unsafe { special::cuLibraryGetManaged(dptr, bytes, library, name) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuLibraryGetUnifiedFunction(
+    fptr: *mut *mut c_void,
+    library: CUlibrary,
+    symbol: *const c_char,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuLibraryGetUnifiedFunction(fptr, library, symbol) })
 }
 
 #[unsafe(no_mangle)]
@@ -2939,12 +3159,25 @@ pub unsafe extern "C" fn cuGraphClone(
     phGraphClone: *mut CUgraph,
     originalGraph: CUgraph,
 ) -> CUresult {
-    unsafe { remote::cuGraphClone(phGraphClone, originalGraph) }
+    entry::guard(|| unsafe { special::cuGraphClone(phGraphClone, originalGraph) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
-    unsafe { remote::cuGraphDestroy(hGraph) }
+    entry::guard(|| unsafe { special::cuGraphDestroy(hGraph) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetId(hGraph: CUgraph, graphId: *mut c_uint) -> CUresult {
+    unsafe { remote::cuGraphGetId(hGraph, graphId) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecGetId(
+    hGraphExec: CUgraphExec,
+    graphId: *mut c_uint,
+) -> CUresult {
+    unsafe { remote::cuGraphExecGetId(hGraphExec, graphId) }
 }
 
 #[unsafe(no_mangle)]
@@ -2976,6 +3209,142 @@ pub unsafe extern "C" fn cuGraphGetRootNodes(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetEdges(
+    hGraph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    numEdges: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphGetEdges(hGraph, from, to, numEdges) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphGetEdges_v2(
+    hGraph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numEdges: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphGetEdges_v2(hGraph, from, to, edgeData, numEdges) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddDependencies(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    unsafe { remote::cuGraphAddDependencies(hGraph, from, to, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddDependencies_v2(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    edgeData: *const CUgraphEdgeData,
+    numDependencies: usize,
+) -> CUresult {
+    unsafe { remote::cuGraphAddDependencies_v2(hGraph, from, to, edgeData, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphRemoveDependencies(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    unsafe { remote::cuGraphRemoveDependencies(hGraph, from, to, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphRemoveDependencies_v2(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    edgeData: *const CUgraphEdgeData,
+    numDependencies: usize,
+) -> CUresult {
+    unsafe { remote::cuGraphRemoveDependencies_v2(hGraph, from, to, edgeData, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependencies(
+    hNode: CUgraphNode,
+    dependencies: *mut CUgraphNode,
+    numDependencies: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetDependencies(hNode, dependencies, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependencies_v2(
+    hNode: CUgraphNode,
+    dependencies: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numDependencies: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetDependencies_v2(hNode, dependencies, edgeData, numDependencies) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependentNodes(
+    hNode: CUgraphNode,
+    dependentNodes: *mut CUgraphNode,
+    numDependentNodes: *mut usize,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetDependentNodes(hNode, dependentNodes, numDependentNodes) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetDependentNodes_v2(
+    hNode: CUgraphNode,
+    dependentNodes: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numDependentNodes: *mut usize,
+) -> CUresult {
+    unsafe {
+        remote::cuGraphNodeGetDependentNodes_v2(hNode, dependentNodes, edgeData, numDependentNodes)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeFindInClone(
+    phNode: *mut CUgraphNode,
+    hOriginalNode: CUgraphNode,
+    hClonedGraph: CUgraph,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeFindInClone(phNode, hOriginalNode, hClonedGraph) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetContainingGraph(
+    hNode: CUgraphNode,
+    phGraph: *mut CUgraph,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetContainingGraph(hNode, phGraph) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetLocalId(
+    hNode: CUgraphNode,
+    nodeId: *mut c_uint,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetLocalId(hNode, nodeId) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetToolsId(
+    hNode: CUgraphNode,
+    toolsNodeId: *mut c_ulonglong,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetToolsId(hNode, toolsNodeId) }
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphNodeGetType(
     hNode: CUgraphNode,
     type_: *mut CUgraphNodeType,
@@ -2984,12 +3353,569 @@ pub unsafe extern "C" fn cuGraphNodeGetType(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
+    entry::guard(|| unsafe { special::cuGraphDestroyNode(hNode) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphChildGraphNodeGetGraph(
+    hNode: CUgraphNode,
+    phGraph: *mut CUgraph,
+) -> CUresult {
+    unsafe { remote::cuGraphChildGraphNodeGetGraph(hNode, phGraph) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventRecordNodeGetEvent(
+    hNode: CUgraphNode,
+    event_out: *mut CUevent,
+) -> CUresult {
+    unsafe { remote::cuGraphEventRecordNodeGetEvent(hNode, event_out) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventWaitNodeGetEvent(
+    hNode: CUgraphNode,
+    event_out: *mut CUevent,
+) -> CUresult {
+    unsafe { remote::cuGraphEventWaitNodeGetEvent(hNode, event_out) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemFreeNodeGetParams(
+    hNode: CUgraphNode,
+    dptr_out: *mut CUdeviceptr,
+) -> CUresult {
+    unsafe { remote::cuGraphMemFreeNodeGetParams(hNode, dptr_out) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemsetNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_MEMSET_NODE_PARAMS,
+) -> CUresult {
+    unsafe { remote::cuGraphMemsetNodeGetParams(hNode, nodeParams) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphConditionalHandleCreate(
+    pHandle_out: *mut CUgraphConditionalHandle,
+    hGraph: CUgraph,
+    ctx: CUcontext,
+    defaultLaunchValue: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    unsafe {
+        remote::cuGraphConditionalHandleCreate(pHandle_out, hGraph, ctx, defaultLaunchValue, flags)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeGetAttribute(
+    hNode: CUgraphNode,
+    attr: CUkernelNodeAttrID,
+    value_out: *mut CUkernelNodeAttrValue,
+) -> CUresult {
+    unsafe { remote::cuGraphKernelNodeGetAttribute(hNode, attr, value_out) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeSetAttribute(
+    hNode: CUgraphNode,
+    attr: CUkernelNodeAttrID,
+    value: *const CUkernelNodeAttrValue,
+) -> CUresult {
+    unsafe { remote::cuGraphKernelNodeSetAttribute(hNode, attr, value) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeCopyAttributes(
+    dst: CUgraphNode,
+    src: CUgraphNode,
+) -> CUresult {
+    unsafe { remote::cuGraphKernelNodeCopyAttributes(dst, src) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddKernelNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddKernelNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            nodeParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddKernelNode_v2(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddKernelNode_v2(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            nodeParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemcpyNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    copyParams: *const CUDA_MEMCPY3D,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddMemcpyNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            copyParams,
+            ctx,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemsetNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddMemsetNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            memsetParams,
+            ctx,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddHostNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddHostNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            nodeParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddChildGraphNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    childGraph: CUgraph,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddChildGraphNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            childGraph,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddEventRecordNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    event: CUevent,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddEventRecordNode(phGraphNode, hGraph, dependencies, numDependencies, event)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddEventWaitNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    event: CUevent,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddEventWaitNode(phGraphNode, hGraph, dependencies, numDependencies, event)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemAllocNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddMemAllocNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            nodeParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddMemFreeNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddMemFreeNode(phGraphNode, hGraph, dependencies, numDependencies, dptr)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddNode(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            numDependencies,
+            nodeParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphAddNode_v2(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphAddNode_v2(
+            phGraphNode,
+            hGraph,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            nodeParams,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphNodeSetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphExecNodeSetParams(hGraphExec, hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphKernelNodeSetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeSetParams_v2(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphKernelNodeSetParams_v2(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemcpyNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_MEMCPY3D,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphMemcpyNodeSetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemsetNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_MEMSET_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphMemsetNodeSetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphHostNodeSetParams(
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphHostNodeSetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventRecordNodeSetEvent(
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphEventRecordNodeSetEvent(hNode, event) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphEventWaitNodeSetEvent(
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphEventWaitNodeSetEvent(hNode, event) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecKernelNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphExecKernelNodeSetParams(hGraphExec, hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecKernelNodeSetParams_v2(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphExecKernelNodeSetParams_v2(hGraphExec, hNode, nodeParams)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecMemcpyNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    copyParams: *const CUDA_MEMCPY3D,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphExecMemcpyNodeSetParams(hGraphExec, hNode, copyParams, ctx)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecMemsetNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
+    ctx: CUcontext,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphExecMemsetNodeSetParams(hGraphExec, hNode, memsetParams, ctx)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecHostNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphExecHostNodeSetParams(hGraphExec, hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecChildGraphNodeSetParams(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    childGraph: CUgraph,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphExecChildGraphNodeSetParams(hGraphExec, hNode, childGraph)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecEventRecordNodeSetEvent(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphExecEventRecordNodeSetEvent(hGraphExec, hNode, event) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecEventWaitNodeSetEvent(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    event: CUevent,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphExecEventWaitNodeSetEvent(hGraphExec, hNode, event) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphNodeGetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphKernelNodeGetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphKernelNodeGetParams_v2(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphKernelNodeGetParams_v2(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemcpyNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_MEMCPY3D,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphMemcpyNodeGetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphHostNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphHostNodeGetParams(hNode, nodeParams) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphMemAllocNodeGetParams(
+    hNode: CUgraphNode,
+    params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphMemAllocNodeGetParams(hNode, params_out) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiate_v2(
+    phGraphExec: *mut CUgraphExec,
+    hGraph: CUgraph,
+    phErrorNode: *mut CUgraphNode,
+    logBuffer: *mut c_char,
+    bufferSize: usize,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphInstantiate_v2(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize)
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
     phGraphExec: *mut CUgraphExec,
     hGraph: CUgraph,
     flags: c_ulonglong,
 ) -> CUresult {
-    unsafe { remote::cuGraphInstantiateWithFlags(phGraphExec, hGraph, flags) }
+    entry::guard(|| unsafe { local::cuGraphInstantiateWithFlags(phGraphExec, hGraph, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphInstantiateWithParams(
+    phGraphExec: *mut CUgraphExec,
+    hGraph: CUgraph,
+    instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphInstantiateWithParams(phGraphExec, hGraph, instantiateParams)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecUpdate(
+    hGraphExec: CUgraphExec,
+    hGraph: CUgraph,
+    hErrorNode_out: *mut CUgraphNode,
+    updateResult_out: *mut CUgraphExecUpdateResult,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuGraphExecUpdate(hGraphExec, hGraph, hErrorNode_out, updateResult_out)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphExecUpdate_v2(
+    hGraphExec: CUgraphExec,
+    hGraph: CUgraph,
+    resultInfo: *mut CUgraphExecUpdateResultInfo,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphExecUpdate_v2(hGraphExec, hGraph, resultInfo) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphDebugDotPrint(
+    hGraph: CUgraph,
+    path: *const c_char,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphDebugDotPrint(hGraph, path, flags) })
 }
 
 #[unsafe(no_mangle)]
@@ -2998,6 +3924,24 @@ pub unsafe extern "C" fn cuGraphExecGetFlags(
     flags: *mut cuuint64_t,
 ) -> CUresult {
     unsafe { remote::cuGraphExecGetFlags(hGraphExec, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeGetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: *mut c_uint,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeGetEnabled(hGraphExec, hNode, isEnabled) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphNodeSetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: c_uint,
+) -> CUresult {
+    unsafe { remote::cuGraphNodeSetEnabled(hGraphExec, hNode, isEnabled) }
 }
 
 #[unsafe(no_mangle)]
@@ -3016,7 +3960,7 @@ pub unsafe extern "C" fn cuGraphUpload_ptsz(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {
-    unsafe { remote::cuGraphLaunch(hGraphExec, hStream) }
+    entry::guard(|| unsafe { special::cuGraphLaunch(hGraphExec, hStream) })
 }
 
 #[unsafe(no_mangle)]
@@ -3025,12 +3969,54 @@ pub unsafe extern "C" fn cuGraphLaunch_ptsz(
     hStream: CUstream,
 ) -> CUresult {
     let hStream = entry::per_thread(hStream);
-    unsafe { remote::cuGraphLaunch(hGraphExec, hStream) }
+    entry::guard(|| unsafe { special::cuGraphLaunch(hGraphExec, hStream) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
-    unsafe { remote::cuGraphExecDestroy(hGraphExec) }
+    entry::guard(|| unsafe { special::cuGraphExecDestroy(hGraphExec) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuUserObjectCreate(
+    object_out: *mut CUuserObject,
+    ptr: *mut c_void,
+    destroy: CUhostFn,
+    initialRefcount: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuUserObjectCreate(object_out, ptr, destroy, initialRefcount, flags)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuUserObjectRetain(object: CUuserObject, count: c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuUserObjectRetain(object, count) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuUserObjectRelease(object: CUuserObject, count: c_uint) -> CUresult {
+    entry::guard(|| unsafe { local::cuUserObjectRelease(object, count) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphRetainUserObject(
+    graph: CUgraph,
+    object: CUuserObject,
+    count: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphRetainUserObject(graph, object, count, flags) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGraphReleaseUserObject(
+    graph: CUgraph,
+    object: CUuserObject,
+    count: c_uint,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuGraphReleaseUserObject(graph, object, count) })
 }
 
 #[unsafe(no_mangle)]
@@ -3702,12 +4688,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuArrayGetMemoryRequirements as *const c_void,
     ),
     Symbol("cuArrayGetPlane", cuArrayGetPlane as *const c_void),
+    Symbol("cuCtxAttach", cuCtxAttach as *const c_void),
     Symbol("cuCtxCreate", cuCtxCreate as *const c_void),
     Symbol("cuCtxCreate_v2", cuCtxCreate_v2 as *const c_void),
     Symbol("cuCtxCreate_v3", cuCtxCreate_v3 as *const c_void),
     Symbol("cuCtxCreate_v4", cuCtxCreate_v4 as *const c_void),
     Symbol("cuCtxDestroy", cuCtxDestroy as *const c_void),
     Symbol("cuCtxDestroy_v2", cuCtxDestroy_v2 as *const c_void),
+    Symbol("cuCtxDetach", cuCtxDetach as *const c_void),
     Symbol(
         "cuCtxDisablePeerAccess",
         cuCtxDisablePeerAccess as *const c_void,
@@ -3899,24 +4887,288 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuGetExportTable", cuGetExportTable as *const c_void),
     Symbol("cuGetProcAddress", cuGetProcAddress as *const c_void),
     Symbol("cuGetProcAddress_v2", cuGetProcAddress_v2 as *const c_void),
+    Symbol(
+        "cuGraphAddChildGraphNode",
+        cuGraphAddChildGraphNode as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddDependencies",
+        cuGraphAddDependencies as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddDependencies_v2",
+        cuGraphAddDependencies_v2 as *const c_void,
+    ),
     Symbol("cuGraphAddEmptyNode", cuGraphAddEmptyNode as *const c_void),
+    Symbol(
+        "cuGraphAddEventRecordNode",
+        cuGraphAddEventRecordNode as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddEventWaitNode",
+        cuGraphAddEventWaitNode as *const c_void,
+    ),
+    Symbol("cuGraphAddHostNode", cuGraphAddHostNode as *const c_void),
+    Symbol(
+        "cuGraphAddKernelNode",
+        cuGraphAddKernelNode as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddKernelNode_v2",
+        cuGraphAddKernelNode_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddMemAllocNode",
+        cuGraphAddMemAllocNode as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddMemFreeNode",
+        cuGraphAddMemFreeNode as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddMemcpyNode",
+        cuGraphAddMemcpyNode as *const c_void,
+    ),
+    Symbol(
+        "cuGraphAddMemsetNode",
+        cuGraphAddMemsetNode as *const c_void,
+    ),
+    Symbol("cuGraphAddNode", cuGraphAddNode as *const c_void),
+    Symbol("cuGraphAddNode_v2", cuGraphAddNode_v2 as *const c_void),
+    Symbol(
+        "cuGraphChildGraphNodeGetGraph",
+        cuGraphChildGraphNodeGetGraph as *const c_void,
+    ),
     Symbol("cuGraphClone", cuGraphClone as *const c_void),
+    Symbol(
+        "cuGraphConditionalHandleCreate",
+        cuGraphConditionalHandleCreate as *const c_void,
+    ),
     Symbol("cuGraphCreate", cuGraphCreate as *const c_void),
+    Symbol(
+        "cuGraphDebugDotPrint",
+        cuGraphDebugDotPrint as *const c_void,
+    ),
     Symbol("cuGraphDestroy", cuGraphDestroy as *const c_void),
+    Symbol("cuGraphDestroyNode", cuGraphDestroyNode as *const c_void),
+    Symbol(
+        "cuGraphEventRecordNodeGetEvent",
+        cuGraphEventRecordNodeGetEvent as *const c_void,
+    ),
+    Symbol(
+        "cuGraphEventRecordNodeSetEvent",
+        cuGraphEventRecordNodeSetEvent as *const c_void,
+    ),
+    Symbol(
+        "cuGraphEventWaitNodeGetEvent",
+        cuGraphEventWaitNodeGetEvent as *const c_void,
+    ),
+    Symbol(
+        "cuGraphEventWaitNodeSetEvent",
+        cuGraphEventWaitNodeSetEvent as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecChildGraphNodeSetParams",
+        cuGraphExecChildGraphNodeSetParams as *const c_void,
+    ),
     Symbol("cuGraphExecDestroy", cuGraphExecDestroy as *const c_void),
+    Symbol(
+        "cuGraphExecEventRecordNodeSetEvent",
+        cuGraphExecEventRecordNodeSetEvent as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecEventWaitNodeSetEvent",
+        cuGraphExecEventWaitNodeSetEvent as *const c_void,
+    ),
     Symbol("cuGraphExecGetFlags", cuGraphExecGetFlags as *const c_void),
+    Symbol("cuGraphExecGetId", cuGraphExecGetId as *const c_void),
+    Symbol(
+        "cuGraphExecHostNodeSetParams",
+        cuGraphExecHostNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecKernelNodeSetParams",
+        cuGraphExecKernelNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecKernelNodeSetParams_v2",
+        cuGraphExecKernelNodeSetParams_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecMemcpyNodeSetParams",
+        cuGraphExecMemcpyNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecMemsetNodeSetParams",
+        cuGraphExecMemsetNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphExecNodeSetParams",
+        cuGraphExecNodeSetParams as *const c_void,
+    ),
+    Symbol("cuGraphExecUpdate", cuGraphExecUpdate as *const c_void),
+    Symbol(
+        "cuGraphExecUpdate_v2",
+        cuGraphExecUpdate_v2 as *const c_void,
+    ),
+    Symbol("cuGraphGetEdges", cuGraphGetEdges as *const c_void),
+    Symbol("cuGraphGetEdges_v2", cuGraphGetEdges_v2 as *const c_void),
+    Symbol("cuGraphGetId", cuGraphGetId as *const c_void),
     Symbol("cuGraphGetNodes", cuGraphGetNodes as *const c_void),
     Symbol("cuGraphGetRootNodes", cuGraphGetRootNodes as *const c_void),
+    Symbol(
+        "cuGraphHostNodeGetParams",
+        cuGraphHostNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphHostNodeSetParams",
+        cuGraphHostNodeSetParams as *const c_void,
+    ),
     Symbol(
         "cuGraphInstantiateWithFlags",
         cuGraphInstantiateWithFlags as *const c_void,
     ),
+    Symbol(
+        "cuGraphInstantiateWithParams",
+        cuGraphInstantiateWithParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphInstantiate_v2",
+        cuGraphInstantiate_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeCopyAttributes",
+        cuGraphKernelNodeCopyAttributes as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeGetAttribute",
+        cuGraphKernelNodeGetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeGetParams",
+        cuGraphKernelNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeGetParams_v2",
+        cuGraphKernelNodeGetParams_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeSetAttribute",
+        cuGraphKernelNodeSetAttribute as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeSetParams",
+        cuGraphKernelNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphKernelNodeSetParams_v2",
+        cuGraphKernelNodeSetParams_v2 as *const c_void,
+    ),
     Symbol("cuGraphLaunch", cuGraphLaunch as *const c_void),
     Symbol("cuGraphLaunch_ptsz", cuGraphLaunch_ptsz as *const c_void),
+    Symbol(
+        "cuGraphMemAllocNodeGetParams",
+        cuGraphMemAllocNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphMemFreeNodeGetParams",
+        cuGraphMemFreeNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphMemcpyNodeGetParams",
+        cuGraphMemcpyNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphMemcpyNodeSetParams",
+        cuGraphMemcpyNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphMemsetNodeGetParams",
+        cuGraphMemsetNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphMemsetNodeSetParams",
+        cuGraphMemsetNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeFindInClone",
+        cuGraphNodeFindInClone as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetContainingGraph",
+        cuGraphNodeGetContainingGraph as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetDependencies",
+        cuGraphNodeGetDependencies as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetDependencies_v2",
+        cuGraphNodeGetDependencies_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetDependentNodes",
+        cuGraphNodeGetDependentNodes as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetDependentNodes_v2",
+        cuGraphNodeGetDependentNodes_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetEnabled",
+        cuGraphNodeGetEnabled as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetLocalId",
+        cuGraphNodeGetLocalId as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetParams",
+        cuGraphNodeGetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeGetToolsId",
+        cuGraphNodeGetToolsId as *const c_void,
+    ),
     Symbol("cuGraphNodeGetType", cuGraphNodeGetType as *const c_void),
+    Symbol(
+        "cuGraphNodeSetEnabled",
+        cuGraphNodeSetEnabled as *const c_void,
+    ),
+    Symbol(
+        "cuGraphNodeSetParams",
+        cuGraphNodeSetParams as *const c_void,
+    ),
+    Symbol(
+        "cuGraphReleaseUserObject",
+        cuGraphReleaseUserObject as *const c_void,
+    ),
+    Symbol(
+        "cuGraphRemoveDependencies",
+        cuGraphRemoveDependencies as *const c_void,
+    ),
+    Symbol(
+        "cuGraphRemoveDependencies_v2",
+        cuGraphRemoveDependencies_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuGraphRetainUserObject",
+        cuGraphRetainUserObject as *const c_void,
+    ),
     Symbol("cuGraphUpload", cuGraphUpload as *const c_void),
     Symbol("cuGraphUpload_ptsz", cuGraphUpload_ptsz as *const c_void),
     Symbol("cuInit", cuInit as *const c_void),
+    Symbol("cuIpcCloseMemHandle", cuIpcCloseMemHandle as *const c_void),
+    Symbol("cuIpcGetEventHandle", cuIpcGetEventHandle as *const c_void),
+    Symbol("cuIpcGetMemHandle", cuIpcGetMemHandle as *const c_void),
+    Symbol(
+        "cuIpcOpenEventHandle",
+        cuIpcOpenEventHandle as *const c_void,
+    ),
+    Symbol(
+        "cuIpcOpenMemHandle_v2",
+        cuIpcOpenMemHandle_v2 as *const c_void,
+    ),
     Symbol(
         "cuKernelGetAttribute",
         cuKernelGetAttribute as *const c_void,
@@ -3977,6 +5229,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     ),
     Symbol("cuLibraryGetManaged", cuLibraryGetManaged as *const c_void),
     Symbol("cuLibraryGetModule", cuLibraryGetModule as *const c_void),
+    Symbol(
+        "cuLibraryGetUnifiedFunction",
+        cuLibraryGetUnifiedFunction as *const c_void,
+    ),
     Symbol("cuLibraryLoadData", cuLibraryLoadData as *const c_void),
     Symbol(
         "cuLibraryLoadFromFile",
@@ -4038,7 +5294,12 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemGetAllocationPropertiesFromHandle",
         cuMemGetAllocationPropertiesFromHandle as *const c_void,
     ),
+    Symbol(
+        "cuMemGetDefaultMemPool",
+        cuMemGetDefaultMemPool as *const c_void,
+    ),
     Symbol("cuMemGetInfo_v2", cuMemGetInfo_v2 as *const c_void),
+    Symbol("cuMemGetMemPool", cuMemGetMemPool as *const c_void),
     Symbol("cuMemHostAlloc", cuMemHostAlloc as *const c_void),
     Symbol(
         "cuMemHostGetDevicePointer_v2",
@@ -4092,6 +5353,7 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuMemRetainAllocationHandle as *const c_void,
     ),
     Symbol("cuMemSetAccess", cuMemSetAccess as *const c_void),
+    Symbol("cuMemSetMemPool", cuMemSetMemPool as *const c_void),
     Symbol("cuMemUnmap", cuMemUnmap as *const c_void),
     Symbol("cuMemcpy", cuMemcpy as *const c_void),
     Symbol("cuMemcpy2DAsync_v2", cuMemcpy2DAsync_v2 as *const c_void),
@@ -4114,6 +5376,13 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemcpy3DAsync_v2_ptsz",
         cuMemcpy3DAsync_v2_ptsz as *const c_void,
     ),
+    Symbol("cuMemcpy3DPeer", cuMemcpy3DPeer as *const c_void),
+    Symbol("cuMemcpy3DPeerAsync", cuMemcpy3DPeerAsync as *const c_void),
+    Symbol(
+        "cuMemcpy3DPeerAsync_ptsz",
+        cuMemcpy3DPeerAsync_ptsz as *const c_void,
+    ),
+    Symbol("cuMemcpy3DPeer_ptds", cuMemcpy3DPeer_ptds as *const c_void),
     Symbol("cuMemcpy3D_v2", cuMemcpy3D_v2 as *const c_void),
     Symbol("cuMemcpy3D_v2_ptds", cuMemcpy3D_v2_ptds as *const c_void),
     Symbol("cuMemcpyAsync", cuMemcpyAsync as *const c_void),
@@ -4356,6 +5625,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuStreamAttachMemAsync_ptsz as *const c_void,
     ),
     Symbol(
+        "cuStreamBeginCaptureToGraph",
+        cuStreamBeginCaptureToGraph as *const c_void,
+    ),
+    Symbol(
+        "cuStreamBeginCaptureToGraph_ptsz",
+        cuStreamBeginCaptureToGraph_ptsz as *const c_void,
+    ),
+    Symbol(
         "cuStreamBeginCapture_v2",
         cuStreamBeginCapture_v2 as *const c_void,
     ),
@@ -4459,6 +5736,22 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuStreamSynchronize_ptsz",
         cuStreamSynchronize_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamUpdateCaptureDependencies",
+        cuStreamUpdateCaptureDependencies as *const c_void,
+    ),
+    Symbol(
+        "cuStreamUpdateCaptureDependencies_ptsz",
+        cuStreamUpdateCaptureDependencies_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamUpdateCaptureDependencies_v2",
+        cuStreamUpdateCaptureDependencies_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamUpdateCaptureDependencies_v2_ptsz",
+        cuStreamUpdateCaptureDependencies_v2_ptsz as *const c_void,
     ),
     Symbol("cuStreamWaitEvent", cuStreamWaitEvent as *const c_void),
     Symbol(
@@ -4645,4 +5938,7 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuThreadExchangeStreamCaptureMode",
         cuThreadExchangeStreamCaptureMode as *const c_void,
     ),
+    Symbol("cuUserObjectCreate", cuUserObjectCreate as *const c_void),
+    Symbol("cuUserObjectRelease", cuUserObjectRelease as *const c_void),
+    Symbol("cuUserObjectRetain", cuUserObjectRetain as *const c_void),
 ];

@@ -61,7 +61,7 @@ fn allocate(bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
 ///
 /// # Errors
 ///
-/// INVALID_VALUE, OUT_OF_MEMORY, NOT_SUPPORTED where the kernel has no userfaultfd(2), and the driver's.
+/// INVALID_VALUE, OUT_OF_MEMORY, NOT_SUPPORTED where there is no pager, and the driver's.
 pub(crate) fn allocate_shared(
     session: &'static Session,
     size: usize,

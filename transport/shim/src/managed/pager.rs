@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use super::protected::Protected;
 use super::userfault::Userfault;
 use crate::log;
 
@@ -10,6 +11,8 @@ use crate::log;
 pub(crate) struct Fault {
     pub(crate) address: u64,
     pub(crate) write: bool,
+    /// Who waits, if the pager has to know.
+    pub(crate) ticket: u64,
 }
 
 /// Pages at addresses that [`Pager::map`] was given. Addresses and lengths are those of whole pages.
@@ -35,23 +38,27 @@ pub(crate) trait Pager: Send + Sync {
     fn fail(&self, address: u64, len: u64);
     /// Waits for a fault. `None` if there will be none any more.
     fn next(&self) -> Option<Fault>;
+    /// What a fault needed is done.
+    fn done(&self, _fault: Fault) {}
 }
 
-/// The pager of this process, if the kernel has one.
+/// The pager of this process, if it can have one. GTRACE_MANAGED=signals has it do without
+/// userfaultfd(2).
 pub(crate) fn pager() -> Option<&'static dyn Pager> {
-    static PAGER: OnceLock<Option<Userfault>> = OnceLock::new();
-    let made = PAGER.get_or_init(|| match Userfault::new() {
-        Ok(made) => Some(made),
+    static PAGER: OnceLock<Option<Box<dyn Pager>>> = OnceLock::new();
+    PAGER.get_or_init(make).as_deref()
+}
+
+fn make() -> Option<Box<dyn Pager>> {
+    let without = std::env::var_os("GTRACE_MANAGED").is_some_and(|text| text == "signals");
+    if !without && let Ok(made) = Userfault::new() {
+        return Some(Box::new(made));
+    }
+    match Protected::new() {
+        Ok(made) => Some(Box::new(made)),
         Err(error) => {
-            log::once(
-                "managed",
-                &format!(
-                    "no managed memory: userfaultfd(2): {error}; it needs Linux 5.7, and a container \
-                     needs a seccomp profile that allows it"
-                ),
-            );
+            log::once("managed", &format!("no managed memory: {error}"));
             None
         }
-    });
-    made.as_ref().map(|made| made as &dyn Pager)
+    }
 }

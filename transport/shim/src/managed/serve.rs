@@ -42,6 +42,7 @@ fn run(session: &'static Session) {
     let mut bytes = Vec::new();
     while let Some(fault) = pager.next() {
         lock(&STATE).resolve(session, pager, fault, &mut bytes);
+        pager.done(fault);
     }
 }
 

@@ -273,6 +273,7 @@ impl Pager for Userfault {
                     return Some(Fault {
                         address: message.address,
                         write: message.flags & (PAGEFAULT_WRITE | PAGEFAULT_WP) != 0,
+                        ticket: 0,
                     });
                 }
                 continue;

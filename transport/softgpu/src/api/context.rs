@@ -84,6 +84,34 @@ api! { TABLE:
         Ok(())
     }
 
+    /// The current context, to which its user is attached once more.
+    fn cuCtxAttach(context: Out<Handle>, flags: c_uint) {
+        let found = current()?;
+        if flags != 0 || context.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        found.attached.fetch_add(1, Ordering::Relaxed);
+        context.put(found.handle)
+    }
+
+    /// Ends what [`cuCtxAttach`] began, or destroys the current context.
+    fn cuCtxDetach(context: Handle) {
+        let found = Context::of(context)?;
+        if current()?.handle != context {
+            return Err(INVALID_CONTEXT);
+        }
+        let less = |attached: u32| attached.checked_sub(1);
+        if found.attached.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok() {
+            return Ok(());
+        }
+        if found.primary {
+            return Err(INVALID_CONTEXT);
+        }
+        context::pop();
+        found.destroy(state()?);
+        Ok(())
+    }
+
     /// Makes a context current on top of the stack.
     fn cuCtxPushCurrent_v2(context: Handle) {
         context::push(Context::of(context)?);

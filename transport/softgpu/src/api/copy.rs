@@ -5,14 +5,17 @@
 //! pageable memory is copied before the call returns, as CUDA allows.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use crate::abi::{Answer, In, api, read_bytes};
 use crate::array::Array;
 use crate::command::{Command, Copy};
 use crate::context::{Context, bound};
 use crate::error::INVALID_VALUE;
+use crate::graph::capture;
+use crate::graph::work::{Memcpy, Work, captured};
 use crate::memory;
-use crate::stream::resolve;
+use crate::stream::{Stream, resolve};
 use crate::types::{DevicePtr, Handle, Memcpy2D, Memcpy3D};
 
 /// Pageable bytes up to which a copy to a busy stream is staged; a longer one waits for its turn.
@@ -48,33 +51,115 @@ fn extent(width: usize, height: usize, pitch: usize) -> Answer<u64> {
     rows.checked_add(width as u64).ok_or(INVALID_VALUE)
 }
 
+/// A copy, and what its sides are.
+#[derive(Clone, Copy)]
+struct Sided {
+    copy: Copy,
+    to: Side,
+    from: Side,
+}
+
+impl Sided {
+    /// Whether the bytes of either side (`to`, `from`) stay where they are.
+    fn stay(&self) -> Answer<(bool, bool)> {
+        let copy = &self.copy;
+        let to = extent(copy.width, copy.height, copy.to_pitch)?;
+        let from = extent(copy.width, copy.height, copy.from_pitch)?;
+        Ok((
+            stays(copy.to, to, self.to)?,
+            stays(copy.from, from, self.from)?,
+        ))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.copy.width == 0 || self.copy.height == 0
+    }
+}
+
+/// What a node with these parameters does.
+///
+/// # Errors
+/// Those of the copy functions.
+pub(crate) fn work(given: &Memcpy3D, context: &Context) -> Answer<Work> {
+    let pieces = slices(&in_memory(given)?)?;
+    let mut copies = Vec::with_capacity(pieces.len());
+    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
+        piece.stay()?;
+        copies.push(piece.copy);
+    }
+    Ok(Work::Memcpy(Memcpy {
+        given: *given,
+        pieces: copies,
+        context: context.handle,
+    }))
+}
+
+/// A linear or flat copy as the parameters of a node.
+fn given_of(sided: &Sided) -> Memcpy3D {
+    let kind = |side: Side| match side {
+        Side::Host => HOST,
+        Side::Device => DEVICE,
+        Side::Either => UNIFIED,
+    };
+    // SAFETY: zeros are numbers.
+    #[allow(unsafe_code)]
+    let mut given: Memcpy3D = unsafe { std::mem::zeroed() };
+    let copy = &sided.copy;
+    given.src_type = kind(sided.from);
+    given.dst_type = kind(sided.to);
+    match sided.from {
+        Side::Host => given.src_host = copy.from,
+        _ => given.src_device = copy.from,
+    }
+    match sided.to {
+        Side::Host => given.dst_host = copy.to,
+        _ => given.dst_device = copy.to,
+    }
+    given.src_pitch = copy.from_pitch;
+    given.dst_pitch = copy.to_pitch;
+    (given.width, given.height, given.depth) = (copy.width, copy.height, 1);
+    given
+}
+
 /// Issues a copy. `is_async`: the function's name says so.
 fn copy(copy: Copy, to: Side, from: Side, stream: Handle, is_async: bool) -> Answer {
+    let sided = Sided { copy, to, from };
     let (context, stream) = resolve(stream)?;
-    if copy.width == 0 || copy.height == 0 {
+    let node = || {
+        sided.stay()?;
+        Ok(Work::Memcpy(Memcpy {
+            given: given_of(&sided),
+            pieces: vec![copy],
+            context: context.handle,
+        }))
+    };
+    if is_async && !sided.is_empty() && captured(&stream, node)? {
         return Ok(());
     }
-    let to_stays = stays(copy.to, extent(copy.width, copy.height, copy.to_pitch)?, to)?;
-    let from_stays = stays(
-        copy.from,
-        extent(copy.width, copy.height, copy.from_pitch)?,
-        from,
-    )?;
+    issue(&sided, &context, &stream, is_async)
+}
+
+fn issue(sided: &Sided, context: &Arc<Context>, stream: &Stream, is_async: bool) -> Answer {
+    let copy = sided.copy;
+    if sided.is_empty() {
+        return Ok(());
+    }
+    let (to_stays, from_stays) = sided.stay()?;
     // Between device memory even the functions without Async return before the copy is made. The host
     // may look at managed memory at once.
     let device_only = is_device(copy.to) && is_device(copy.from);
     if (is_async || device_only) && to_stays && from_stays {
-        stream.submit(&context, Command::Copy(copy));
-        return Ok(());
+        return stream.submit(context, Command::Copy(copy));
     }
-    if is_async && to_stays && copy.width <= STAGED && copy.height == 1 && !stream.is_idle(&context)
+    capture::refuse(stream)?;
+    capture::refuse_implicit(stream)?;
+    if is_async && to_stays && copy.width <= STAGED && copy.height == 1 && !stream.is_idle(context)
     {
         // SAFETY: the source is valid for reads by the contract of the copy functions.
         let bytes = unsafe { read_bytes(copy.from, copy.width) };
-        stream.submit(&context, Command::CopyIn(copy.to, bytes));
-        return Ok(());
+        return stream.submit(context, Command::CopyIn(copy.to, bytes));
     }
-    stream.quiesce(&context);
+    stream.quiesce(context);
     context.health.check()?;
     copy.run();
     Ok(())
@@ -85,16 +170,18 @@ fn is_device(address: u64) -> bool {
     memory::find(address).is_some_and(|found| own(found.kind))
 }
 
+/// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_ARRAY` and `_UNIFIED`.
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
+
 /// An array as a side of a copy: address of its first byte, bytes of a row, and rows of a slice.
 struct ArraySide {
     base: u64,
     pitch: usize,
     height: usize,
 }
-
-/// `CU_MEMORYTYPE_DEVICE` and `CU_MEMORYTYPE_ARRAY`.
-const DEVICE: u32 = 2;
-const ARRAY: u32 = 3;
 
 /// The array, if the copy of `extent` from `at` (bytes, rows, slices) stays within it.
 fn array_side(array: Handle, at: [usize; 3], extent: [usize; 3]) -> Answer<ArraySide> {
@@ -134,8 +221,8 @@ fn copy_flat(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
     copy_2d(&request, stream, is_async)
 }
 
-/// A copy of a box of which arrays may be sides.
-fn copy_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+/// A box whose sides are memory, where they were arrays.
+fn in_memory(request: &Memcpy3D) -> Answer<Memcpy3D> {
     let mut request = *request;
     let extent = [request.width, request.height, request.depth];
     if request.src_type == ARRAY {
@@ -152,7 +239,7 @@ fn copy_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
         (request.dst_device, request.dst_pitch) = (side.base, side.pitch);
         request.dst_height = side.height;
     }
-    copy_3d(&request, stream, is_async)
+    Ok(request)
 }
 
 /// A side of a copy of `width` bytes of one dimension.
@@ -193,11 +280,11 @@ fn copy_line(to: Line, from: Line, width: usize, stream: Handle, is_async: bool)
     copy_flat(&request, stream, is_async)
 }
 
-fn copy_2d(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
+fn rectangle(request: &Memcpy2D) -> Answer<Sided> {
     let side = |kind: u32, host: u64, device: u64| match kind {
-        1 => Ok((host, Side::Host)),
-        2 => Ok((device, Side::Device)),
-        4 => Ok((device, Side::Either)),
+        HOST => Ok((host, Side::Host)),
+        DEVICE => Ok((device, Side::Device)),
+        UNIFIED => Ok((device, Side::Either)),
         _ => Err(INVALID_VALUE),
     };
     let (to, to_side) = side(request.dst_type, request.dst_host, request.dst_device)?;
@@ -217,26 +304,34 @@ fn copy_2d(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
     };
     let to = start(to, request.dst_x, request.dst_y, to_pitch).ok_or(INVALID_VALUE)?;
     let from = start(from, request.src_x, request.src_y, from_pitch).ok_or(INVALID_VALUE)?;
-    let (width, height) = (request.width, request.height);
-    let rectangle = Copy {
-        to,
-        from,
-        width,
-        height,
-        to_pitch,
-        from_pitch,
-    };
-    copy(rectangle, to_side, from_side, stream, is_async)
+    Ok(Sided {
+        copy: Copy {
+            to,
+            from,
+            width: request.width,
+            height: request.height,
+            to_pitch,
+            from_pitch,
+        },
+        to: to_side,
+        from: from_side,
+    })
+}
+
+fn copy_2d(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
+    let sided = rectangle(request)?;
+    copy(sided.copy, sided.to, sided.from, stream, is_async)
 }
 
 /// Slice by slice.
-fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+fn slices(request: &Memcpy3D) -> Answer<Vec<Sided>> {
     let slice = |base: u64, z: usize, pitch: usize, height: usize| {
         let pitch = if pitch == 0 { request.width } else { pitch };
         let height = if height == 0 { request.height } else { height };
         let offset = z.checked_mul(pitch.checked_mul(height)?)?;
         base.checked_add(offset as u64)
     };
+    let mut slices = Vec::new();
     for z in 0..request.depth {
         let from = |base| {
             slice(
@@ -254,7 +349,7 @@ fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
                 request.dst_height,
             )
         };
-        let rectangle = Memcpy2D {
+        let sided = rectangle(&Memcpy2D {
             src_x: request.src_x,
             src_y: request.src_y,
             src_type: request.src_type,
@@ -271,8 +366,26 @@ fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
             dst_pitch: request.dst_pitch,
             width: request.width,
             height: request.height,
-        };
-        copy_2d(&rectangle, stream, is_async)?;
+        })?;
+        // A depth that no memory has ends here, not in this list.
+        if !sided.is_empty() {
+            sided.stay()?;
+            slices.push(sided);
+        }
+    }
+    Ok(slices)
+}
+
+fn copy_3d(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    if request.width == 0 || request.height == 0 || request.depth == 0 {
+        return Ok(());
+    }
+    if is_async && captured(&stream, || work(request, &context))? {
+        return Ok(());
+    }
+    for sided in slices(&in_memory(request)?)? {
+        issue(&sided, &context, &stream, is_async)?;
     }
     Ok(())
 }
@@ -294,6 +407,20 @@ fn peer(
         stream,
         is_async,
     )
+}
+
+fn peer_deep(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+    bound()?;
+    let sides = [
+        (request.src_type, request.src_reserved),
+        (request.dst_type, request.dst_reserved),
+    ];
+    for (kind, context) in sides {
+        if kind != HOST {
+            Context::of(context)?;
+        }
+    }
+    copy_3d(request, stream, is_async)
 }
 
 api! { TABLE:
@@ -385,14 +512,26 @@ api! { TABLE:
 
     /// Copies a box.
     fn cuMemcpy3D_v2, cuMemcpy3D_v2_ptds [let stream] (request: In<Memcpy3D>) {
-        copy_deep(&request.get()?, stream, false)
+        copy_3d(&request.get()?, stream, false)
     }
 
     /// Copies a box in a stream.
     fn cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz [stream] (
         request: In<Memcpy3D>, stream: Handle,
     ) {
-        copy_deep(&request.get()?, stream, true)
+        copy_3d(&request.get()?, stream, true)
+    }
+
+    /// Copies a box between contexts, which stand where the others' structure is reserved.
+    fn cuMemcpy3DPeer, cuMemcpy3DPeer_ptds [let stream] (request: In<Memcpy3D>) {
+        peer_deep(&request.get()?, stream, false)
+    }
+
+    /// Copies a box between contexts in a stream.
+    fn cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz [stream] (
+        request: In<Memcpy3D>, stream: Handle,
+    ) {
+        peer_deep(&request.get()?, stream, true)
     }
 
     /// Copies to an array.

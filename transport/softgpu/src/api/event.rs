@@ -8,23 +8,46 @@ use crate::command::Command;
 use crate::context::{Context, current};
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::event::{EVENTS, Event};
+use crate::graph::capture;
+use crate::graph::work::{Work, captured};
 use crate::registry::mint;
 use crate::stream::resolve;
 use crate::types::Handle;
 
-const KIND: u8 = 3;
-/// Blocking wait, no timing; between processes is not offered.
-const FLAGS: c_uint = 3;
+pub(super) const KIND: u8 = 3;
+/// Blocking wait, no timing, between processes.
+const FLAGS: c_uint = 7;
+/// Between processes, which has no timing.
+const DISABLE_TIMING: c_uint = 2;
+const INTERPROCESS: c_uint = 4;
 
-fn record(event: Handle, stream: Handle) -> Answer {
+/// Records an event; `external`: as a node, if the stream captures.
+pub(crate) fn record(event: Handle, stream: Handle, external: bool) -> Answer {
+    let handle = event;
     let (context, stream) = resolve(stream)?;
     let event = Event::of(event)?;
     if event.context != context.handle {
         return Err(INVALID_HANDLE);
     }
+    if external
+        && captured(&stream, || {
+            Ok(Work::RecordEvent(handle, Arc::clone(&event)))
+        })?
+    {
+        return Ok(());
+    }
+    capture::refuse_implicit(&stream)?;
+    if capture::record_event(&stream, &event)? {
+        return Ok(());
+    }
     let number = event.issue();
-    stream.submit(&context, Command::Record(event, number));
-    Ok(())
+    stream.submit(&context, Command::Record(event, number))
+}
+
+/// Questions about events are for other streams than capturing ones.
+fn refuse(event: &Event) -> Answer {
+    capture::refuse_captured(event)?;
+    capture::refuse_unsafe()
 }
 
 /// The error of the event's context, which queries and waits tell.
@@ -49,8 +72,15 @@ api! { TABLE:
         if event.is_null() || flags & !FLAGS != 0 {
             return Err(INVALID_VALUE);
         }
+        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
+            return Err(INVALID_VALUE);
+        }
+        let made = match flags & INTERPROCESS {
+            0 => Event::new(context.handle, flags),
+            _ => Event::shared(context.handle, flags)?,
+        };
         let handle = mint(KIND);
-        EVENTS.insert(handle, Arc::new(Event::new(context.handle, flags)));
+        EVENTS.insert(handle, Arc::new(made));
         event.put(handle)
     }
 
@@ -62,23 +92,24 @@ api! { TABLE:
 
     /// Records an event in a stream.
     fn cuEventRecord, cuEventRecord_ptsz [stream] (event: Handle, stream: Handle) {
-        record(event, stream)
+        record(event, stream, false)
     }
 
-    /// Records an event in a stream; the flag for captured graphs is refused.
+    /// Records an event in a stream; with the flag for it (1), a capture has a node for it.
     fn cuEventRecordWithFlags, cuEventRecordWithFlags_ptsz [stream] (
         event: Handle, stream: Handle, flags: c_uint,
     ) {
         if flags > 1 {
             return Err(INVALID_VALUE);
         }
-        record(event, stream)
+        record(event, stream, flags == 1)
     }
 
     /// Whether the latest record is complete: success or `CUDA_ERROR_NOT_READY`.
     fn cuEventQuery(event: Handle) {
         crate::state::state()?;
         let event = Event::of(event)?;
+        refuse(&event)?;
         health(&event)?;
         if event.is_complete() { Ok(()) } else { Err(NOT_READY) }
     }
@@ -87,6 +118,7 @@ api! { TABLE:
     fn cuEventSynchronize(event: Handle) {
         crate::state::state()?;
         let event = Event::of(event)?;
+        refuse(&event)?;
         event.done.wait(event.issued());
         if let Ok(context) = Context::of(event.context) {
             context.printed.flush();

@@ -4,18 +4,67 @@ use std::ffi::{c_uchar, c_uint, c_ushort};
 
 use crate::abi::{Answer, api};
 use crate::command::{Command, Fill};
+use crate::context::Context;
 use crate::error::INVALID_VALUE;
-use crate::memory;
+use crate::graph::work::{Memset, Work, captured};
+use crate::memory::{self, Allocation};
 use crate::stream::resolve;
-use crate::types::{DevicePtr, Handle};
+use crate::types::{DevicePtr, Handle, MemsetNodeParams};
 
 /// Issues a fill. Even the functions without Async return before it is made if the memory is the
 /// device's, as CUDA documents.
 fn fill(fill: Fill, stream: Handle, is_async: bool) -> Answer {
     let (context, stream) = resolve(stream)?;
+    if is_async && captured(&stream, || work(&given_of(&fill), &context))? {
+        return Ok(());
+    }
     if fill.width == 0 || fill.height == 0 {
         return Ok(());
     }
+    let found = check(&fill)?;
+    stream.submit(&context, Command::Fill(fill))?;
+    if !is_async && !found.kind.on_device() {
+        stream.quiesce(&context);
+    }
+    Ok(())
+}
+
+/// A fill as the parameters of a node.
+fn given_of(fill: &Fill) -> MemsetNodeParams {
+    MemsetNodeParams {
+        to: fill.to,
+        pitch: fill.pitch,
+        value: fill.value,
+        element_size: fill.size as u32,
+        width: fill.width,
+        height: fill.height,
+    }
+}
+
+/// What a node with these parameters does.
+pub(crate) fn work(given: &MemsetNodeParams, context: &Context) -> Answer<Work> {
+    let size = given.element_size as usize;
+    if !matches!(size, 1 | 2 | 4) || given.width == 0 || given.height == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let fill = Fill {
+        to: given.to,
+        value: given.value,
+        size,
+        width: given.width,
+        height: given.height,
+        pitch: if given.height > 1 { given.pitch } else { 0 },
+    };
+    check(&fill)?;
+    Ok(Work::Memset(Memset {
+        given: *given,
+        fill,
+        context: context.handle,
+    }))
+}
+
+/// Whether a fill keeps to an allocation, and which.
+fn check(fill: &Fill) -> Answer<Allocation> {
     let row = fill.width.checked_mul(fill.size).ok_or(INVALID_VALUE)?;
     let aligned = fill.to.is_multiple_of(fill.size as u64) && fill.pitch.is_multiple_of(fill.size);
     if !aligned || (fill.height > 1 && fill.pitch < row) {
@@ -25,12 +74,7 @@ fn fill(fill: Fill, stream: Handle, is_async: bool) -> Answer {
         .checked_mul(fill.pitch)
         .ok_or(INVALID_VALUE)?;
     let length = rows.checked_add(row).ok_or(INVALID_VALUE)? as u64;
-    let found = memory::find_range(fill.to, length).ok_or(INVALID_VALUE)?;
-    stream.submit(&context, Command::Fill(fill));
-    if !is_async && !found.kind.on_device() {
-        stream.quiesce(&context);
-    }
-    Ok(())
+    memory::find_range(fill.to, length).ok_or(INVALID_VALUE)
 }
 
 fn row(to: DevicePtr, value: u32, size: usize, width: usize) -> Fill {

@@ -3,14 +3,18 @@
 use std::ffi::c_uint;
 
 use crate::abi::{Answer, In, api};
+use crate::api::event::record;
 use crate::cluster;
 use crate::context::bound;
+use crate::event::Event;
 use crate::launch::{Request, Shape, launch};
 use crate::module::Function;
 use crate::types::{Handle, LaunchConfig, PointerArray};
 
-/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`, `_PROGRAMMATIC_EVENT` and `_LAUNCH_COMPLETION_EVENT`.
 const COOPERATIVE: u32 = 2;
+const PROGRAMMATIC_EVENT: u32 = 7;
+const COMPLETION_EVENT: u32 = 12;
 
 fn launch_ex(
     config: In<LaunchConfig>,
@@ -21,11 +25,20 @@ fn launch_ex(
 ) -> Answer {
     let config = config.get()?;
     let mut cooperative = false;
+    let mut attributes = Vec::new();
+    let mut events = Vec::new();
     for index in 0..config.attribute_count as usize {
         let attribute = config.attributes.at(index)?;
-        // The others but clusters are hints, or order work more loosely than a stream does anyway.
-        if attribute.id == COOPERATIVE {
-            cooperative = attribute.value[0] as u32 != 0;
+        attributes.push(attribute);
+        match attribute.id {
+            COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,
+            // Recorded behind the launch, which is late enough for both.
+            PROGRAMMATIC_EVENT | COMPLETION_EVENT => {
+                Event::of(attribute.value[0])?;
+                events.push(attribute.value[0]);
+            }
+            // The others but clusters are hints, or order work more loosely than a stream does anyway.
+            _ => {}
         }
     }
     if config.attribute_count > 0 {
@@ -48,7 +61,12 @@ fn launch_ex(
         values,
         extra,
         cooperative,
-    })
+        attributes,
+    })?;
+    for event in events {
+        record(event, stream, false)?;
+    }
+    Ok(())
 }
 
 api! { TABLE:
@@ -60,7 +78,8 @@ api! { TABLE:
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let shape = Shape { grid, block, shared };
-        launch(&Request { function, shape, stream, values, extra, cooperative: false })
+        let (cooperative, attributes) = (false, Vec::new());
+        launch(&Request { function, shape, stream, values, extra, cooperative, attributes })
     }
 
     /// Launches a kernel all of whose blocks run at the same time; more than fit are refused.
@@ -71,7 +90,8 @@ api! { TABLE:
     ) {
         let (grid, block) = ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]);
         let (shape, extra) = (Shape { grid, block, shared }, PointerArray::NULL);
-        launch(&Request { function, shape, stream, values, extra, cooperative: true })
+        let (cooperative, attributes) = (true, Vec::new());
+        launch(&Request { function, shape, stream, values, extra, cooperative, attributes })
     }
 
     /// Launches a kernel with attributes; those that are hints are ignored.

@@ -75,6 +75,16 @@ api! { TABLE:
         kernel.put(found.ok_or(crate::error::NOT_FOUND)?.1)
     }
 
+    /// A function that host and device share: none, as libraries here have no table of the host's.
+    fn cuLibraryGetUnifiedFunction(function: Out<*mut c_void>, library: Handle, symbol: Name) {
+        Library::of(library)?;
+        symbol.text()?;
+        if function.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        Err(NOT_FOUND)
+    }
+
     /// Number of kernels.
     fn cuLibraryGetKernelCount(count: Out<c_uint>, library: Handle) {
         since(12_040)?;

@@ -40,11 +40,24 @@ static SINCE: &[(&str, i32)] = &[
     ("cuMemAdvise_v2", 12_020),
     ("cuMemHostRegister_v2", 6_050),
     ("cuMemPrefetchAsync_v2", 12_020),
+    ("cuGraphAddDependencies_v2", 12_030),
+    ("cuGraphAddKernelNode_v2", 12_000),
+    ("cuGraphAddNode_v2", 12_030),
+    ("cuGraphExecKernelNodeSetParams_v2", 12_000),
+    ("cuGraphExecUpdate_v2", 12_000),
+    ("cuGraphGetEdges_v2", 12_030),
+    ("cuGraphInstantiate_v2", 11_000),
+    ("cuGraphKernelNodeGetParams_v2", 12_000),
+    ("cuGraphKernelNodeSetParams_v2", 12_000),
+    ("cuGraphNodeGetDependencies_v2", 12_030),
+    ("cuGraphNodeGetDependentNodes_v2", 12_030),
+    ("cuGraphRemoveDependencies_v2", 12_030),
     ("cuStreamBeginCapture_v2", 10_010),
     ("cuStreamDestroy_v2", 4_000),
     ("cuStreamGetCaptureInfo_v2", 11_030),
     ("cuStreamGetCaptureInfo_v3", 12_030),
     ("cuStreamGetCtx_v2", 12_050),
+    ("cuStreamUpdateCaptureDependencies_v2", 12_030),
     ("cuStreamWaitValue32_v2", 12_000),
     ("cuStreamWaitValue64_v2", 12_000),
     ("cuStreamWriteValue32_v2", 12_000),
@@ -72,6 +85,10 @@ fn since(name: &str) -> i32 {
 /// The newest form of `base` that `version` knows, and whether there are only newer ones.
 fn find(base: &str, version: c_int, per_thread: bool) -> Result<usize, u32> {
     let map = exported();
+    // The one name that came to mean a function of another name.
+    if base == "cuGraphInstantiate" && version >= 12_000 {
+        return Ok(map["cuGraphInstantiateWithFlags"]);
+    }
     let mut newer = false;
     for form in (1..=4).rev() {
         let name = if form == 1 {

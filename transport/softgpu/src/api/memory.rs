@@ -8,6 +8,7 @@ use crate::context::{Context, bound, current};
 use crate::error::{
     HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY,
 };
+use crate::graph::{self, capture};
 use crate::memory::{self, Kind};
 use crate::state::state;
 use crate::types::DevicePtr;
@@ -18,6 +19,7 @@ const REGISTER_FLAGS: c_uint = 15;
 
 fn allocate(out: Out<DevicePtr>, size: usize, kind: Kind) -> Answer {
     let context = current()?;
+    capture::refuse_unsafe()?;
     if out.is_null() {
         return Err(INVALID_VALUE);
     }
@@ -31,6 +33,7 @@ fn allocate(out: Out<DevicePtr>, size: usize, kind: Kind) -> Answer {
 
 fn allocate_host(out: Out<*mut c_void>, size: usize, flags: c_uint) -> Answer {
     let context = current()?;
+    capture::refuse_unsafe()?;
     if out.is_null() || flags & !HOST_FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
@@ -89,6 +92,7 @@ api! { TABLE:
         if address == 0 {
             return Ok(());
         }
+        capture::refuse_unsafe()?;
         let found = memory::find(address).filter(|found| found.base == address);
         let owner = found.filter(|found| found.kind.is_allocated()).ok_or(INVALID_VALUE)?.context;
         if owner == context.handle {
@@ -96,7 +100,10 @@ api! { TABLE:
         } else if let Ok(owner) = Context::of(owner) {
             owner.drain();
         }
-        memory::free(&state.devices, address, |found| found.kind.is_allocated())?;
+        match found.map(|found| found.kind) {
+            Some(Kind::Graph) => graph::memory::free(address)?,
+            _ => drop(memory::free(&state.devices, address, |found| found.kind.is_allocated())?),
+        }
         context.health.check()
     }
 
@@ -129,6 +136,7 @@ api! { TABLE:
         if !memory::find(address as u64).is_some_and(|found| is_host(found.kind)) {
             return Err(INVALID_VALUE);
         }
+        capture::refuse_unsafe()?;
         context.drain();
         memory::free(&state.devices, address as u64, |found| is_host(found.kind)).map(|_| ())
     }

@@ -6,13 +6,16 @@
 )]
 
 pub mod array;
+pub mod capture;
 pub mod context;
 pub mod copy;
 pub mod device;
 pub mod event;
 pub mod fill;
 pub mod graph;
+pub mod graph_node;
 pub mod init;
+pub mod ipc;
 pub mod launch;
 pub mod library;
 pub mod link;
@@ -33,13 +36,16 @@ use crate::abi::Symbol;
 /// Every exported function of the driver API.
 pub(crate) static TABLES: &[&[Symbol]] = &[
     array::TABLE,
+    capture::TABLE,
     context::TABLE,
     copy::TABLE,
     device::TABLE,
     event::TABLE,
     fill::TABLE,
     graph::TABLE,
+    graph_node::TABLE,
     init::TABLE,
+    ipc::TABLE,
     launch::TABLE,
     library::TABLE,
     link::TABLE,

@@ -69,11 +69,13 @@ api! { TABLE:
         Ok(())
     }
 
-    /// When functions are loaded: lazily, as drivers say since CUDA 12.2. With it a runtime loads an image
-    /// only when something of it is used, so that a program may carry images that cannot run here.
+    /// When functions are loaded, as the environment asks for. Here they are all loaded at once.
     fn cuModuleGetLoadingMode(mode: Out<u32>) {
+        const EAGER: u32 = 1;
+        const LAZY: u32 = 2;
         crate::state::state()?;
-        mode.put(2)
+        let asked = std::env::var_os("CUDA_MODULE_LOADING");
+        mode.put(if asked.is_some_and(|asked| asked == "EAGER") { EAGER } else { LAZY })
     }
 
     /// The function of a name.

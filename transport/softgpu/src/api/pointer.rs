@@ -34,7 +34,8 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
             let device = state.devices.get(found.device).ok_or(INVALID_VALUE)?;
             data.cast::<c_int>().put(state.ordinal(device))
         }
-        10 | 15 | 21 => data.cast::<u8>().put(0),
+        10 => data.cast::<u8>().put(u8::from(found.kind == Kind::Device)),
+        15 | 21 => data.cast::<u8>().put(0),
         11 | 19 => data.cast::<u64>().put(found.base),
         12 | 18 => data.cast::<usize>().put(found.size as usize),
         13 => data.cast::<u8>().put(1),

@@ -7,6 +7,9 @@ use std::sync::atomic::Ordering;
 use crate::abi::{Answer, In, Out, api};
 use crate::command::Command;
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY};
+use crate::graph::capture;
+use crate::graph::memory::GraphMemory;
+use crate::graph::work::{Work, captured};
 use crate::memory;
 use crate::pool::{self, POOLS, Pool};
 use crate::state::state;
@@ -25,6 +28,16 @@ fn allocate(out: Out<DevicePtr>, size: usize, pool: &Pool, stream: Handle) -> An
         return Err(INVALID_VALUE);
     }
     let device = state()?.devices.get(pool.device).ok_or(INVALID_VALUE)?;
+    let mut of_graph = 0;
+    let node = captured(&stream, || {
+        let memory = GraphMemory::allocate(device, size, context.handle)?;
+        of_graph = memory.address;
+        Ok(Work::MemAlloc(memory))
+    })?;
+    if node {
+        return out.put(of_graph);
+    }
+    capture::refuse_implicit(&stream)?;
     let taken = match pool.allocate(device, size as u64, context.handle) {
         Err(OUT_OF_MEMORY) => {
             stream.quiesce(&context);
@@ -33,6 +46,16 @@ fn allocate(out: Out<DevicePtr>, size: usize, pool: &Pool, stream: Handle) -> An
         other => other,
     };
     out.put(taken?)
+}
+
+/// The device that a place is, if it is one: there are no other pools.
+fn device_of(location: In<MemLocation>, kind: c_uint) -> Answer<&'static crate::device::Device> {
+    let location = location.get()?;
+    match (kind, location.kind) {
+        (PINNED, ON_DEVICE) => state()?.device(location.id),
+        (PINNED, _) => Err(NOT_SUPPORTED),
+        _ => Err(INVALID_VALUE),
+    }
 }
 
 api! { TABLE:
@@ -55,15 +78,14 @@ api! { TABLE:
     /// Frees memory when the stream gets there.
     fn cuMemFreeAsync, cuMemFreeAsync_ptsz [stream] (address: DevicePtr, stream: Handle) {
         let (context, stream) = resolve(stream)?;
-        if address == 0 {
-            return Ok(());
-        }
         let found = memory::find(address).filter(|found| found.base == address);
         if !found.is_some_and(|found| found.kind.is_allocated()) {
             return Err(INVALID_VALUE);
         }
-        stream.submit(&context, Command::Free(address));
-        Ok(())
+        if captured(&stream, || Ok(Work::MemFree(address)))? {
+            return Ok(());
+        }
+        stream.submit(&context, Command::Free(address))
     }
 
     /// The pool that a device has from the start.
@@ -156,25 +178,56 @@ api! { TABLE:
         Ok(())
     }
 
-    /// Which devices may use a pool: all, and taking it from its own is refused.
+    /// Which devices may use a pool; taking it from its own is refused.
     fn cuMemPoolSetAccess(pool: Handle, accesses: In<MemAccess>, count: usize) {
         let state = state()?;
         let pool = Pool::of(pool)?;
+        let mut wanted = Vec::new();
         for index in 0..count {
             let access = accesses.at(index)?;
+            if access.location.kind != ON_DEVICE || !matches!(access.flags, 0 | 1 | 3) {
+                return Err(INVALID_VALUE);
+            }
             let device = state.device(access.location.id)?;
             if device.index == pool.device && access.flags != 3 {
                 return Err(INVALID_VALUE);
             }
+            wanted.push((device.index, access.flags));
+        }
+        for (device, flags) in wanted {
+            pool.set_access(device, flags);
         }
         Ok(())
     }
 
-    /// Whether a device may use a pool: it may read and write.
+    /// What a device may do with a pool's memory.
     fn cuMemPoolGetAccess(flags: Out<c_uint>, pool: Handle, location: In<MemLocation>) {
-        let state = state()?;
-        Pool::of(pool)?;
-        state.device(location.get()?.id)?;
-        flags.put(3)
+        let (state, location) = (state()?, location.get()?);
+        let pool = Pool::of(pool)?;
+        if location.kind != ON_DEVICE {
+            return Err(INVALID_VALUE);
+        }
+        flags.put(pool.access(state.device(location.id)?.index))
+    }
+
+    /// The pool that a place has from the start.
+    fn cuMemGetDefaultMemPool(pool: Out<Handle>, location: In<MemLocation>, kind: c_uint) {
+        pool.put(pool::default_of(device_of(location, kind)?).handle)
+    }
+
+    /// The pool from which allocations in streams come.
+    fn cuMemGetMemPool(pool: Out<Handle>, location: In<MemLocation>, kind: c_uint) {
+        pool.put(pool::current_of(device_of(location, kind)?).handle)
+    }
+
+    /// Sets the pool from which allocations in streams come.
+    fn cuMemSetMemPool(location: In<MemLocation>, kind: c_uint, pool: Handle) {
+        let device = device_of(location, kind)?;
+        let pool = Pool::of(pool)?;
+        if pool.device != device.index {
+            return Err(INVALID_VALUE);
+        }
+        pool::set_current(device, pool);
+        Ok(())
     }
 }

@@ -8,6 +8,8 @@ use crate::command::{Command, UserData, WaitValue};
 use crate::context::{Context, bound, current};
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::event::Event;
+use crate::graph::capture;
+use crate::graph::work::{Host, MemOp, Work, captured};
 use crate::memory;
 use crate::stream::{NON_BLOCKING, STREAMS, Stream, locate, resolve};
 use crate::types::{Device, DevicePtr, Handle, HostFn, StreamCallback};
@@ -45,22 +47,29 @@ fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
 
 fn wait_value(stream: Handle, address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer {
     let (context, stream) = resolve(stream)?;
-    let address = word(address, wide)?;
-    stream.submit(
-        &context,
-        Command::WaitValue(WaitValue {
-            address,
-            value,
-            wide,
-            flags,
-        }),
-    );
-    Ok(())
+    let wait = WaitValue {
+        address: word(address, wide)?,
+        value,
+        wide,
+        flags,
+    };
+    if captured(&stream, || Ok(Work::MemOp(MemOp::Wait(wait))))? {
+        return Ok(());
+    }
+    stream.submit(&context, Command::WaitValue(wait))
 }
 
 fn write_value(stream: Handle, address: DevicePtr, value: u64, wide: bool) -> Answer {
     let (context, stream) = resolve(stream)?;
     let address = word(address, wide)?;
+    let write = MemOp::Write {
+        address,
+        value,
+        wide,
+    };
+    if captured(&stream, || Ok(Work::MemOp(write)))? {
+        return Ok(());
+    }
     stream.submit(
         &context,
         Command::WriteValue {
@@ -68,8 +77,7 @@ fn write_value(stream: Handle, address: DevicePtr, value: u64, wide: bool) -> An
             value,
             wide,
         },
-    );
-    Ok(())
+    )
 }
 
 api! { TABLE:
@@ -86,12 +94,16 @@ api! { TABLE:
     /// Destroys a stream; its work is still done.
     fn cuStreamDestroy_v2(stream: Handle) {
         crate::state::state()?;
-        STREAMS.remove(stream).map(|_| ()).ok_or(INVALID_HANDLE)
+        let gone = STREAMS.remove(stream).ok_or(INVALID_HANDLE)?;
+        capture::stream_destroyed(&gone);
+        Ok(())
     }
 
     /// Waits for the work of a stream and tells the error of its context.
     fn cuStreamSynchronize, cuStreamSynchronize_ptsz [stream] (stream: Handle) {
         let (context, stream) = known(stream)?;
+        capture::refuse(&stream)?;
+        capture::refuse_implicit(&stream)?;
         stream.quiesce(&context);
         context.health.check()
     }
@@ -99,6 +111,8 @@ api! { TABLE:
     /// Whether all work of a stream is done: success or `CUDA_ERROR_NOT_READY`.
     fn cuStreamQuery, cuStreamQuery_ptsz [stream] (stream: Handle) {
         let (context, stream) = resolve(stream)?;
+        capture::refuse(&stream)?;
+        capture::refuse_implicit(&stream)?;
         if stream.is_idle(&context) { Ok(()) } else { Err(NOT_READY) }
     }
 
@@ -107,15 +121,22 @@ api! { TABLE:
         stream: Handle, event: Handle, flags: c_uint,
     ) {
         let (context, stream) = resolve(stream)?;
+        let handle = event;
         let event = Event::of(event)?;
         if flags > 1 {
             return Err(INVALID_VALUE);
         }
+        if flags == 1 && captured(&stream, || Ok(Work::WaitEvent(handle, Arc::clone(&event))))? {
+            return Ok(());
+        }
+        if capture::wait_event(&stream, &event)? {
+            return Ok(());
+        }
         if !event.is_complete() {
             let wait = Command::Await(Arc::clone(&event.done), event.issued());
-            stream.submit(&context, wait);
+            return stream.submit(&context, wait);
         }
-        Ok(())
+        capture::refuse_implicit(&stream)
     }
 
     /// Calls a function of the program when the stream gets there; not after an error.
@@ -124,8 +145,11 @@ api! { TABLE:
     ) {
         let (context, stream) = resolve(stream)?;
         let function = function.ok_or(INVALID_VALUE)?;
-        stream.submit(&context, Command::HostFn(function, UserData(data)));
-        Ok(())
+        let data = UserData(data);
+        if captured(&stream, || Ok(Work::Host(Host { function, data })))? {
+            return Ok(());
+        }
+        stream.submit(&context, Command::HostFn(function, data))
     }
 
     /// Calls a function of the program with the status when the stream gets there.
@@ -135,8 +159,7 @@ api! { TABLE:
         let handle = stream;
         let (context, stream) = resolve(stream)?;
         let function = function.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
-        stream.submit(&context, Command::Callback(function, handle, UserData(data)));
-        Ok(())
+        stream.submit(&context, Command::Callback(function, handle, UserData(data)))
     }
 
     /// Flags of a stream.
@@ -187,7 +210,8 @@ api! { TABLE:
         stream: Handle, address: DevicePtr, length: usize, flags: c_uint,
     ) {
         let _ = length;
-        resolve(stream)?;
+        let (_, stream) = resolve(stream)?;
+        capture::refuse(&stream)?;
         let managed = memory::find(address).is_some_and(|found| found.kind == memory::Kind::Managed);
         if managed && matches!(flags, 1 | 2 | 4) { Ok(()) } else { Err(INVALID_VALUE) }
     }

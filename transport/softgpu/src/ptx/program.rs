@@ -236,6 +236,8 @@ pub(crate) enum Target {
     AssertFail,
     Malloc,
     Free,
+    /// `cudaGraphSetConditional`: handle and value.
+    SetConditional,
 }
 
 /// bar and barrier; slot a is the number of the barrier, b the count of threads or NONE.

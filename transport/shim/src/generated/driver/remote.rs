@@ -1377,6 +1377,81 @@ pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CU
     )
 }
 
+pub(crate) unsafe fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    if pool_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemGetDefaultMemPool") },
+        72,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pool_out.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    if pool.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemGetMemPool") },
+        72,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { pool.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemSetMemPool(
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+    pool: CUmemoryPool,
+) -> CUresult {
+    if location.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMemSetMemPool") },
+        80,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, location, 1) };
+            wire::Scalar::put(type_, w);
+            w.u64(pool.addr() as u64);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
 pub(crate) unsafe fn cuMemPoolCreate(
     pool: *mut CUmemoryPool,
     poolProps: *const CUmemPoolProps,
@@ -1517,6 +1592,111 @@ pub(crate) unsafe fn cuMemPoolTrimTo(pool: CUmemoryPool, minBytesToKeep: usize) 
         },
         |_r: &mut Reader<'_>| Ok(()),
     )
+}
+
+pub(crate) unsafe fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuIpcGetMemHandle") },
+        8,
+        |w: &mut Writer| {
+            w.u64(dptr);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pHandle, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    if pdptr.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuIpcOpenMemHandle_v2") },
+        16,
+        |w: &mut Writer| {
+            unsafe { wire::put(w, &raw const handle, 1) };
+            wire::Scalar::put(Flags, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pdptr, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    entry::waiting(
+        const { op_id("cuIpcCloseMemHandle") },
+        8,
+        |w: &mut Writer| {
+            w.u64(dptr);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
+pub(crate) unsafe fn cuIpcGetEventHandle(
+    pHandle: *mut CUipcEventHandle,
+    event: CUevent,
+) -> CUresult {
+    if pHandle.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuIpcGetEventHandle") },
+        8,
+        |w: &mut Writer| {
+            w.u64(event.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pHandle, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    if phEvent.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    let minted_phEvent = entry::mint(Kind::Event);
+    let status = entry::waiting(
+        const { op_id("cuIpcOpenEventHandle") },
+        16,
+        |w: &mut Writer| {
+            w.u64(minted_phEvent);
+            unsafe { wire::put(w, &raw const handle, 1) };
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    );
+    if status == 0 {
+        unsafe {
+            phEvent.write(core::ptr::with_exposed_provenance_mut(
+                minted_phEvent as usize,
+            ))
+        };
+    }
+    status
 }
 
 pub(crate) unsafe fn cuMemAddressReserve(
@@ -2272,27 +2452,6 @@ pub(crate) unsafe fn cuStreamWriteValue64_v2(
     )
 }
 
-pub(crate) unsafe fn cuStreamIsCapturing(
-    hStream: CUstream,
-    captureStatus: *mut CUstreamCaptureStatus,
-) -> CUresult {
-    if captureStatus.is_null() {
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    entry::waiting(
-        const { op_id("cuStreamIsCapturing") },
-        8,
-        |w: &mut Writer| {
-            w.u64(hStream.addr() as u64);
-            Ok(())
-        },
-        |r: &mut Reader<'_>| {
-            unsafe { wire::take(r, captureStatus, 1) }?;
-            Ok(())
-        },
-    )
-}
-
 pub(crate) unsafe fn cuStreamBeginCapture_v2(
     hStream: CUstream,
     mode: CUstreamCaptureMode,
@@ -2309,29 +2468,121 @@ pub(crate) unsafe fn cuStreamBeginCapture_v2(
     )
 }
 
+pub(crate) unsafe fn cuStreamBeginCaptureToGraph(
+    hStream: CUstream,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    mode: CUstreamCaptureMode,
+) -> CUresult {
+    if dependencies.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(dependencyData, wire::Scalar::as_len(numDependencies)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuStreamBeginCaptureToGraph") },
+        160,
+        |w: &mut Writer| {
+            w.u64(hStream.addr() as u64);
+            w.u64(hGraph.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { dependencies.add(at).read() }.addr() as u64);
+            }
+            w.u8(u8::from(!dependencyData.is_null()));
+            if !dependencyData.is_null() {
+                w.u64(wire::Scalar::as_len(numDependencies) as u64);
+                unsafe { wire::put(w, dependencyData, wire::Scalar::as_len(numDependencies)) };
+            }
+            wire::Scalar::put(numDependencies, w);
+            wire::Scalar::put(mode, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
+}
+
 pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) -> CUresult {
     if phGraph.is_null() {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    let minted_phGraph = entry::mint(Kind::Graph);
-    let status = entry::waiting(
+    entry::waiting(
         const { op_id("cuStreamEndCapture") },
-        16,
+        8,
         |w: &mut Writer| {
             w.u64(hStream.addr() as u64);
-            w.u64(minted_phGraph);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phGraph.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuStreamUpdateCaptureDependencies(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    if dependencies.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuStreamUpdateCaptureDependencies") },
+        88,
+        |w: &mut Writer| {
+            w.u64(hStream.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { dependencies.add(at).read() }.addr() as u64);
+            }
+            wire::Scalar::put(numDependencies, w);
+            wire::Scalar::put(flags, w);
             Ok(())
         },
         |_r: &mut Reader<'_>| Ok(()),
-    );
-    if status == 0 {
-        unsafe {
-            phGraph.write(core::ptr::with_exposed_provenance_mut(
-                minted_phGraph as usize,
-            ))
-        };
+    )
+}
+
+pub(crate) unsafe fn cuStreamUpdateCaptureDependencies_v2(
+    hStream: CUstream,
+    dependencies: *mut CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    flags: c_uint,
+) -> CUresult {
+    if dependencies.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
     }
-    status
+    if !wire::fits(dependencyData, wire::Scalar::as_len(numDependencies)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuStreamUpdateCaptureDependencies_v2") },
+        152,
+        |w: &mut Writer| {
+            w.u64(hStream.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { dependencies.add(at).read() }.addr() as u64);
+            }
+            w.u8(u8::from(!dependencyData.is_null()));
+            if !dependencyData.is_null() {
+                w.u64(wire::Scalar::as_len(numDependencies) as u64);
+                unsafe { wire::put(w, dependencyData, wire::Scalar::as_len(numDependencies)) };
+            }
+            wire::Scalar::put(numDependencies, w);
+            wire::Scalar::put(flags, w);
+            Ok(())
+        },
+        |_r: &mut Reader<'_>| Ok(()),
+    )
 }
 
 pub(crate) unsafe fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) -> CUresult {
@@ -3113,16 +3364,11 @@ pub(crate) unsafe fn cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint) -> CUre
         return CUDA_ERROR_INVALID_VALUE;
     }
     let minted_phGraph = entry::mint(Kind::Graph);
-    let status = entry::waiting(
-        const { op_id("cuGraphCreate") },
-        16,
-        |w: &mut Writer| {
-            w.u64(minted_phGraph);
-            wire::Scalar::put(flags, w);
-            Ok(())
-        },
-        |_r: &mut Reader<'_>| Ok(()),
-    );
+    let status = entry::one_way(const { op_id("cuGraphCreate") }, 16, |w: &mut Writer| {
+        w.u64(minted_phGraph);
+        wire::Scalar::put(flags, w);
+        Ok(())
+    });
     if status == 0 {
         unsafe {
             phGraph.write(core::ptr::with_exposed_provenance_mut(
@@ -3165,6 +3411,42 @@ pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
     })
 }
 
+pub(crate) unsafe fn cuGraphGetId(hGraph: CUgraph, graphId: *mut c_uint) -> CUresult {
+    if graphId.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphGetId") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, graphId, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphExecGetId(hGraphExec: CUgraphExec, graphId: *mut c_uint) -> CUresult {
+    if graphId.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphExecGetId") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hGraphExec.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, graphId, 1) }?;
+            Ok(())
+        },
+    )
+}
+
 pub(crate) unsafe fn cuGraphAddEmptyNode(
     phGraphNode: *mut CUgraphNode,
     hGraph: CUgraph,
@@ -3178,7 +3460,7 @@ pub(crate) unsafe fn cuGraphAddEmptyNode(
     if dependencies.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    let status = entry::waiting(
+    let status = entry::one_way(
         const { op_id("cuGraphAddEmptyNode") },
         88,
         |w: &mut Writer| {
@@ -3191,7 +3473,6 @@ pub(crate) unsafe fn cuGraphAddEmptyNode(
             wire::Scalar::put(numDependencies, w);
             Ok(())
         },
-        |_r: &mut Reader<'_>| Ok(()),
     );
     if status == 0 {
         unsafe {
@@ -3289,6 +3570,571 @@ pub(crate) unsafe fn cuGraphGetRootNodes(
     )
 }
 
+pub(crate) unsafe fn cuGraphGetEdges(
+    hGraph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    numEdges: *mut usize,
+) -> CUresult {
+    let capacity_from = if from.is_null() {
+        0
+    } else {
+        match unsafe { numEdges.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    let capacity_to = if to.is_null() {
+        0
+    } else {
+        match unsafe { numEdges.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    if numEdges.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphGetEdges") },
+        74,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            w.u8(u8::from(!from.is_null()));
+            w.u8(u8::from(!to.is_null()));
+            unsafe { wire::put(w, numEdges, 1) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !from.is_null() {
+                let len_from = r.len(capacity_from)?;
+                for at in 0..len_from {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        from.add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            if !to.is_null() {
+                let len_to = r.len(capacity_to)?;
+                for at in 0..len_to {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        to.add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            unsafe { wire::take(r, numEdges, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphGetEdges_v2(
+    hGraph: CUgraph,
+    from: *mut CUgraphNode,
+    to: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numEdges: *mut usize,
+) -> CUresult {
+    let capacity_from = if from.is_null() {
+        0
+    } else {
+        match unsafe { numEdges.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    let capacity_to = if to.is_null() {
+        0
+    } else {
+        match unsafe { numEdges.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    let capacity_edgeData = if edgeData.is_null() {
+        0
+    } else {
+        match unsafe { numEdges.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    if numEdges.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphGetEdges_v2") },
+        75,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            w.u8(u8::from(!from.is_null()));
+            w.u8(u8::from(!to.is_null()));
+            w.u8(u8::from(!edgeData.is_null()));
+            unsafe { wire::put(w, numEdges, 1) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !from.is_null() {
+                let len_from = r.len(capacity_from)?;
+                for at in 0..len_from {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        from.add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            if !to.is_null() {
+                let len_to = r.len(capacity_to)?;
+                for at in 0..len_to {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        to.add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            if !edgeData.is_null() {
+                let len_edgeData = r.len(capacity_edgeData)?;
+                unsafe { wire::take(r, edgeData, len_edgeData) }?;
+            }
+            unsafe { wire::take(r, numEdges, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphAddDependencies(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    if from.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if to.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuGraphAddDependencies") },
+        144,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { from.add(at).read() }.addr() as u64);
+            }
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { to.add(at).read() }.addr() as u64);
+            }
+            wire::Scalar::put(numDependencies, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphAddDependencies_v2(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    edgeData: *const CUgraphEdgeData,
+    numDependencies: usize,
+) -> CUresult {
+    if from.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if to.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(edgeData, wire::Scalar::as_len(numDependencies)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuGraphAddDependencies_v2") },
+        208,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { from.add(at).read() }.addr() as u64);
+            }
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { to.add(at).read() }.addr() as u64);
+            }
+            w.u8(u8::from(!edgeData.is_null()));
+            if !edgeData.is_null() {
+                w.u64(wire::Scalar::as_len(numDependencies) as u64);
+                unsafe { wire::put(w, edgeData, wire::Scalar::as_len(numDependencies)) };
+            }
+            wire::Scalar::put(numDependencies, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphRemoveDependencies(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    numDependencies: usize,
+) -> CUresult {
+    if from.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if to.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuGraphRemoveDependencies") },
+        144,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { from.add(at).read() }.addr() as u64);
+            }
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { to.add(at).read() }.addr() as u64);
+            }
+            wire::Scalar::put(numDependencies, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphRemoveDependencies_v2(
+    hGraph: CUgraph,
+    from: *const CUgraphNode,
+    to: *const CUgraphNode,
+    edgeData: *const CUgraphEdgeData,
+    numDependencies: usize,
+) -> CUresult {
+    if from.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if to.is_null() && wire::Scalar::as_len(numDependencies) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(edgeData, wire::Scalar::as_len(numDependencies)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuGraphRemoveDependencies_v2") },
+        208,
+        |w: &mut Writer| {
+            w.u64(hGraph.addr() as u64);
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { from.add(at).read() }.addr() as u64);
+            }
+            w.u64(wire::Scalar::as_len(numDependencies) as u64);
+            for at in 0..wire::Scalar::as_len(numDependencies) {
+                w.u64(unsafe { to.add(at).read() }.addr() as u64);
+            }
+            w.u8(u8::from(!edgeData.is_null()));
+            if !edgeData.is_null() {
+                w.u64(wire::Scalar::as_len(numDependencies) as u64);
+                unsafe { wire::put(w, edgeData, wire::Scalar::as_len(numDependencies)) };
+            }
+            wire::Scalar::put(numDependencies, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetDependencies(
+    hNode: CUgraphNode,
+    dependencies: *mut CUgraphNode,
+    numDependencies: *mut usize,
+) -> CUresult {
+    let capacity_dependencies = if dependencies.is_null() {
+        0
+    } else {
+        match unsafe { numDependencies.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    if numDependencies.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetDependencies") },
+        73,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            w.u8(u8::from(!dependencies.is_null()));
+            unsafe { wire::put(w, numDependencies, 1) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !dependencies.is_null() {
+                let len_dependencies = r.len(capacity_dependencies)?;
+                for at in 0..len_dependencies {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        dependencies
+                            .add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            unsafe { wire::take(r, numDependencies, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetDependencies_v2(
+    hNode: CUgraphNode,
+    dependencies: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numDependencies: *mut usize,
+) -> CUresult {
+    let capacity_dependencies = if dependencies.is_null() {
+        0
+    } else {
+        match unsafe { numDependencies.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    let capacity_edgeData = if edgeData.is_null() {
+        0
+    } else {
+        match unsafe { numDependencies.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    if numDependencies.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetDependencies_v2") },
+        74,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            w.u8(u8::from(!dependencies.is_null()));
+            w.u8(u8::from(!edgeData.is_null()));
+            unsafe { wire::put(w, numDependencies, 1) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !dependencies.is_null() {
+                let len_dependencies = r.len(capacity_dependencies)?;
+                for at in 0..len_dependencies {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        dependencies
+                            .add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            if !edgeData.is_null() {
+                let len_edgeData = r.len(capacity_edgeData)?;
+                unsafe { wire::take(r, edgeData, len_edgeData) }?;
+            }
+            unsafe { wire::take(r, numDependencies, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetDependentNodes(
+    hNode: CUgraphNode,
+    dependentNodes: *mut CUgraphNode,
+    numDependentNodes: *mut usize,
+) -> CUresult {
+    let capacity_dependentNodes = if dependentNodes.is_null() {
+        0
+    } else {
+        match unsafe { numDependentNodes.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    if numDependentNodes.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetDependentNodes") },
+        73,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            w.u8(u8::from(!dependentNodes.is_null()));
+            unsafe { wire::put(w, numDependentNodes, 1) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !dependentNodes.is_null() {
+                let len_dependentNodes = r.len(capacity_dependentNodes)?;
+                for at in 0..len_dependentNodes {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        dependentNodes
+                            .add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            unsafe { wire::take(r, numDependentNodes, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetDependentNodes_v2(
+    hNode: CUgraphNode,
+    dependentNodes: *mut CUgraphNode,
+    edgeData: *mut CUgraphEdgeData,
+    numDependentNodes: *mut usize,
+) -> CUresult {
+    let capacity_dependentNodes = if dependentNodes.is_null() {
+        0
+    } else {
+        match unsafe { numDependentNodes.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    let capacity_edgeData = if edgeData.is_null() {
+        0
+    } else {
+        match unsafe { numDependentNodes.as_ref() } {
+            Some(count) => wire::Scalar::as_len(*count),
+            None => return CUDA_ERROR_INVALID_VALUE,
+        }
+    };
+    if numDependentNodes.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetDependentNodes_v2") },
+        74,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            w.u8(u8::from(!dependentNodes.is_null()));
+            w.u8(u8::from(!edgeData.is_null()));
+            unsafe { wire::put(w, numDependentNodes, 1) };
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            if !dependentNodes.is_null() {
+                let len_dependentNodes = r.len(capacity_dependentNodes)?;
+                for at in 0..len_dependentNodes {
+                    let known = r.u64()? as usize;
+                    unsafe {
+                        dependentNodes
+                            .add(at)
+                            .write(core::ptr::with_exposed_provenance_mut(known))
+                    };
+                }
+            }
+            if !edgeData.is_null() {
+                let len_edgeData = r.len(capacity_edgeData)?;
+                unsafe { wire::take(r, edgeData, len_edgeData) }?;
+            }
+            unsafe { wire::take(r, numDependentNodes, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeFindInClone(
+    phNode: *mut CUgraphNode,
+    hOriginalNode: CUgraphNode,
+    hClonedGraph: CUgraph,
+) -> CUresult {
+    if phNode.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeFindInClone") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hOriginalNode.addr() as u64);
+            w.u64(hClonedGraph.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phNode.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetContainingGraph(
+    hNode: CUgraphNode,
+    phGraph: *mut CUgraph,
+) -> CUresult {
+    if phGraph.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetContainingGraph") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phGraph.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetLocalId(hNode: CUgraphNode, nodeId: *mut c_uint) -> CUresult {
+    if nodeId.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetLocalId") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, nodeId, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphNodeGetToolsId(
+    hNode: CUgraphNode,
+    toolsNodeId: *mut c_ulonglong,
+) -> CUresult {
+    if toolsNodeId.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphNodeGetToolsId") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, toolsNodeId, 1) }?;
+            Ok(())
+        },
+    )
+}
+
 pub(crate) unsafe fn cuGraphNodeGetType(
     hNode: CUgraphNode,
     type_: *mut CUgraphNodeType,
@@ -3310,34 +4156,208 @@ pub(crate) unsafe fn cuGraphNodeGetType(
     )
 }
 
-pub(crate) unsafe fn cuGraphInstantiateWithFlags(
-    phGraphExec: *mut CUgraphExec,
-    hGraph: CUgraph,
-    flags: c_ulonglong,
+pub(crate) unsafe fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
+    entry::one_way(
+        const { op_id("cuGraphDestroyNode") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphChildGraphNodeGetGraph(
+    hNode: CUgraphNode,
+    phGraph: *mut CUgraph,
 ) -> CUresult {
-    if phGraphExec.is_null() {
+    if phGraph.is_null() {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    let minted_phGraphExec = entry::mint(Kind::GraphExec);
-    let status = entry::waiting(
-        const { op_id("cuGraphInstantiateWithFlags") },
-        24,
+    entry::waiting(
+        const { op_id("cuGraphChildGraphNodeGetGraph") },
+        8,
         |w: &mut Writer| {
-            w.u64(minted_phGraphExec);
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { phGraph.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphEventRecordNodeGetEvent(
+    hNode: CUgraphNode,
+    event_out: *mut CUevent,
+) -> CUresult {
+    if event_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphEventRecordNodeGetEvent") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { event_out.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphEventWaitNodeGetEvent(
+    hNode: CUgraphNode,
+    event_out: *mut CUevent,
+) -> CUresult {
+    if event_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphEventWaitNodeGetEvent") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            let known = r.u64()? as usize;
+            unsafe { event_out.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphMemFreeNodeGetParams(
+    hNode: CUgraphNode,
+    dptr_out: *mut CUdeviceptr,
+) -> CUresult {
+    if dptr_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphMemFreeNodeGetParams") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, dptr_out, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphMemsetNodeGetParams(
+    hNode: CUgraphNode,
+    nodeParams: *mut CUDA_MEMSET_NODE_PARAMS,
+) -> CUresult {
+    if nodeParams.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphMemsetNodeGetParams") },
+        8,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, nodeParams, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphConditionalHandleCreate(
+    pHandle_out: *mut CUgraphConditionalHandle,
+    hGraph: CUgraph,
+    ctx: CUcontext,
+    defaultLaunchValue: c_uint,
+    flags: c_uint,
+) -> CUresult {
+    if pHandle_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuGraphConditionalHandleCreate") },
+        32,
+        |w: &mut Writer| {
             w.u64(hGraph.addr() as u64);
+            w.u64(ctx.addr() as u64);
+            wire::Scalar::put(defaultLaunchValue, w);
             wire::Scalar::put(flags, w);
             Ok(())
         },
-        |_r: &mut Reader<'_>| Ok(()),
-    );
-    if status == 0 {
-        unsafe {
-            phGraphExec.write(core::ptr::with_exposed_provenance_mut(
-                minted_phGraphExec as usize,
-            ))
-        };
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, pHandle_out, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphKernelNodeGetAttribute(
+    hNode: CUgraphNode,
+    attr: CUkernelNodeAttrID,
+    value_out: *mut CUkernelNodeAttrValue,
+) -> CUresult {
+    if value_out.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
     }
-    status
+    entry::waiting(
+        const { op_id("cuGraphKernelNodeGetAttribute") },
+        16,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            wire::Scalar::put(attr, w);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, value_out, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphKernelNodeSetAttribute(
+    hNode: CUgraphNode,
+    attr: CUkernelNodeAttrID,
+    value: *const CUkernelNodeAttrValue,
+) -> CUresult {
+    if value.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuGraphKernelNodeSetAttribute") },
+        80,
+        |w: &mut Writer| {
+            w.u64(hNode.addr() as u64);
+            wire::Scalar::put(attr, w);
+            unsafe { wire::put(w, value, 1) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphKernelNodeCopyAttributes(
+    dst: CUgraphNode,
+    src: CUgraphNode,
+) -> CUresult {
+    entry::one_way(
+        const { op_id("cuGraphKernelNodeCopyAttributes") },
+        16,
+        |w: &mut Writer| {
+            w.u64(dst.addr() as u64);
+            w.u64(src.addr() as u64);
+            Ok(())
+        },
+    )
 }
 
 pub(crate) unsafe fn cuGraphExecGetFlags(
@@ -3361,17 +4381,52 @@ pub(crate) unsafe fn cuGraphExecGetFlags(
     )
 }
 
-pub(crate) unsafe fn cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {
+pub(crate) unsafe fn cuGraphNodeGetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: *mut c_uint,
+) -> CUresult {
+    if isEnabled.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     entry::waiting(
-        const { op_id("cuGraphUpload") },
+        const { op_id("cuGraphNodeGetEnabled") },
         16,
         |w: &mut Writer| {
             w.u64(hGraphExec.addr() as u64);
-            w.u64(hStream.addr() as u64);
+            w.u64(hNode.addr() as u64);
             Ok(())
         },
-        |_r: &mut Reader<'_>| Ok(()),
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, isEnabled, 1) }?;
+            Ok(())
+        },
     )
+}
+
+pub(crate) unsafe fn cuGraphNodeSetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: c_uint,
+) -> CUresult {
+    entry::one_way(
+        const { op_id("cuGraphNodeSetEnabled") },
+        24,
+        |w: &mut Writer| {
+            w.u64(hGraphExec.addr() as u64);
+            w.u64(hNode.addr() as u64);
+            wire::Scalar::put(isEnabled, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuGraphUpload(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {
+    entry::one_way(const { op_id("cuGraphUpload") }, 16, |w: &mut Writer| {
+        w.u64(hGraphExec.addr() as u64);
+        w.u64(hStream.addr() as u64);
+        Ok(())
+    })
 }
 
 pub(crate) unsafe fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {

@@ -1,4 +1,4 @@
-//! The functions of every device: vprintf, __assertfail, malloc, free.
+//! The functions of every device: vprintf, __assertfail, malloc, free, cudaGraphSetConditional.
 
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use super::block::Block;
 use super::fragment::Warp;
 use super::grid::Worker;
 use super::memory::View;
+use crate::graph::conditional;
 
 /// Longer strings are cut.
 const MAX_TEXT: usize = 64 << 10;
@@ -62,6 +63,10 @@ pub(super) fn builtin(
         let result = match site.target {
             Target::AssertFail => Err(reader.assertion([first, second, fourth], third as u32)),
             Target::Malloc => Ok(heap.allocate(first)),
+            Target::SetConditional => {
+                conditional::set(first, second as u32);
+                Ok(0)
+            }
             Target::Free if heap.release(first) => Ok(0),
             Target::Free => Err(Trouble::IllegalAddress {
                 address: first,

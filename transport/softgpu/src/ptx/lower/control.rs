@@ -139,6 +139,7 @@ impl<'m> Lower<'m> {
                 _ if name == "__assertfail" => Target::AssertFail,
                 _ if name == "malloc" => Target::Malloc,
                 _ if name == "free" => Target::Free,
+                _ if name == "cudaGraphSetConditional" => Target::SetConditional,
                 _ => {
                     return Err(PtxError::Unresolved {
                         symbol: name.clone(),

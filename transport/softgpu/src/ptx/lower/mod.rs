@@ -25,7 +25,10 @@ use scope::Scopes;
 
 /// Functions that every device has.
 pub(crate) fn is_builtin(name: &str) -> bool {
-    matches!(name, "vprintf" | "__assertfail" | "malloc" | "free")
+    matches!(
+        name,
+        "vprintf" | "__assertfail" | "malloc" | "free" | "cudaGraphSetConditional"
+    )
 }
 
 /// What is the same for all kernels of a module.

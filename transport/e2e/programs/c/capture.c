@@ -1,0 +1,296 @@
+// Stream capture: what is captured is not done, and is done at each launch; forks and joins; copies of host memory,
+// which are made with what is there at each launch; what a capture refuses.
+#include <pthread.h>
+
+#include "common.h"
+
+enum { COUNT = 1000, BYTES = COUNT * sizeof(float) };
+
+static CUstream stream, other;
+static CUfunction add;
+static CUdeviceptr a, b, c, d;
+static float *pinned, host[COUNT], result[COUNT];
+
+static void fill(float *values, float by) {
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (float)i * by;
+}
+
+static void require(const float *values, float by, const char *what) {
+    for (int i = 0; i < COUNT; i++)
+        REQUIRE(values[i] == (float)i * by, "%s: %d is %g", what, i, values[i]);
+    printf("%s\n", what);
+}
+
+static void launch_add(CUdeviceptr x, CUdeviceptr y, CUdeviceptr z, CUstream in) {
+    unsigned n = COUNT;
+    CHECK(LAUNCH(add, 4, 256, in, &x, &y, &z, &n));
+}
+
+static int status_of(CUstream of) {
+    int status = -1;
+    CHECK(cuStreamIsCapturing(of, &status));
+    return status;
+}
+
+// As PyTorch captures: kernels and fills of one stream.
+static void plain(void) {
+    CUgraph graph, told = NULL;
+    CUgraphExec exec;
+    uint64_t id = 0;
+    int status = -1;
+    const CUgraphNode *nodes = NULL;
+    size_t count = 9;
+    fill(host, 1);
+    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    CHECK(cuMemcpyHtoD(b, host, BYTES));
+    CHECK(cuMemsetD8Async(c, 0xee, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
+    printf("capturing before: %d\n", status_of(stream));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    printf("capturing: %d, another stream: %d\n", status_of(stream), status_of(other));
+    CHECK(cuStreamGetCaptureInfo(stream, &status, &id, &told, &nodes, &count));
+    REQUIRE(status == 1 && id != 0 && told && count == 0, "status %d, %zu nodes", status, count);
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+    launch_add(a, b, c, stream);
+    launch_add(c, b, c, stream);
+    CHECK(cuStreamGetCaptureInfo(stream, &status, &id, &told, &nodes, &count));
+    REQUIRE(count == 1 && nodes[0], "%zu nodes", count);
+    int kind = -1;
+    CHECK(cuGraphNodeGetType(nodes[0], &kind));
+    printf("the last node is of kind %d\n", kind);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    REQUIRE(graph == told, "the graph is another than was told");
+    printf("capturing after: %d\n", status_of(stream));
+    unsigned char byte = 0;
+    CHECK(cuMemcpyDtoH(&byte, c, 1));
+    printf("nothing was done: %02x\n", byte);
+    count = 0;
+    CHECK(cuGraphGetNodes(graph, NULL, &count));
+    printf("nodes: %zu\n", count);
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphDestroy(graph));
+    for (int i = 0; i < 20; i++)
+        CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(result, c, BYTES));
+    require(result, 3, "launched");
+    fill(host, 10);
+    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuMemcpyDtoHAsync(result, c, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 12, "launched again with other numbers");
+    CHECK(cuGraphExecDestroy(exec));
+}
+
+// Copies of pageable and of page-locked memory, to and fro, of several dimensions.
+static void copies(void) {
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+    CHECK(cuMemcpyHtoDAsync(a, host, BYTES, stream));
+    CHECK(cuMemcpyHtoDAsync(b, pinned, BYTES, stream));
+    launch_add(a, b, c, stream);
+    CHECK(cuMemcpyDtoHAsync(pinned + COUNT, c, BYTES, stream));
+    CHECK(cuMemcpyDtoHAsync(result, c, BYTES, stream));
+    CUDA_MEMCPY2D flat = {.source_kind = 1, .source_host = host, .source_pitch = 40, .target_kind = 2,
+                          .target_device = d, .target_pitch = 64, .width = 16, .height = 5};
+    CHECK(cuMemcpy2DAsync(&flat, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (int round = 1; round <= 3; round++) {
+        fill(host, (float)round);
+        fill(pinned, 100);
+        memset(result, 0, sizeof result);
+        memset(pinned + COUNT, 0, BYTES);
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuStreamSynchronize(stream));
+        require(result, 100 + (float)round, "pageable memory at each launch");
+        require(pinned + COUNT, 100 + (float)round, "page-locked memory at each launch");
+        float rows[5 * 16];
+        CHECK(cuMemcpyDtoH(rows, d, sizeof rows));
+        for (int row = 0; row < 5; row++)
+            REQUIRE(memcmp(rows + row * 16, host + row * 10, 16) == 0, "row %d", row);
+    }
+    size_t count = 16;
+    CUgraphNode nodes[16];
+    CHECK(cuGraphGetNodes(graph, nodes, &count));
+    for (size_t i = 0; i < count; i++) {
+        int kind;
+        CHECK(cuGraphNodeGetType(nodes[i], &kind));
+        printf("node %zu is of kind %d", i, kind);
+        if (kind == 1) {
+            CUDA_MEMCPY3D copy;
+            CHECK(cuGraphMemcpyNodeGetParams(nodes[i], &copy));
+            printf(": %zu x %zu, from kind %u, to kind %u, host memory as given: %d", copy.width, copy.height,
+                   copy.source_kind, copy.target_kind,
+                   copy.source_host == host || copy.source_host == pinned || copy.target_host == result ||
+                       copy.target_host == pinned + COUNT);
+        }
+        if (kind == 0) {
+            CUDA_KERNEL_NODE_PARAMS launch;
+            CHECK(cuGraphKernelNodeGetParams(nodes[i], &launch));
+            printf(": %u x %u, n is %u, c is what it was: %d", launch.grid_x, launch.block_x,
+                   *(unsigned *)launch.parameters[3], *(CUdeviceptr *)launch.parameters[2] == c);
+        }
+        printf("\n");
+    }
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void fork_and_join(void) {
+    CUgraph graph;
+    CUgraphExec exec;
+    CUevent forked, joined;
+    CHECK(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+    CHECK(cuEventRecord(forked, stream));
+    CHECK(cuStreamWaitEvent(other, forked, 0));
+    printf("the other stream takes part: %d\n", status_of(other));
+    launch_add(a, b, c, stream);
+    launch_add(a, a, d, other);
+    CHECK(cuEventRecord(joined, other));
+    CHECK(cuStreamWaitEvent(stream, joined, 0));
+    launch_add(c, d, c, stream);
+    CHECK(cuStreamEndCapture(stream, &graph));
+    printf("the other stream takes part no more: %d\n", status_of(other));
+    CUgraphNode from[16], to[16], nodes[16];
+    size_t edges = 16, count = 16;
+    CHECK(cuGraphGetEdges(graph, from, to, &edges));
+    CHECK(cuGraphGetNodes(graph, nodes, &count));
+    printf("%zu nodes, %zu edges\n", count, edges);
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(host, 1);
+    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    CHECK(cuMemcpyHtoD(b, host, BYTES));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuMemcpyDtoHAsync(result, c, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 4, "two branches");
+    SHOW(cuEventQuery(forked));
+    CHECK(cuEventRecord(forked, stream));
+    CHECK(cuEventSynchronize(forked));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuEventDestroy(forked));
+    CHECK(cuEventDestroy(joined));
+}
+
+static int calls;
+
+static void count_call(void *data) {
+    calls += *(int *)data;
+    for (int i = 0; i < COUNT; i++)
+        pinned[i] += 1;
+}
+
+// A function between a copy that it reads and one that reads what it wrote.
+static void functions(void) {
+    CUgraph graph;
+    CUgraphExec exec;
+    int by = 7;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyDtoHAsync(pinned, a, BYTES, stream));
+    CHECK(cuLaunchHostFunc(stream, count_call, &by));
+    CHECK(cuMemcpyHtoDAsync(c, pinned, BYTES, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (int round = 1; round <= 3; round++) {
+        fill(host, (float)round);
+        CHECK(cuMemcpyHtoD(a, host, BYTES));
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuStreamSynchronize(stream));
+        CHECK(cuMemcpyDtoH(result, c, BYTES));
+        for (int i = 0; i < COUNT; i++)
+            REQUIRE(result[i] == (float)(i * round + 1), "round %d: %d is %g", round, i, result[i]);
+    }
+    printf("functions of the program: %d\n", calls);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void *end_elsewhere(void *context) {
+    CUgraph graph;
+    CHECK(cuCtxSetCurrent(context));
+    SHOW(cuStreamEndCapture(stream, &graph));
+    return NULL;
+}
+
+static void refused(CUcontext context) {
+    CUgraph graph;
+    CUevent event;
+    CUdeviceptr memory;
+    int status;
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    SHOW(cuStreamBeginCapture(NULL, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    SHOW(cuStreamBeginCapture(stream, 7));
+    SHOW(cuStreamEndCapture(stream, &graph));
+
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    SHOW(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, end_elsewhere, context) == 0, "no thread");
+    pthread_join(thread, NULL);
+    SHOW(cuStreamSynchronize(stream));
+    CHECK(cuStreamIsCapturing(stream, &status));
+    printf("capturing: %d\n", status);
+    SHOW(cuStreamSynchronize(stream));
+    SHOW(cuStreamEndCapture(stream, &graph));
+    REQUIRE(graph == NULL, "a graph came of it");
+
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    SHOW(cuMemAlloc(&memory, 64));
+    SHOW(cuStreamEndCapture(stream, &graph));
+
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    SHOW(cuMemAlloc(&memory, 64));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuMemFree(memory));
+    CHECK(cuGraphDestroy(graph));
+
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CHECK(cuThreadExchangeStreamCaptureMode(&mode));
+    SHOW(cuMemAlloc(&memory, 64));
+    CHECK(cuThreadExchangeStreamCaptureMode(&mode));
+    printf("the mode was %d\n", mode);
+    SHOW(cuCtxSynchronize());
+    SHOW(cuStreamEndCapture(stream, &graph));
+    CHECK(cuMemFree(memory));
+
+    // Work of another stream that is not joined.
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuEventRecord(event, stream));
+    CHECK(cuStreamWaitEvent(other, event, 0));
+    CHECK(cuMemsetD8Async(c, 0, 16, other));
+    SHOW(cuEventQuery(event));
+    SHOW(cuStreamEndCapture(stream, &graph));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuEventRecord(event, stream));
+    CHECK(cuStreamWaitEvent(other, event, 0));
+    CHECK(cuMemsetD8Async(c, 0, 16, other));
+    SHOW(cuStreamEndCapture(stream, &graph));
+    printf("after all: %d %d\n", status_of(stream), status_of(other));
+    CHECK(cuMemsetD8Async(c, 0, 16, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuEventDestroy(event));
+}
+
+int main(void) {
+    CUcontext context = begin();
+    add = function_of(module_of("vector_add"), "vector_add");
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAllocHost((void **)&pinned, 2 * BYTES));
+    a = allocate(BYTES), b = allocate(BYTES), c = allocate(BYTES), d = allocate(BYTES);
+    plain();
+    copies();
+    fork_and_join();
+    functions();
+    refused(context);
+    return 0;
+}

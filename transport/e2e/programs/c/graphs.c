@@ -1,0 +1,378 @@
+// Graphs that are built by hand: nodes of all kinds, edges, clones, child graphs, updates, conditional nodes, objects.
+#include <unistd.h>
+
+#include "common.h"
+
+enum { COUNT = 500, BYTES = COUNT * sizeof(float) };
+
+static CUstream stream;
+static CUcontext context;
+static CUfunction add;
+static CUdeviceptr a, b, c;
+static float host[COUNT], result[COUNT];
+static unsigned n = COUNT;
+
+static void fill(float *values, float by) {
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (float)i * by;
+}
+
+static void require(const float *values, float by, const char *what) {
+    for (int i = 0; i < COUNT; i++)
+        REQUIRE(values[i] == (float)i * by, "%s: %d is %g, not %g", what, i, values[i], (float)i * by);
+    printf("%s\n", what);
+}
+
+static CUDA_KERNEL_NODE_PARAMS add_of(void **parameters) {
+    return (CUDA_KERNEL_NODE_PARAMS){.function = add, .grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 128,
+                                     .block_y = 1, .block_z = 1, .parameters = parameters};
+}
+
+static CUDA_MEMCPY3D to_device(CUdeviceptr target, const void *source) {
+    return (CUDA_MEMCPY3D){.source_kind = 1, .source_host = source, .target_kind = 2, .target_device = target,
+                           .width = BYTES, .height = 1, .depth = 1};
+}
+
+static CUDA_MEMCPY3D to_host(void *target, CUdeviceptr source) {
+    return (CUDA_MEMCPY3D){.source_kind = 2, .source_device = source, .target_kind = 1, .target_host = target,
+                           .width = BYTES, .height = 1, .depth = 1};
+}
+
+static int called;
+static void *expected;
+
+static void call(void *data) {
+    called++;
+    if (data != expected)
+        called = -1000;
+    // What the copy before this brought, and what the one behind it takes.
+    for (int i = 0; i < COUNT; i++)
+        host[i] = result[i] * 2;
+}
+
+static void launch(CUgraphExec exec) {
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+}
+
+// Copy in, launch, copy out, function, copy in again: each behind the one before.
+static CUgraph chain(CUgraphNode nodes[6], void **parameters) {
+    CUgraph graph;
+    CHECK(cuGraphCreate(&graph, 0));
+    CUDA_MEMCPY3D in = to_device(a, host), out = to_host(result, c), again = to_device(b, host);
+    CUDA_MEMSET_NODE_PARAMS zero = {.target = b, .value = 0, .element_size = 4, .width = COUNT, .height = 1};
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters);
+    CUDA_HOST_NODE_PARAMS function = {call, expected};
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
+    CHECK(cuGraphAddMemsetNode(&nodes[1], graph, NULL, 0, &zero, context));
+    CHECK(cuGraphAddKernelNode(&nodes[2], graph, nodes, 2, &sum));
+    CHECK(cuGraphAddMemcpyNode(&nodes[3], graph, &nodes[2], 1, &out, context));
+    CHECK(cuGraphAddHostNode(&nodes[4], graph, &nodes[3], 1, &function));
+    CHECK(cuGraphAddMemcpyNode(&nodes[5], graph, &nodes[4], 1, &again, context));
+    return graph;
+}
+
+static void nodes_and_edges(void) {
+    void *parameters[] = {&a, &b, &c, &n};
+    expected = &called;
+    CUgraphNode nodes[6];
+    CUgraph graph = chain(nodes, parameters);
+    size_t count = 0, edges = 0, roots = 9;
+    CUgraphNode from[9], to[9], listed[9];
+    CHECK(cuGraphGetNodes(graph, NULL, &count));
+    CHECK(cuGraphGetEdges(graph, NULL, NULL, &edges));
+    CHECK(cuGraphGetRootNodes(graph, listed, &roots));
+    printf("%zu nodes, %zu edges, %zu roots\n", count, edges, roots);
+    REQUIRE(listed[0] == nodes[0] && listed[1] == nodes[1], "other roots");
+    CHECK(cuGraphGetEdges(graph, from, to, &edges));
+    for (size_t i = 0; i < edges; i++)
+        for (int f = 0; f < 6; f++)
+            for (int t = 0; t < 6; t++)
+                if (from[i] == nodes[f] && to[i] == nodes[t])
+                    printf("edge from %d to %d\n", f, t);
+    count = 9;
+    CHECK(cuGraphNodeGetDependencies(nodes[2], listed, &count));
+    printf("node 2 waits for %zu\n", count);
+    count = 9;
+    CHECK(cuGraphNodeGetDependentNodes(nodes[2], listed, &count));
+    printf("for node 2 wait %zu, the first is node 3: %d\n", count, listed[0] == nodes[3]);
+
+    CUDA_KERNEL_NODE_PARAMS kernel;
+    CHECK(cuGraphKernelNodeGetParams(nodes[2], &kernel));
+    printf("kernel: %u x %u, function as given: %d, n %u, c %d\n", kernel.grid_x, kernel.block_x,
+           kernel.function == add, *(unsigned *)kernel.parameters[3], *(CUdeviceptr *)kernel.parameters[2] == c);
+    CUDA_MEMCPY3D copy;
+    CHECK(cuGraphMemcpyNodeGetParams(nodes[0], &copy));
+    printf("copy: %zu bytes from the program's memory: %d\n", copy.width, copy.source_host == host);
+    CUDA_MEMSET_NODE_PARAMS zero;
+    CHECK(cuGraphMemsetNodeGetParams(nodes[1], &zero));
+    printf("fill: %zu times %u\n", zero.width, zero.value);
+    CUDA_HOST_NODE_PARAMS function;
+    CHECK(cuGraphHostNodeGetParams(nodes[4], &function));
+    printf("function as given: %d %d\n", function.function == call, function.data == expected);
+
+    CUgraphExec exec;
+    CUDA_GRAPH_INSTANTIATE_PARAMS how = {0};
+    CHECK(cuGraphInstantiateWithParams(&exec, graph, &how));
+    printf("instantiated: %u\n", how.result);
+    CHECK(cuGraphUpload(exec, stream));
+    for (int round = 1; round <= 3; round++) {
+        fill(host, (float)round);
+        launch(exec);
+        require(result, (float)round, "copied in, added, copied out");
+        float back[COUNT];
+        CHECK(cuMemcpyDtoH(back, b, BYTES));
+        require(back, 2 * (float)round, "what the function wrote was copied in");
+    }
+    printf("the function was called %d times\n", called);
+
+    // Changes of what was instantiated.
+    float other[COUNT], elsewhere[COUNT];
+    fill(other, 30);
+    CUDA_MEMCPY3D in = to_device(a, other), out = to_host(elsewhere, c);
+    CHECK(cuGraphExecMemcpyNodeSetParams(exec, nodes[0], &in, context));
+    CHECK(cuGraphExecMemcpyNodeSetParams(exec, nodes[3], &out, context));
+    unsigned few = 10;
+    void *fewer[] = {&a, &b, &c, &few};
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(fewer);
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+    CHECK(cuGraphExecKernelNodeSetParams(exec, nodes[2], &sum));
+    memset(result, 0, BYTES);
+    launch(exec);
+    printf("other memory: %g %g %g, the old one: %g\n", elsewhere[1], elsewhere[9], elsewhere[10], result[1]);
+    unsigned enabled = 9;
+    CHECK(cuGraphNodeSetEnabled(exec, nodes[2], 0));
+    CHECK(cuGraphNodeGetEnabled(exec, nodes[2], &enabled));
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+    launch(exec);
+    printf("enabled: %u, and so nothing: %g\n", enabled, elsewhere[1]);
+
+    CHECK(cuGraphNodeSetEnabled(exec, nodes[2], 1));
+
+    // By a graph of the same structure, and of another.
+    CUgraphNode again[6];
+    CUgraph same = chain(again, parameters);
+    CUgraphExecUpdateResultInfo info;
+    CHECK(cuGraphExecUpdate(exec, same, &info));
+    printf("updated: %u\n", info.result);
+    fill(host, 7);
+    launch(exec);
+    require(result, 7, "as before");
+    CUgraphNode more;
+    CHECK(cuGraphAddEmptyNode(&more, same, &again[5], 1));
+    SHOW(cuGraphExecUpdate(exec, same, &info));
+    printf("not updated: %u\n", info.result);
+    fill(host, 8);
+    launch(exec);
+    require(result, 8, "as before");
+
+    // A cycle.
+    CHECK(cuGraphAddDependencies(same, &more, &again[0], 1));
+    CUgraphExec none;
+    SHOW(cuGraphInstantiate(&none, same, 0));
+    CHECK(cuGraphRemoveDependencies(same, &more, &again[0], 1));
+    CHECK(cuGraphDestroyNode(more));
+    CHECK(cuGraphInstantiate(&none, same, 0));
+    CHECK(cuGraphExecDestroy(none));
+
+    // A clone.
+    CUgraph clone;
+    CUgraphNode found;
+    CHECK(cuGraphClone(&clone, graph));
+    CHECK(cuGraphNodeFindInClone(&found, nodes[2], clone));
+    int kind;
+    CHECK(cuGraphNodeGetType(found, &kind));
+    printf("found in the clone: %d, another node: %d\n", kind, found != nodes[2]);
+    CHECK(cuGraphDestroy(graph));
+    CUgraphExec of_clone;
+    CHECK(cuGraphInstantiate(&of_clone, clone, 0));
+    CHECK(cuGraphDestroy(clone));
+    fill(host, 9);
+    launch(of_clone);
+    require(result, 9, "a clone");
+    CHECK(cuGraphExecDestroy(of_clone));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(same));
+}
+
+static void children(void) {
+    void *parameters[] = {&a, &b, &c, &n}, *further[] = {&c, &c, &c, &n};
+    CUgraphNode nodes[6], child, last, inner[9];
+    CUgraph inside = chain(nodes, parameters), graph, own;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, inside));
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(further);
+    CHECK(cuGraphAddKernelNode(&last, graph, &child, 1, &sum));
+    CHECK(cuGraphDestroy(inside));
+    CHECK(cuGraphChildGraphNodeGetGraph(child, &own));
+    size_t count = 9;
+    CHECK(cuGraphGetNodes(own, inner, &count));
+    printf("%zu nodes within\n", count);
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(host, 3);
+    launch(exec);
+    require(result, 3, "within a child");
+    CHECK(cuMemcpyDtoH(host, c, BYTES));
+    require(host, 6, "behind a child");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void events_and_memory(void) {
+    CUgraph graph;
+    CUgraphNode nodes[6];
+    CUevent event;
+    CHECK(cuEventCreate(&event, 0));
+    CHECK(cuGraphCreate(&graph, 0));
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
+    CHECK(cuGraphAddMemAllocNode(&nodes[0], graph, NULL, 0, &memory));
+    REQUIRE(memory.address, "no address");
+    CUDA_MEMSET_NODE_PARAMS zero = {.target = memory.address, .value = 0, .element_size = 4, .width = COUNT,
+                                    .height = 1};
+    CHECK(cuGraphAddMemsetNode(&nodes[1], graph, &nodes[0], 1, &zero, context));
+    void *parameters[] = {&a, &memory.address, &c, &n};
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters);
+    CHECK(cuGraphAddKernelNode(&nodes[2], graph, &nodes[1], 1, &sum));
+    CHECK(cuGraphAddEventRecordNode(&nodes[3], graph, &nodes[2], 1, event));
+    CHECK(cuGraphAddMemFreeNode(&nodes[4], graph, &nodes[2], 1, memory.address));
+    uint64_t priority[8] = {0};
+    SHOW(cuGraphKernelNodeGetAttribute(nodes[2], CU_LAUNCH_ATTRIBUTE_COOPERATIVE, priority));
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(host, 5);
+    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    for (int round = 0; round < 2; round++) {
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuEventSynchronize(event));
+        CHECK(cuMemcpyDtoH(result, c, BYTES));
+        require(result, 5, "memory of a graph");
+    }
+    CUgraph clone;
+    SHOW(cuGraphClone(&clone, graph));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuEventDestroy(event));
+}
+
+static void conditional(void) {
+    // A real driver's modules do not have the function of the device's runtime.
+    if (is_real())
+        return;
+    CUmodule module = module_of("conditional");
+    CUfunction count_to = function_of(module, "count_to");
+    CUgraph graph;
+    CUgraphNode loop, body;
+    uint64_t handle;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 1, 1));
+    CUgraphNodeParams params = {.kind = 13, .body.conditional = {.handle = handle, .kind = 1, .count = 1,
+                                                                 .context = context}};
+    CHECK(cuGraphAddNode(&loop, graph, NULL, NULL, 0, &params));
+    unsigned limit = 17, counter = 0;
+    void *parameters[] = {&handle, &c, &limit};
+    CUDA_KERNEL_NODE_PARAMS once = {.function = count_to, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1,
+                                    .block_y = 1, .block_z = 1, .parameters = parameters};
+    CHECK(cuGraphAddKernelNode(&body, params.body.conditional.bodies[0], NULL, 0, &once));
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 2; round++) {
+        CHECK(cuMemsetD8Async(c, 0, 4, stream));
+        launch(exec);
+        CHECK(cuMemcpyDtoH(&counter, c, 4));
+        printf("while: %u rounds\n", counter);
+    }
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+
+    CUfunction choose = function_of(module, "choose");
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0));
+    CUgraphNode chooser;
+    void *chosen[] = {&handle, &a};
+    CUDA_KERNEL_NODE_PARAMS first = once;
+    first.function = choose;
+    first.parameters = chosen;
+    CHECK(cuGraphAddKernelNode(&chooser, graph, NULL, 0, &first));
+    CUgraphNodeParams cases = {.kind = 13, .body.conditional = {.handle = handle, .kind = 2, .count = 3,
+                                                                .context = context}};
+    CHECK(cuGraphAddNode(&loop, graph, &chooser, NULL, 1, &cases));
+    for (unsigned i = 0; i < 3; i++) {
+        CUDA_MEMSET_NODE_PARAMS mark = {.target = c, .value = 100 + i, .element_size = 4, .width = 1, .height = 1};
+        CHECK(cuGraphAddMemsetNode(&body, cases.body.conditional.bodies[i], NULL, 0, &mark, context));
+    }
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (unsigned i = 0; i < 4; i++) {
+        CHECK(cuMemcpyHtoD(a, &i, 4));
+        CHECK(cuMemsetD8Async(c, 0, 4, stream));
+        launch(exec);
+        CHECK(cuMemcpyDtoH(&counter, c, 4));
+        printf("switch %u: %u\n", i, counter);
+    }
+    SHOW(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 8));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuModuleUnload(module));
+}
+
+static int destroyed;
+
+static void destroy(void *data) {
+    destroyed += *(int *)data;
+}
+
+static void objects(void) {
+    int by = 1;
+    CUuserObject object;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CHECK(cuUserObjectCreate(&object, &by, destroy, 1, 1));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+    CHECK(cuGraphRetainUserObject(graph, object, 1, 1));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuCtxSynchronize());
+    printf("destroyed: %d\n", destroyed);
+    launch(exec);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuCtxSynchronize());
+    // CUDA may call it later.
+    if (!is_real())
+        printf("destroyed: %d\n", destroyed);
+}
+
+static void attributes(void) {
+    CUevent event;
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CUlaunchAttribute list[] = {{.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = {1}},
+                                {.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value = {0}},
+                                {.id = CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, .value = {(uint64_t)event}}};
+    CUlaunchConfig config = {.grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1,
+                             .stream = stream, .attributes = list, .count = 3};
+    void *parameters[] = {&a, &a, &c, &n};
+    fill(host, 2);
+    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    CHECK(cuLaunchKernelEx(&config, add, parameters, NULL));
+    CHECK(cuEventSynchronize(event));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(result, c, BYTES));
+    require(result, 4, "a launch with attributes");
+    CHECK(cuEventDestroy(event));
+}
+
+int main(void) {
+    context = begin();
+    add = function_of(module_of("vector_add"), "vector_add");
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    a = allocate(BYTES), b = allocate(BYTES), c = allocate(BYTES);
+    nodes_and_edges();
+    children();
+    events_and_memory();
+    conditional();
+    objects();
+    attributes();
+    return 0;
+}

@@ -1,0 +1,120 @@
+// Two processes with one piece of device memory: one makes it, the other opens it by its handle; an event of the
+// one tells the other when it may go on.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "managed.h"
+
+enum { N = 100000, OFFSET = 300 };
+
+typedef struct {
+    CUipcMemHandle memory;
+    CUipcEventHandle event;
+} Handles;
+
+static void give(int to, const void *data, size_t size) {
+    REQUIRE(write(to, data, size) == (ssize_t)size, "the other process is gone");
+}
+
+static void take(int from, void *data, size_t size) {
+    REQUIRE(read(from, data, size) == (ssize_t)size, "the other process is gone");
+}
+
+// Opens the memory, waits for the event, adds 5 to each word, and says so.
+static int other(int from, int to) {
+    Handles handles;
+    take(from, &handles, sizeof handles);
+    CUcontext context = begin();
+    CUmodule module;
+    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUfunction add_each = function_of(module, "add_each");
+    CUdeviceptr memory, again;
+    CUevent event;
+    CHECK(cuIpcOpenMemHandle(&memory, handles.memory, 1));
+    CHECK(cuIpcOpenMemHandle(&again, handles.memory, 1));
+    REQUIRE(memory == again, "opened twice, it lies in two places");
+    CHECK(cuIpcCloseMemHandle(again));
+    CHECK(cuIpcOpenEventHandle(&event, handles.event));
+    CHECK(cuStreamWaitEvent(NULL, event, 0));
+    unsigned count = N, value = 5, first;
+    CHECK(LAUNCH(add_each, (N + 255) / 256, 256, NULL, &memory, &count, &value));
+    CHECK(cuEventRecord(event, NULL));
+    // Told after the record, so that the first process waits for it.
+    CHECK(cuMemcpyDtoH(&first, memory, sizeof first));
+    give(to, &first, sizeof first);
+    take(from, &count, sizeof count);
+    CHECK(cuMemcpyDtoH(&first, memory, sizeof first));
+    CHECK(cuIpcCloseMemHandle(memory));
+    EXPECT(CUDA_ERROR_INVALID_VALUE, cuIpcCloseMemHandle(memory));
+    give(to, &first, sizeof first);
+    CHECK(cuEventDestroy(event));
+    CHECK(cuModuleUnload(module));
+    CHECK(cuCtxDestroy(context));
+    return 0;
+}
+
+int main(void) {
+    int there[2], back[2];
+    REQUIRE(pipe(there) == 0 && pipe(back) == 0, "no pipe");
+    // Before CUDA is started: a process that was forked after that has none.
+    pid_t child = fork();
+    if (child == 0) {
+        close(there[1]);
+        close(back[0]);
+        return other(there[0], back[1]);
+    }
+    close(there[0]);
+    close(back[1]);
+    CUcontext context = begin();
+    // A neighbour on either side, which nobody shares.
+    CUdeviceptr before = allocate(1000), memory = allocate(N * sizeof(unsigned)), behind = allocate(1000);
+    CHECK(cuMemsetD8(before, 1, 1000));
+    CHECK(cuMemsetD8(behind, 2, 1000));
+    CHECK(cuMemsetD32(memory, 100, N));
+    Handles handles;
+    CUevent event, plain;
+    int capable = -1;
+    CHECK(cuPointerGetAttribute(&capable, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE, memory));
+    printf("memory can be opened elsewhere: %d\n", capable & 1);
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
+    CHECK(cuIpcGetMemHandle(&handles.memory, memory));
+    CHECK(cuIpcGetEventHandle(&handles.event, event));
+    CHECK(cuMemsetD32Async(memory, 101, N, NULL));
+    CHECK(cuEventRecord(event, NULL));
+    CHECK(cuEventSynchronize(event));
+    give(there[1], &handles, sizeof handles);
+    unsigned first = 0, *words = malloc(N * sizeof *words);
+    take(back[0], &first, sizeof first);
+    printf("the other process saw and added: %u\n", first);
+    CHECK(cuEventSynchronize(event));
+    CHECK(cuMemcpyDtoH(words, memory, N * sizeof *words));
+    print_digest("what is there", words, N * sizeof *words);
+    CHECK(cuMemsetD32(memory, 7, 1));
+    CHECK(cuCtxSynchronize());
+    give(there[1], &first, sizeof first);
+    take(back[0], &first, sizeof first);
+    printf("the other process sees: %u\n", first);
+    int status = -1;
+    waitpid(child, &status, 0);
+    printf("it ended with %d\n", status);
+
+    unsigned char bytes[1000];
+    CHECK(cuMemcpyDtoH(bytes, before, 1000));
+    print_digest("before it", bytes, 1000);
+    CHECK(cuMemFree(memory));
+    CHECK(cuMemcpyDtoH(bytes, behind, 1000));
+    print_digest("behind it", bytes, 1000);
+    CUdeviceptr opened;
+    SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 1));
+    SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 0));
+    memset(&handles, 0, sizeof handles);
+    SHOW_STALE(cuIpcOpenMemHandle(&opened, handles.memory, 1));
+    SHOW_STALE(cuIpcGetMemHandle(&handles.memory, before + OFFSET));
+    CHECK(cuEventCreate(&plain, CU_EVENT_DISABLE_TIMING));
+    SHOW(cuIpcGetEventHandle(&handles.event, plain));
+    SHOW_SOON(cuEventCreate(&plain, CU_EVENT_INTERPROCESS));
+    free(words);
+    CHECK(cuCtxDestroy(context));
+    return 0;
+}

@@ -1,0 +1,305 @@
+//! Questions about nodes and captures.
+
+#![allow(unsafe_code)]
+
+use std::mem;
+use std::ptr::{null, null_mut};
+use std::slice;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{
+    Attributes, EDGE, Extent, KernelNode, Launch, PARAMETERS_MAX, POOL_PROPERTIES, Payload as _,
+    Pitched, Side, SideKind,
+};
+use gtrace_cuda::types::driver::{
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v1, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUfunction, CUgraph,
+    CUgraphEdgeData, CUgraphNode, CUstream, CUstreamCaptureStatus, cuuint64_t,
+};
+use gtrace_protocol::{Reader, Writer};
+
+use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, functions};
+use super::known_node;
+use crate::exec::{Bad, Code, Exec};
+
+/// The node that is asked about, in the driver's name.
+fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode), Code>, Bad> {
+    let handle = r.u64()?;
+    r.end()?;
+    let real = exec.handles.real(Kind::GraphNode, handle);
+    Ok(real.map(|real| (handle, real.cast())))
+}
+
+/// Answers with what `ask` writes.
+fn answer(outcome: Result<(), Code>) -> Result<Code, Bad> {
+    Ok(outcome.err().unwrap_or(SUCCESS))
+}
+
+/// What a node launches.
+pub(crate) fn graph_kernel(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let node = node_of(exec, r)?;
+    answer(node.and_then(|(_, node)| kernel(exec, node, w)))
+}
+
+fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
+    // SAFETY: zeros are a value.
+    let mut params: CUDA_KERNEL_NODE_PARAMS = unsafe { mem::zeroed() };
+    if let Some(call) = exec.driver.cuGraphKernelNodeGetParams_v2 {
+        // SAFETY: a node of the driver and a structure to write to.
+        checked(unsafe { call(node, &raw mut params) })?;
+    } else {
+        let call = exec
+            .driver
+            .cuGraphKernelNodeGetParams
+            .ok_or(NOT_SUPPORTED)?;
+        // The older structure is the beginning of the newer one.
+        const { assert!(size_of::<CUDA_KERNEL_NODE_PARAMS_v1>() < size_of::<CUDA_KERNEL_NODE_PARAMS>()) };
+        // SAFETY: a node of the driver and a structure to write to.
+        checked(unsafe { call(node, &raw mut params) })?;
+    }
+    let (function, real): (u64, CUfunction) = match params.func.is_null() {
+        false => (
+            exec.handles.known(Kind::Function, params.func.cast()),
+            params.func,
+        ),
+        // The driver takes a kernel where it wants a function.
+        true => (
+            exec.handles.known(Kind::Kernel, params.kern.cast()),
+            params.kern.cast(),
+        ),
+    };
+    let parameters = packed(exec, real, &params)?;
+    let launch = Launch {
+        function,
+        grid: [params.gridDimX, params.gridDimY, params.gridDimZ],
+        block: [params.blockDimX, params.blockDimY, params.blockDimZ],
+        shared_bytes: params.sharedMemBytes,
+        stream: 0,
+        parameters: &parameters,
+        attributes: Attributes::NONE,
+    };
+    let context = match params.ctx.is_null() {
+        true => 0,
+        false => exec.handles.known(Kind::Context, params.ctx.cast()),
+    };
+    KernelNode { launch, context }.write(w);
+    Ok(())
+}
+
+/// The parameters of a node, each at its offset.
+fn packed(
+    exec: &Exec,
+    function: CUfunction,
+    params: &CUDA_KERNEL_NODE_PARAMS,
+) -> Result<Vec<u8>, Code> {
+    let layout = functions::parameters_of(exec.driver, function).ok_or(NOT_SUPPORTED)?;
+    let end = layout
+        .iter()
+        .map(|it| it.offset as usize + it.size as usize)
+        .max()
+        .unwrap_or(0);
+    if end > PARAMETERS_MAX {
+        return Err(INVALID_VALUE);
+    }
+    let mut bytes = vec![0; end];
+    for (index, parameter) in layout.iter().enumerate() {
+        let (offset, size) = (parameter.offset as usize, parameter.size as usize);
+        if params.kernelParams.is_null() {
+            return Err(NOT_SUPPORTED);
+        }
+        // SAFETY: the driver's own copy of the parameters: a pointer to each.
+        let value = unsafe { params.kernelParams.add(index).read() };
+        // SAFETY: as many bytes as the parameter has.
+        let value = unsafe { slice::from_raw_parts(value.cast::<u8>(), size) };
+        bytes[offset..offset + size].copy_from_slice(value);
+    }
+    Ok(bytes)
+}
+
+/// What a node copies.
+pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let node = node_of(exec, r)?;
+    answer(node.and_then(|(_, node)| {
+        // SAFETY: zeros are a value.
+        let mut params: CUDA_MEMCPY3D = unsafe { mem::zeroed() };
+        let call = exec
+            .driver
+            .cuGraphMemcpyNodeGetParams
+            .ok_or(NOT_SUPPORTED)?;
+        // SAFETY: a node of the driver and a structure to write to.
+        checked(unsafe { call(node, &raw mut params) })?;
+        told(exec, &params).write(w);
+        Ok(())
+    }))
+}
+
+fn told(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
+    let side = |kind: u32, host: u64, device: u64, array| match kind {
+        // No node has memory of this process.
+        CU_MEMORYTYPE_HOST => (SideKind::Client, host),
+        CU_MEMORYTYPE_ARRAY => (SideKind::Array, exec.handles.known(Kind::Array, array)),
+        _ => (SideKind::Device, device),
+    };
+    let from = side(copy.srcMemoryType, 0, copy.srcDevice, copy.srcArray.cast());
+    let to = side(copy.dstMemoryType, 0, copy.dstDevice, copy.dstArray.cast());
+    Pitched {
+        from: Side {
+            kind: from.0,
+            place: from.1,
+            x: copy.srcXInBytes as u64,
+            y: copy.srcY as u64,
+            z: copy.srcZ as u64,
+            lod: copy.srcLOD as u64,
+            pitch: copy.srcPitch as u64,
+            height: copy.srcHeight as u64,
+        },
+        to: Side {
+            kind: to.0,
+            place: to.1,
+            x: copy.dstXInBytes as u64,
+            y: copy.dstY as u64,
+            z: copy.dstZ as u64,
+            lod: copy.dstLOD as u64,
+            pitch: copy.dstPitch as u64,
+            height: copy.dstHeight as u64,
+        },
+        extent: Extent {
+            width: copy.WidthInBytes as u64,
+            height: copy.Height as u64,
+            depth: copy.Depth as u64,
+        },
+        chunk: 0,
+        stream: 0,
+    }
+}
+
+/// Which function of the client a node calls.
+pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let node = node_of(exec, r)?;
+    answer(node.and_then(|(_, node)| {
+        // SAFETY: zeros are a value.
+        let mut params: CUDA_HOST_NODE_PARAMS = unsafe { mem::zeroed() };
+        let call = exec.driver.cuGraphHostNodeGetParams.ok_or(NOT_SUPPORTED)?;
+        // SAFETY: a node of the driver and a structure to write to.
+        checked(unsafe { call(node, &raw mut params) })?;
+        w.u64(params.userData.addr() as u64);
+        Ok(())
+    }))
+}
+
+/// What a node allocates.
+pub(crate) fn graph_memory(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let node = node_of(exec, r)?;
+    answer(node.and_then(|(_, node)| {
+        // SAFETY: zeros are a value.
+        let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
+        let call = exec
+            .driver
+            .cuGraphMemAllocNodeGetParams
+            .ok_or(NOT_SUPPORTED)?;
+        // SAFETY: a node of the driver and a structure to write to.
+        checked(unsafe { call(node, &raw mut params) })?;
+        params.poolProps.win32SecurityAttributes = null_mut();
+        let pool = (&raw const params.poolProps).cast::<u8>();
+        // SAFETY: the bytes of the structure.
+        w.raw(unsafe { slice::from_raw_parts(pool, POOL_PROPERTIES) });
+        w.u64(params.bytesize as u64);
+        w.u64(params.dptr);
+        Ok(())
+    }))
+}
+
+/// What the driver says of a capture.
+struct Info {
+    status: CUstreamCaptureStatus,
+    id: cuuint64_t,
+    graph: CUgraph,
+    nodes: *const CUgraphNode,
+    edges: *const CUgraphEdgeData,
+    count: usize,
+}
+
+fn info(exec: &Exec, stream: CUstream) -> Result<Info, Code> {
+    let mut info = Info {
+        status: 0,
+        id: 0,
+        graph: null_mut(),
+        nodes: null(),
+        edges: null(),
+        count: 0,
+    };
+    if let Some(call) = exec.driver.cuStreamGetCaptureInfo_v3 {
+        // SAFETY: a stream of the driver, and places to write to.
+        checked(unsafe {
+            call(
+                stream,
+                &raw mut info.status,
+                &raw mut info.id,
+                &raw mut info.graph,
+                &raw mut info.nodes,
+                &raw mut info.edges,
+                &raw mut info.count,
+            )
+        })?;
+    } else {
+        let call = exec.driver.cuStreamGetCaptureInfo_v2.ok_or(NOT_SUPPORTED)?;
+        // SAFETY: a stream of the driver, and places to write to.
+        checked(unsafe {
+            call(
+                stream,
+                &raw mut info.status,
+                &raw mut info.id,
+                &raw mut info.graph,
+                &raw mut info.nodes,
+                &raw mut info.count,
+            )
+        })?;
+    }
+    Ok(info)
+}
+
+/// What a stream captures.
+pub(crate) fn capture_info(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let stream = r.u64()?;
+    r.end()?;
+    let asked = exec
+        .handles
+        .real(Kind::Stream, stream)
+        .and_then(|stream| info(exec, stream.cast()));
+    let info = match asked {
+        Ok(info) => info,
+        Err(code) => return Ok(code),
+    };
+    let graph = exec.handles.known(Kind::Graph, info.graph.cast());
+    let count = if info.nodes.is_null() { 0 } else { info.count };
+    w.u32(info.status);
+    w.u64(info.id);
+    w.u64(graph);
+    w.u64(count as u64);
+    for at in 0..count {
+        // SAFETY: the driver told so many nodes, which are there until the next call for the stream.
+        let node = unsafe { info.nodes.add(at).read() };
+        w.u64(known_node(exec, node, graph));
+        let mut edge = [0; EDGE];
+        if !info.edges.is_null() {
+            // SAFETY: as many edges as nodes.
+            let told = unsafe { info.edges.add(at).read() };
+            edge[..3].copy_from_slice(&[told.from_port, told.to_port, told.type_]);
+            edge[3..].copy_from_slice(&told.reserved);
+        }
+        w.raw(&edge);
+    }
+    Ok(SUCCESS)
+}

@@ -1,0 +1,640 @@
+//! Nodes, added and changed.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::mem;
+use std::ptr::null_mut;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{Launch, NodeCall, NodePlace, NodeWork, Payload as _, SideKind};
+use gtrace_cuda::types::driver::{
+    CU_GRAPH_NODE_TYPE_CONDITIONAL, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+    CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_HOST, CU_GRAPH_NODE_TYPE_KERNEL,
+    CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE, CU_GRAPH_NODE_TYPE_MEMCPY,
+    CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+    CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
+    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2,
+    CUDA_MEM_FREE_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData,
+    CUgraphExec, CUgraphNode, CUgraphNodeParams, CUmemAccessDesc,
+};
+use gtrace_protocol::{Reader, Writer};
+
+use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, hosts, launch, pitched};
+use crate::exec::{Bad, Code, Exec};
+
+/// Where a node is, with the driver's names.
+enum Place {
+    Add {
+        graph: CUgraph,
+        after: Vec<CUgraphNode>,
+        edges: Vec<CUgraphEdgeData>,
+    },
+    Set(CUgraphNode),
+    SetExec(CUgraphExec, CUgraphNode),
+}
+
+fn place(exec: &Exec, place: &NodePlace) -> Result<Place, Code> {
+    let node = |handle| Ok::<_, Code>(exec.handles.real(Kind::GraphNode, handle)?.cast());
+    Ok(match place {
+        NodePlace::Add {
+            node: new,
+            graph,
+            after,
+        } => {
+            exec.handles.check_minted(Kind::GraphNode, *new)?;
+            let edges = after.iter().map(|(_, edge)| CUgraphEdgeData {
+                from_port: edge[0],
+                to_port: edge[1],
+                type_: edge[2],
+                reserved: [edge[3], edge[4], edge[5], edge[6], edge[7]],
+            });
+            Place::Add {
+                graph: exec.handles.real(Kind::Graph, *graph)?.cast(),
+                edges: edges.collect(),
+                after: after
+                    .iter()
+                    .map(|(other, _)| node(*other))
+                    .collect::<Result<_, _>>()?,
+            }
+        }
+        NodePlace::Set { node: own } => Place::Set(node(*own)?),
+        NodePlace::SetExec {
+            exec: of,
+            node: own,
+        } => Place::SetExec(exec.handles.real(Kind::GraphExec, *of)?.cast(), node(*own)?),
+    })
+}
+
+fn context(exec: &Exec, handle: u64) -> Result<*mut c_void, Code> {
+    match handle {
+        0 => Ok(null_mut()),
+        handle => exec.handles.real(Kind::Context, handle),
+    }
+}
+
+/// The current context where the client named none: copies and fills have to have one.
+fn own_context(exec: &Exec, handle: u64) -> Result<*mut c_void, Code> {
+    let given = context(exec, handle)?;
+    if !given.is_null() {
+        return Ok(given);
+    }
+    let mut current = null_mut();
+    let call = exec.driver.cuCtxGetCurrent.ok_or(NOT_SUPPORTED)?;
+    // SAFETY: a handle to write to.
+    checked(unsafe { call(&raw mut current) })?;
+    Ok(current.cast())
+}
+
+/// A call of the driver that adds a node, or changes one.
+macro_rules! by {
+    ($exec:expr, $function:ident, $($argument:expr),*) => {{
+        let call = $exec.driver.$function.ok_or(NOT_SUPPORTED)?;
+        // SAFETY: objects of the driver; parameters that live until the call returns, of which the
+        // driver keeps a copy.
+        checked(unsafe { call($($argument),*) })
+    }};
+}
+
+/// What a node is to be, and where its handle goes.
+struct Target<'a> {
+    place: &'a Place,
+    made: CUgraphNode,
+}
+
+/// Whether an edge says nothing in particular.
+fn is_plain(edge: &CUgraphEdgeData) -> bool {
+    (edge.from_port, edge.to_port, edge.type_, edge.reserved) == (0, 0, 0, [0; 5])
+}
+
+/// Adds a node by the function that takes edges and all kinds of nodes.
+fn add_general(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    params: &mut CUgraphNodeParams,
+) -> Result<(), Code> {
+    let Place::Add {
+        graph,
+        after,
+        edges,
+    } = target.place
+    else {
+        return Err(NOT_SUPPORTED);
+    };
+    let edges = match edges.iter().all(is_plain) {
+        true => std::ptr::null(),
+        false => edges.as_ptr(),
+    };
+    by!(
+        exec,
+        cuGraphAddNode_v2,
+        &raw mut target.made,
+        *graph,
+        after.as_ptr(),
+        edges,
+        after.len(),
+        params
+    )
+}
+
+fn empty_params(kind: u32) -> CUgraphNodeParams {
+    // SAFETY: zeros are a value.
+    let mut params: CUgraphNodeParams = unsafe { mem::zeroed() };
+    params.type_ = kind;
+    params
+}
+
+/// Whether the node is added with edges that only the general function takes.
+fn needs_general(place: &Place) -> bool {
+    matches!(place, Place::Add { edges, .. } if !edges.iter().all(is_plain))
+}
+
+fn kernel(exec: &Exec, target: &mut Target<'_>, launch: &Launch<'_>, of: u64) -> Result<(), Code> {
+    let mut size = launch.parameters.len();
+    let mut extra = launch::extra(launch.parameters.as_ptr().cast_mut().cast(), &mut size);
+    // SAFETY: zeros are a value.
+    let mut params: CUDA_KERNEL_NODE_PARAMS = unsafe { mem::zeroed() };
+    let real = exec.handles.real(Kind::Function, launch.function)?;
+    match Kind::Kernel.matches(launch.function) {
+        true => params.kern = real.cast(),
+        false => params.func = real.cast(),
+    }
+    [params.gridDimX, params.gridDimY, params.gridDimZ] = launch.grid;
+    [params.blockDimX, params.blockDimY, params.blockDimZ] = launch.block;
+    params.sharedMemBytes = launch.shared_bytes;
+    params.ctx = context(exec, of)?.cast();
+    if !launch.parameters.is_empty() {
+        params.extra = extra.as_mut_ptr();
+    }
+    if needs_general(target.place) {
+        let mut general = empty_params(CU_GRAPH_NODE_TYPE_KERNEL);
+        general.__bindgen_anon_1.kernel = CUDA_KERNEL_NODE_PARAMS_v3 {
+            func: params.func,
+            gridDimX: params.gridDimX,
+            gridDimY: params.gridDimY,
+            gridDimZ: params.gridDimZ,
+            blockDimX: params.blockDimX,
+            blockDimY: params.blockDimY,
+            blockDimZ: params.blockDimZ,
+            sharedMemBytes: params.sharedMemBytes,
+            kernelParams: params.kernelParams,
+            extra: params.extra,
+            kern: params.kern,
+            ctx: params.ctx,
+        };
+        add_general(exec, target, &mut general)?;
+    } else {
+        kernel_plain(exec, target, &params)?;
+    }
+    let node = match target.place {
+        Place::Add { .. } => target.made,
+        Place::Set(node) => *node,
+        Place::SetExec(..) => return Ok(()),
+    };
+    for given in launch.attributes.iter() {
+        // Events of attributes are for streams.
+        if matches!(
+            given.id,
+            CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT | CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+        ) {
+            return Err(INVALID_VALUE);
+        }
+        let own = launch::attribute(given.id, given.value);
+        by!(
+            exec,
+            cuGraphKernelNodeSetAttribute,
+            node,
+            given.id,
+            &raw const own.value
+        )?;
+    }
+    Ok(())
+}
+
+fn kernel_plain(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    params: &CUDA_KERNEL_NODE_PARAMS,
+) -> Result<(), Code> {
+    // Drivers before CUDA 12 have only the older form, for functions of the current context.
+    let older = CUDA_KERNEL_NODE_PARAMS_v1 {
+        func: params.func,
+        gridDimX: params.gridDimX,
+        gridDimY: params.gridDimY,
+        gridDimZ: params.gridDimZ,
+        blockDimX: params.blockDimX,
+        blockDimY: params.blockDimY,
+        blockDimZ: params.blockDimZ,
+        sharedMemBytes: params.sharedMemBytes,
+        kernelParams: params.kernelParams,
+        extra: params.extra,
+    };
+    let old = (&raw const older).cast::<CUDA_KERNEL_NODE_PARAMS>();
+    match target.place {
+        Place::Add { graph, after, .. } if exec.driver.cuGraphAddKernelNode_v2.is_some() => by!(
+            exec,
+            cuGraphAddKernelNode_v2,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            params
+        ),
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddKernelNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            old
+        ),
+        Place::Set(node) if exec.driver.cuGraphKernelNodeSetParams_v2.is_some() => {
+            by!(exec, cuGraphKernelNodeSetParams_v2, *node, params)
+        }
+        Place::Set(node) => by!(exec, cuGraphKernelNodeSetParams, *node, old),
+        Place::SetExec(of, node) if exec.driver.cuGraphExecKernelNodeSetParams_v2.is_some() => {
+            by!(exec, cuGraphExecKernelNodeSetParams_v2, *of, *node, params)
+        }
+        Place::SetExec(of, node) => by!(exec, cuGraphExecKernelNodeSetParams, *of, *node, old),
+    }
+}
+
+fn memcpy(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    params: &CUDA_MEMCPY3D,
+    of: *mut c_void,
+) -> Result<(), Code> {
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMCPY);
+            general.__bindgen_anon_1.memcpy.copyCtx = of.cast();
+            general.__bindgen_anon_1.memcpy.copyParams = *params;
+            add_general(exec, target, &mut general)
+        }
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddMemcpyNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            params,
+            of.cast()
+        ),
+        Place::Set(node) => by!(exec, cuGraphMemcpyNodeSetParams, *node, params),
+        Place::SetExec(to, node) => {
+            by!(
+                exec,
+                cuGraphExecMemcpyNodeSetParams,
+                *to,
+                *node,
+                params,
+                of.cast()
+            )
+        }
+    }
+}
+
+fn memset(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    params: &CUDA_MEMSET_NODE_PARAMS,
+    of: *mut c_void,
+) -> Result<(), Code> {
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEMSET);
+            general.__bindgen_anon_1.memset =
+                gtrace_cuda::types::driver::CUDA_MEMSET_NODE_PARAMS_v2 {
+                    dst: params.dst,
+                    pitch: params.pitch,
+                    value: params.value,
+                    elementSize: params.elementSize,
+                    width: params.width,
+                    height: params.height,
+                    ctx: of.cast(),
+                };
+            add_general(exec, target, &mut general)
+        }
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddMemsetNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            params,
+            of.cast()
+        ),
+        Place::Set(node) => by!(exec, cuGraphMemsetNodeSetParams, *node, params),
+        Place::SetExec(to, node) => {
+            by!(
+                exec,
+                cuGraphExecMemsetNodeSetParams,
+                *to,
+                *node,
+                params,
+                of.cast()
+            )
+        }
+    }
+}
+
+fn host(exec: &Exec, target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
+    let params = CUDA_HOST_NODE_PARAMS {
+        fn_: Some(hosts::host_function),
+        userData: hosts::data_of(exec, ticket),
+    };
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            let mut general = empty_params(CU_GRAPH_NODE_TYPE_HOST);
+            general.__bindgen_anon_1.host.fn_ = params.fn_;
+            general.__bindgen_anon_1.host.userData = params.userData;
+            add_general(exec, target, &mut general)
+        }
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddHostNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            &raw const params
+        ),
+        Place::Set(node) => by!(exec, cuGraphHostNodeSetParams, *node, &raw const params),
+        Place::SetExec(to, node) => {
+            by!(
+                exec,
+                cuGraphExecHostNodeSetParams,
+                *to,
+                *node,
+                &raw const params
+            )
+        }
+    }
+}
+
+fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph) -> Result<(), Code> {
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            let mut general = empty_params(CU_GRAPH_NODE_TYPE_GRAPH);
+            general.__bindgen_anon_1.graph.graph = graph;
+            add_general(exec, target, &mut general)
+        }
+        Place::Add {
+            graph: of, after, ..
+        } => by!(
+            exec,
+            cuGraphAddChildGraphNode,
+            &raw mut target.made,
+            *of,
+            after.as_ptr(),
+            after.len(),
+            graph
+        ),
+        Place::Set(_) => Err(NOT_SUPPORTED),
+        Place::SetExec(to, node) => {
+            by!(exec, cuGraphExecChildGraphNodeSetParams, *to, *node, graph)
+        }
+    }
+}
+
+fn empty(exec: &Exec, target: &mut Target<'_>) -> Result<(), Code> {
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            add_general(exec, target, &mut empty_params(CU_GRAPH_NODE_TYPE_EMPTY))
+        }
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddEmptyNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len()
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn event(exec: &Exec, target: &mut Target<'_>, handle: u64, record: bool) -> Result<(), Code> {
+    let event = exec.handles.real(Kind::Event, handle)?.cast();
+    match (target.place, record) {
+        (Place::Add { .. }, _) if needs_general(target.place) => {
+            let mut general = empty_params(match record {
+                true => CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                false => CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+            });
+            // The event is the first member of both.
+            general.__bindgen_anon_1.eventRecord.event = event;
+            add_general(exec, target, &mut general)
+        }
+        (Place::Add { graph, after, .. }, true) => by!(
+            exec,
+            cuGraphAddEventRecordNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            event
+        ),
+        (Place::Add { graph, after, .. }, false) => by!(
+            exec,
+            cuGraphAddEventWaitNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            event
+        ),
+        (Place::Set(node), true) => by!(exec, cuGraphEventRecordNodeSetEvent, *node, event),
+        (Place::Set(node), false) => by!(exec, cuGraphEventWaitNodeSetEvent, *node, event),
+        (Place::SetExec(to, node), true) => {
+            by!(exec, cuGraphExecEventRecordNodeSetEvent, *to, *node, event)
+        }
+        (Place::SetExec(to, node), false) => {
+            by!(exec, cuGraphExecEventWaitNodeSetEvent, *to, *node, event)
+        }
+    }
+}
+
+fn allocate(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    work: &NodeWork<'_>,
+    w: &mut Writer,
+) -> Result<(), Code> {
+    let NodeWork::MemAlloc {
+        pool,
+        accesses,
+        size,
+    } = work
+    else {
+        return Err(INVALID_VALUE);
+    };
+    // SAFETY: zeros are a value.
+    let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
+    // SAFETY: as many bytes as the structure has, all of it plain data.
+    params.poolProps = unsafe {
+        pool.as_ptr()
+            .cast::<gtrace_cuda::types::driver::CUmemPoolProps>()
+            .read_unaligned()
+    };
+    // A pointer for Windows.
+    params.poolProps.win32SecurityAttributes = null_mut();
+    let descriptions: Vec<CUmemAccessDesc> = accesses
+        .iter()
+        // SAFETY: as above.
+        .map(|access| unsafe { access.as_ptr().cast::<CUmemAccessDesc>().read_unaligned() })
+        .collect();
+    params.accessDescs = descriptions.as_ptr();
+    params.accessDescCount = descriptions.len();
+    params.bytesize = usize::try_from(*size).map_err(|_| INVALID_VALUE)?;
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEM_ALLOC);
+            // SAFETY: both have the same members.
+            general.__bindgen_anon_1.alloc = unsafe {
+                mem::transmute::<CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2>(params)
+            };
+            add_general(exec, target, &mut general)?;
+            // SAFETY: the same member was written.
+            params.dptr = unsafe { general.__bindgen_anon_1.alloc.dptr };
+        }
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddMemAllocNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            &raw mut params
+        )?,
+        _ => return Err(NOT_SUPPORTED),
+    }
+    w.u64(params.dptr);
+    Ok(())
+}
+
+fn free(exec: &Exec, target: &mut Target<'_>, address: u64) -> Result<(), Code> {
+    match target.place {
+        Place::Add { .. } if needs_general(target.place) => {
+            let mut general = empty_params(CU_GRAPH_NODE_TYPE_MEM_FREE);
+            general.__bindgen_anon_1.free = CUDA_MEM_FREE_NODE_PARAMS { dptr: address };
+            add_general(exec, target, &mut general)
+        }
+        Place::Add { graph, after, .. } => by!(
+            exec,
+            cuGraphAddMemFreeNode,
+            &raw mut target.made,
+            *graph,
+            after.as_ptr(),
+            after.len(),
+            address
+        ),
+        _ => Err(NOT_SUPPORTED),
+    }
+}
+
+/// A conditional node; the driver's handles of its bodies.
+fn conditional(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    work: &NodeWork<'_>,
+) -> Result<Vec<CUgraph>, Code> {
+    let NodeWork::Conditional {
+        handle,
+        kind,
+        bodies,
+        context: of,
+    } = work
+    else {
+        return Err(INVALID_VALUE);
+    };
+    let mut general = empty_params(CU_GRAPH_NODE_TYPE_CONDITIONAL);
+    let ctx = own_context(exec, *of)?;
+    general.__bindgen_anon_1.conditional =
+        gtrace_cuda::types::driver::CUDA_CONDITIONAL_NODE_PARAMS {
+            handle: *handle,
+            type_: *kind,
+            size: *bodies,
+            phGraph_out: null_mut(),
+            ctx: ctx.cast(),
+        };
+    add_general(exec, target, &mut general)?;
+    // SAFETY: the member that was written, and by the driver then: as many handles as bodies.
+    let given = unsafe { general.__bindgen_anon_1.conditional.phGraph_out };
+    if given.is_null() {
+        return Ok(Vec::new());
+    }
+    // SAFETY: as said; they live as long as the node.
+    Ok(unsafe { std::slice::from_raw_parts(given, *bodies as usize) }.to_vec())
+}
+
+/// Adds or changes a node.
+pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let call = NodeCall::read(r)?;
+    r.end()?;
+    let made = place(exec, &call.place).and_then(|place| {
+        let mut target = Target {
+            place: &place,
+            made: null_mut(),
+        };
+        let bodies = make(exec, &mut target, &call.work, w)?;
+        Ok((target.made, bodies))
+    });
+    let (made, bodies) = match made {
+        Ok(made) => made,
+        Err(code) => return Ok(code),
+    };
+    if let NodePlace::Add { node, graph, .. } = call.place {
+        exec.handles
+            .insert_child(Kind::GraphNode, node, made.cast(), graph);
+        for body in bodies {
+            w.u64(exec.handles.known_child(Kind::Graph, body.cast(), node));
+        }
+    }
+    Ok(SUCCESS)
+}
+
+fn make(
+    exec: &Exec,
+    target: &mut Target<'_>,
+    work: &NodeWork<'_>,
+    w: &mut Writer,
+) -> Result<Vec<CUgraph>, Code> {
+    match work {
+        NodeWork::Kernel { launch, context } => kernel(exec, target, launch, *context)?,
+        NodeWork::Memcpy { copy, context } => {
+            // The driver would take the client's addresses for those of this process.
+            if copy.from.kind == SideKind::Client || copy.to.kind == SideKind::Client {
+                return Err(INVALID_VALUE);
+            }
+            let params = pitched::description(exec, copy)?;
+            memcpy(exec, target, &params, own_context(exec, *context)?)?;
+        }
+        NodeWork::Memset { params, context } => {
+            // SAFETY: as many bytes as the structure has, all of it plain data.
+            let params = unsafe {
+                params
+                    .as_ptr()
+                    .cast::<CUDA_MEMSET_NODE_PARAMS>()
+                    .read_unaligned()
+            };
+            memset(exec, target, &params, own_context(exec, *context)?)?;
+        }
+        NodeWork::Host { ticket } => host(exec, target, *ticket)?,
+        NodeWork::Child { graph } => {
+            child(exec, target, exec.handles.real(Kind::Graph, *graph)?.cast())?;
+        }
+        NodeWork::Empty => empty(exec, target)?,
+        NodeWork::EventWait { event: handle } => event(exec, target, *handle, false)?,
+        NodeWork::EventRecord { event: handle } => event(exec, target, *handle, true)?,
+        NodeWork::MemAlloc { .. } => allocate(exec, target, work, w)?,
+        NodeWork::MemFree { address } => free(exec, target, *address)?,
+        NodeWork::Conditional { .. } => return conditional(exec, target, work),
+    }
+    Ok(Vec::new())
+}

@@ -1,0 +1,363 @@
+//! Copies of graphs that read or write memory of the client.
+
+// Memory of the program goes to and fro.
+#![allow(unsafe_code)]
+
+use std::sync::Arc;
+
+use gtrace_cuda::payload::{Extent, Pitched, SYNCHRONOUS, Side, SideKind};
+use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstream};
+use gtrace_protocol::{OpId, op_id};
+
+use super::Held;
+use crate::capture::{self, relaxed};
+use crate::context::Current;
+use crate::entry::check;
+use crate::generated::driver::remote;
+use crate::session::{self, Session};
+use crate::{context, copy, memory, pitched};
+
+/// Where memory of the client lies that a graph copies: first byte, and distances of rows and slices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Shape {
+    place: Side,
+    extent: Extent,
+}
+
+/// The place of memory of the client on the device, packed.
+#[derive(Debug)]
+pub(crate) struct Staging {
+    address: u64,
+    shape: Shape,
+    /// Context in which it was allocated.
+    context: Current,
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        let Ok(session) = session::cuda() else {
+            return;
+        };
+        // What graphs still do there is waited for.
+        // The context may have ended, and the memory with it.
+        let _ = relaxed(session, || {
+            // SAFETY: as above.
+            let free = || unsafe { memory::cuMemFree_v2(self.address) };
+            check(context::within(self.context, free))
+        });
+    }
+}
+
+/// A copy of a graph of which at least one side is memory of the client.
+#[derive(Clone, Debug)]
+pub(crate) struct HostCopy {
+    /// The node, if it is known.
+    pub(super) node: u64,
+    given: Pitched,
+    from: Option<Arc<Staging>>,
+    to: Option<Arc<Staging>>,
+}
+
+impl HostCopy {
+    pub(super) fn without_node(&self) -> Self {
+        self.of_node(0)
+    }
+
+    pub(super) fn of_node(&self, node: u64) -> Self {
+        Self {
+            node,
+            ..self.clone()
+        }
+    }
+
+    /// As the program gave it.
+    pub(super) const fn given(&self) -> &Pitched {
+        &self.given
+    }
+
+    /// The same within the device.
+    pub(super) fn staged(&self) -> Pitched {
+        let side = |staging: &Option<Arc<Staging>>, given: Side| match staging {
+            Some(staging) => staging.side(),
+            None => given,
+        };
+        Pitched {
+            from: side(&self.from, self.given.from),
+            to: side(&self.to, self.given.to),
+            ..self.given
+        }
+    }
+
+    /// Whether the server's copy of `copy` is this one.
+    pub(super) fn is(&self, copy: &Pitched) -> bool {
+        let staged = self.staged();
+        let place = |side: &Side| (side.kind, side.place);
+        (place(&staged.from), place(&staged.to)) == (place(&copy.from), place(&copy.to))
+            && staged.extent == copy.extent
+    }
+
+    /// Whether the two are of the same places.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.is(&other.staged())
+    }
+
+    /// Whether the graph reads memory of the client by it.
+    pub(super) fn reads(&self) -> bool {
+        self.from.is_some()
+    }
+
+    /// Whether the graph writes memory of the client by it.
+    pub(super) fn writes(&self) -> bool {
+        self.to.is_some()
+    }
+}
+
+impl Staging {
+    fn side(&self) -> Side {
+        Side {
+            kind: SideKind::Device,
+            place: self.address,
+            x: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            pitch: self.shape.extent.width,
+            height: self.shape.extent.height,
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        usize::try_from(self.shape.extent.bytes().unwrap_or_default()).unwrap_or_default()
+    }
+}
+
+/// Whether rows lie one after the other, so that it is one run of bytes.
+fn is_linear(shape: &Shape) -> bool {
+    shape.extent.height == 1 && shape.extent.depth == 1
+}
+
+/// Memory of the client at a side of a copy: its place, the same if another copy of the graph has it.
+fn place(
+    session: &'static Session,
+    held: &Held,
+    side: Side,
+    extent: Extent,
+) -> Result<Option<Arc<Staging>>, CUresult> {
+    if side.kind != SideKind::Client {
+        return Ok(None);
+    }
+    let shape = Shape {
+        place: side,
+        extent,
+    };
+    pitched::check_client(&side, &extent)?;
+    let all = held.copies.iter();
+    let all = all.flat_map(|copy| copy.from.iter().chain(copy.to.iter()));
+    if let Some(own) = all.into_iter().find(|own| own.shape == shape) {
+        return Ok(Some(Arc::clone(own)));
+    }
+    let bytes = extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let mut address = 0;
+    relaxed(session, || {
+        // SAFETY: a local variable.
+        check(unsafe { memory::cuMemAlloc_v2(&raw mut address, bytes) })
+    })?;
+    Ok(Some(Arc::new(Staging {
+        address,
+        shape,
+        context: context::top(),
+    })))
+}
+
+/// A copy for a graph that holds `held`.
+///
+/// # Errors
+///
+/// INVALID_VALUE for a copy of nothing, or from memory that cannot be; those of an allocation.
+pub(super) fn stage(
+    session: &'static Session,
+    held: &Held,
+    given: &Pitched,
+    node: u64,
+) -> Result<HostCopy, CUresult> {
+    if given.extent.bytes().is_none_or(|bytes| bytes == 0) {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(HostCopy {
+        node,
+        given: *given,
+        from: place(session, held, given.from, given.extent)?,
+        to: place(session, held, given.to, given.extent)?,
+    })
+}
+
+/// A linear copy.
+pub(super) fn linear(from: (SideKind, u64), to: (SideKind, u64), len: usize) -> Pitched {
+    let side = |(kind, place): (SideKind, u64)| Side {
+        kind,
+        place,
+        x: 0,
+        y: 0,
+        z: 0,
+        lod: 0,
+        pitch: 0,
+        height: 0,
+    };
+    Pitched {
+        from: side(from),
+        to: side(to),
+        extent: Extent {
+            width: len as u64,
+            height: 1,
+            depth: 1,
+        },
+        chunk: 0,
+        stream: SYNCHRONOUS,
+    }
+}
+
+/// Captures a copy of which a side is memory of the client, if the stream captures: true then.
+///
+/// # Errors
+///
+/// Those of [`stage`] and of the copy.
+pub(crate) fn captured_copy(
+    session: &'static Session,
+    op: OpId,
+    given: &Pitched,
+    stream: CUstream,
+) -> Result<bool, CUresult> {
+    let Some(id) = capture::of(session, stream)? else {
+        return Ok(false);
+    };
+    if given.extent.bytes() == Some(0) {
+        return Ok(true);
+    }
+    let copy = stage(session, &capture::held(session, id), given, 0)?;
+    let staged = Pitched {
+        stream: copy::stream(stream),
+        ..copy.staged()
+    };
+    if is_linear_copy(&staged) {
+        let (to, from) = (staged.to.place, staged.from.place);
+        // SAFETY: no pointers of the client.
+        check(unsafe {
+            remote::cuMemcpyDtoDAsync_v2(to, from, staged.extent.width as usize, stream)
+        })?;
+    } else {
+        pitched::issue(session, op, &staged)?;
+    }
+    capture::hold(session, id, |held| held.copies.push(copy));
+    Ok(true)
+}
+
+fn is_linear_copy(copy: &Pitched) -> bool {
+    let plain =
+        |side: &Side| side.kind == SideKind::Device && (side.x, side.y, side.z) == (0, 0, 0);
+    copy.extent.height == 1 && copy.extent.depth == 1 && plain(&copy.from) && plain(&copy.to)
+}
+
+/// As [`captured_copy`], for a linear copy.
+///
+/// # Errors
+///
+/// As there.
+pub(crate) fn captured_linear(
+    session: &'static Session,
+    from: (SideKind, u64),
+    to: (SideKind, u64),
+    len: usize,
+    stream: CUstream,
+) -> Result<bool, CUresult> {
+    if !session.state.captures.any() {
+        return Ok(false);
+    }
+    const OP: OpId = op_id("cuMemcpy3DAsync_v2");
+    captured_copy(session, OP, &linear(from, to, len), stream)
+}
+
+/// Sends what copies of a graph will read, in the order of `stream`.
+///
+/// # Errors
+///
+/// Those of copies.
+pub(super) fn send<'a>(
+    session: &'static Session,
+    copies: impl Iterator<Item = &'a HostCopy>,
+    stream: u64,
+) -> Result<(), CUresult> {
+    each(copies.filter_map(|copy| copy.from.as_ref()), |staging| {
+        let shape = &staging.shape;
+        if is_linear(shape) {
+            return copy::to_device(
+                session,
+                staging.address,
+                shape.place,
+                staging.bytes(),
+                stream,
+            );
+        }
+        pitched::issue(
+            session,
+            op_id("cuMemcpy3DAsync_v2"),
+            &Pitched {
+                from: shape.place,
+                to: staging.side(),
+                extent: shape.extent,
+                chunk: 0,
+                stream,
+            },
+        )
+    })
+}
+
+/// Takes in what copies of a graph have written, once `stream` gets there.
+///
+/// # Errors
+///
+/// Those of copies.
+pub(super) fn receive<'a>(
+    session: &'static Session,
+    copies: impl Iterator<Item = &'a HostCopy>,
+    stream: u64,
+) -> Result<(), CUresult> {
+    each(copies.filter_map(|copy| copy.to.as_ref()), |staging| {
+        let shape = &staging.shape;
+        if is_linear(shape) {
+            return copy::to_host(
+                session,
+                shape.place,
+                staging.address,
+                staging.bytes(),
+                stream,
+            );
+        }
+        pitched::issue(
+            session,
+            op_id("cuMemcpy3DAsync_v2"),
+            &Pitched {
+                from: staging.side(),
+                to: shape.place,
+                extent: shape.extent,
+                chunk: 0,
+                stream,
+            },
+        )
+    })
+}
+
+/// Each place once, however many copies have it.
+fn each<'a>(
+    places: impl Iterator<Item = &'a Arc<Staging>>,
+    mut act: impl FnMut(&Staging) -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    let mut seen: Vec<u64> = Vec::new();
+    for staging in places {
+        if !seen.contains(&staging.address) {
+            seen.push(staging.address);
+            act(staging)?;
+        }
+    }
+    Ok(())
+}

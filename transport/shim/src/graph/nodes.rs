@@ -1,0 +1,492 @@
+//! Nodes, added to graphs.
+
+// Reads parameters through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ptr::{null, without_provenance_mut};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{
+    ACCESS, EDGE, GRAPH_NODE, MEMSET, NodeCall, NodePlace, NodeWork, POOL_PROPERTIES, Payload as _,
+    Pitched,
+};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
+    CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr,
+    CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUgraphNodeParams, CUresult,
+};
+use gtrace_protocol::{DecodeError, Flags, Reader};
+
+use super::{copies, kernel, number};
+use crate::context::put;
+use crate::copy::push;
+use crate::entry::{check, done, exchange, mint, written};
+use crate::session::{self, Session, with_lane};
+use crate::state::lock;
+use crate::{host_functions, memory, pitched};
+
+/// Where the program wants a node.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted {
+    pub(super) node: *mut CUgraphNode,
+    pub(super) graph: CUgraph,
+    pub(super) after: *const CUgraphNode,
+    pub(super) edges: *const CUgraphEdgeData,
+    pub(super) count: usize,
+}
+
+/// Most nodes that one may wait for: more do not fit a frame.
+const AFTER_MAX: usize = 1 << 16;
+
+impl Wanted {
+    fn place(&self) -> Result<(u64, NodePlace), CUresult> {
+        if self.node.is_null() || self.count > AFTER_MAX || (self.after.is_null() && self.count > 0)
+        {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let edge = |at: usize| match self.edges.is_null() {
+            true => [0; EDGE],
+            false => {
+                // SAFETY: the program says that there are as many edges as nodes.
+                let edge = unsafe { self.edges.add(at).read() };
+                let mut bytes = [0; EDGE];
+                bytes[..3].copy_from_slice(&[edge.from_port, edge.to_port, edge.type_]);
+                bytes[3..].copy_from_slice(&edge.reserved);
+                bytes
+            }
+        };
+        let after = (0..self.count).map(|at| {
+            // SAFETY: the program says that there are so many.
+            (number(unsafe { self.after.add(at).read() }), edge(at))
+        });
+        let node = mint(Kind::GraphNode);
+        let place = NodePlace::Add {
+            node,
+            graph: number(self.graph),
+            after: after.collect(),
+        };
+        Ok((node, place))
+    }
+}
+
+/// Sends a call that nobody waits for.
+pub(super) fn tell(session: &'static Session, call: &NodeCall<'_>) -> Result<(), CUresult> {
+    with_lane(session, |lane| {
+        check(lane.take_sticky())?;
+        written(
+            lane,
+            |w| {
+                call.write(w);
+                Ok(())
+            },
+            |lane, small| push(lane, GRAPH_NODE, Flags::default(), small, &[]),
+        )
+    })
+}
+
+/// What reads the answer to a call.
+type Read<'a> = &'a mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>;
+
+/// Adds a node: by a call that is awaited if `read` is given.
+fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Result<u64, CUresult> {
+    let session = session::cuda()?;
+    let (node, place) = wanted.place()?;
+    let call = NodeCall { place, work };
+    match read {
+        None => tell(session, &call)?,
+        Some(read) => exchange(
+            session,
+            GRAPH_NODE,
+            Flags::default(),
+            |w| {
+                call.write(w);
+                Ok(())
+            },
+            read,
+        )?,
+    }
+    // SAFETY: a pointer of the program.
+    unsafe { put(wanted.node, without_provenance_mut(node as usize)) }?;
+    Ok(node)
+}
+
+pub(super) fn add_kernel(
+    wanted: &Wanted,
+    params: &CUDA_KERNEL_NODE_PARAMS,
+) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    // SAFETY: parameters of the program.
+    let (launch, bytes) = unsafe { kernel::packed(session, params) }?;
+    let launch = gtrace_cuda::payload::Launch {
+        parameters: &bytes,
+        ..launch
+    };
+    let context = number(params.ctx);
+    add(wanted, NodeWork::Kernel { launch, context }, None).map(drop)
+}
+
+/// A copy of the program, as it travels.
+///
+/// # Safety
+///
+/// Null, or a structure of the program.
+pub(super) unsafe fn given_copy(
+    session: &Session,
+    params: *const CUDA_MEMCPY3D,
+) -> Result<Pitched, CUresult> {
+    // SAFETY: the caller's promise.
+    let params = unsafe { params.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    pitched::deep(session, params)
+}
+
+pub(super) unsafe fn add_memcpy(
+    wanted: &Wanted,
+    params: *const CUDA_MEMCPY3D,
+    ctx: CUcontext,
+) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    let graphs = &session.state.graphs;
+    // SAFETY: parameters of the program.
+    let given = unsafe { given_copy(session, params) }?;
+    let graph = number(wanted.graph);
+    let copy = copies::stage(session, &graphs.held(graph), &given, 0)?;
+    let context = number(ctx);
+    let copy_of_device = copy.staged();
+    let work = NodeWork::Memcpy {
+        copy: copy_of_device,
+        context,
+    };
+    let node = add(wanted, work, None)?;
+    if copy.reads() || copy.writes() {
+        graphs.change(graph, |own| own.copies.push(copy.of_node(node)));
+        lock(&graphs.owners).insert(node, graph);
+    }
+    Ok(())
+}
+
+/// The bytes of a fill.
+///
+/// # Safety
+///
+/// Null, or a structure of the program.
+pub(super) unsafe fn memset(
+    params: *const CUDA_MEMSET_NODE_PARAMS,
+    ctx: CUcontext,
+) -> Result<NodeWork<'static>, CUresult> {
+    if params.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    Ok(NodeWork::Memset {
+        // SAFETY: as many bytes as the structure has, and no padding.
+        params: unsafe { params.cast::<[u8; MEMSET]>().read() },
+        context: number(ctx),
+    })
+}
+
+/// A function of the program, kept for all launches.
+pub(super) fn host(params: &CUDA_HOST_NODE_PARAMS) -> Result<u64, CUresult> {
+    let function = params.fn_.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    host_functions::keep(function, params.userData)
+}
+
+pub(super) fn add_host(wanted: &Wanted, params: &CUDA_HOST_NODE_PARAMS) -> Result<(), CUresult> {
+    let ticket = host(params)?;
+    add(wanted, NodeWork::Host { ticket }, None)?;
+    let graphs = &session::cuda()?.state.graphs;
+    graphs.change(number(wanted.graph), |own| own.functions.push(ticket));
+    Ok(())
+}
+
+pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult> {
+    let graphs = &session::cuda()?.state.graphs;
+    let graph = number(child);
+    let held = graphs.held(graph);
+    add(wanted, NodeWork::Child { graph }, None)?;
+    if !held.is_empty() {
+        graphs.change(number(wanted.graph), |own| own.extend(&held));
+    }
+    Ok(())
+}
+
+pub(super) fn add_plain(wanted: &Wanted, work: NodeWork<'_>) -> Result<(), CUresult> {
+    add(wanted, work, None).map(drop)
+}
+
+pub(super) fn add_memory(
+    wanted: &Wanted,
+    params: &mut CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> Result<(), CUresult> {
+    const { assert!(size_of::<cuda::CUmemPoolProps>() == POOL_PROPERTIES) };
+    const { assert!(size_of::<cuda::CUmemAccessDesc>() == ACCESS) };
+    let mut pool = params.poolProps;
+    pool.win32SecurityAttributes = std::ptr::null_mut();
+    let count = params.accessDescCount;
+    if count > 64 || (count > 0 && params.accessDescs.is_null()) {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let accesses = (0..count).map(|at| {
+        // SAFETY: the program says that there are so many, of so many bytes.
+        unsafe { params.accessDescs.add(at).cast::<[u8; ACCESS]>().read() }
+    });
+    let work = NodeWork::MemAlloc {
+        // SAFETY: as many bytes as the structure has, and no padding.
+        pool: unsafe { (&raw const pool).cast::<[u8; POOL_PROPERTIES]>().read() },
+        accesses: accesses.collect(),
+        size: params.bytesize as u64,
+    };
+    let mut address = 0;
+    add(
+        wanted,
+        work,
+        Some(&mut |r| {
+            address = r.u64()?;
+            Ok(())
+        }),
+    )?;
+    params.dptr = address;
+    memory::of_graph(session::cuda()?, address, params.bytesize as u64);
+    Ok(())
+}
+
+/// Adds a conditional node, and says where the handles of its bodies are.
+pub(super) fn add_conditional(
+    wanted: &Wanted,
+    params: &mut cuda::CUDA_CONDITIONAL_NODE_PARAMS,
+) -> Result<(), CUresult> {
+    let bodies = params.size;
+    let work = NodeWork::Conditional {
+        handle: params.handle,
+        kind: params.type_,
+        bodies,
+        context: number(params.ctx),
+    };
+    let mut handles = Vec::new();
+    let node = add(
+        wanted,
+        work,
+        Some(&mut |r| {
+            for _ in 0..bodies {
+                handles.push(r.u64()? as usize);
+            }
+            Ok(())
+        }),
+    )?;
+    let graphs = &session::cuda()?.state.graphs;
+    let handles: Box<[usize]> = handles.into();
+    params.phGraph_out = handles.as_ptr().cast_mut().cast();
+    lock(&graphs.bodies).insert(node, handles);
+    lock(&graphs.owners).insert(node, number(wanted.graph));
+    Ok(())
+}
+
+macro_rules! wanted {
+    ($node:ident, $graph:ident, $after:ident, $count:ident) => {
+        Wanted {
+            node: $node,
+            graph: $graph,
+            after: $after,
+            edges: null(),
+            count: $count,
+        }
+    };
+}
+
+/// The newer structure of parameters.
+///
+/// # Safety
+///
+/// Null, or a structure of the older form.
+pub(super) unsafe fn newer(
+    params: *const CUDA_KERNEL_NODE_PARAMS,
+) -> Result<CUDA_KERNEL_NODE_PARAMS, CUresult> {
+    let older = params.cast::<CUDA_KERNEL_NODE_PARAMS_v1>();
+    // SAFETY: the caller's promise.
+    let older = unsafe { older.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    Ok(CUDA_KERNEL_NODE_PARAMS {
+        func: older.func,
+        gridDimX: older.gridDimX,
+        gridDimY: older.gridDimY,
+        gridDimZ: older.gridDimZ,
+        blockDimX: older.blockDimX,
+        blockDimY: older.blockDimY,
+        blockDimZ: older.blockDimZ,
+        sharedMemBytes: older.sharedMemBytes,
+        kernelParams: older.kernelParams,
+        extra: older.extra,
+        kern: std::ptr::null_mut(),
+        ctx: std::ptr::null_mut(),
+    })
+}
+
+/// A structure of the program.
+///
+/// # Safety
+///
+/// Null, or one of the program.
+pub(super) unsafe fn given<'a, T>(params: *const T) -> Result<&'a T, CUresult> {
+    // SAFETY: the caller's promise.
+    unsafe { params.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)
+}
+
+pub(crate) unsafe fn cuGraphAddKernelNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    // SAFETY: parameters of the program, in their older form.
+    done(|| add_kernel(&wanted, &unsafe { newer(nodeParams) }?))
+}
+
+pub(crate) unsafe fn cuGraphAddKernelNode_v2(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    // SAFETY: parameters of the program.
+    done(|| add_kernel(&wanted, unsafe { given(nodeParams) }?))
+}
+
+pub(crate) unsafe fn cuGraphAddMemcpyNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    copyParams: *const CUDA_MEMCPY3D,
+    ctx: CUcontext,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    // SAFETY: parameters of the program.
+    done(|| unsafe { add_memcpy(&wanted, copyParams, ctx) })
+}
+
+pub(crate) unsafe fn cuGraphAddMemsetNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
+    ctx: CUcontext,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    // SAFETY: parameters of the program.
+    done(|| add_plain(&wanted, unsafe { memset(memsetParams, ctx) }?))
+}
+
+pub(crate) unsafe fn cuGraphAddHostNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *const CUDA_HOST_NODE_PARAMS,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    // SAFETY: parameters of the program.
+    done(|| add_host(&wanted, unsafe { given(nodeParams) }?))
+}
+
+pub(crate) unsafe fn cuGraphAddChildGraphNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    childGraph: CUgraph,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    done(|| add_child(&wanted, childGraph))
+}
+
+pub(crate) unsafe fn cuGraphAddEventRecordNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    event: CUevent,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    done(|| add_plain(&wanted, record(event)?))
+}
+
+/// A record of an event. From now on the client cannot know by its own calls when the event happens.
+pub(super) fn record(event: CUevent) -> Result<NodeWork<'static>, CUresult> {
+    session::cuda()?
+        .state
+        .events
+        .recorded_elsewhere(number(event));
+    Ok(NodeWork::EventRecord {
+        event: number(event),
+    })
+}
+
+pub(crate) unsafe fn cuGraphAddEventWaitNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    event: CUevent,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    done(|| {
+        let event = number(event);
+        add_plain(&wanted, NodeWork::EventWait { event })
+    })
+}
+
+pub(crate) unsafe fn cuGraphAddMemAllocNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    done(|| {
+        // SAFETY: parameters of the program.
+        let params = unsafe { nodeParams.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        add_memory(&wanted, params)
+    })
+}
+
+pub(crate) unsafe fn cuGraphAddMemFreeNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    done(|| add_plain(&wanted, NodeWork::MemFree { address: dptr }))
+}
+
+pub(crate) unsafe fn cuGraphAddNode(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
+    // SAFETY: parameters of the program.
+    done(|| unsafe { super::params::add(&wanted, nodeParams) })
+}
+
+pub(crate) unsafe fn cuGraphAddNode_v2(
+    phGraphNode: *mut CUgraphNode,
+    hGraph: CUgraph,
+    dependencies: *const CUgraphNode,
+    dependencyData: *const CUgraphEdgeData,
+    numDependencies: usize,
+    nodeParams: *mut CUgraphNodeParams,
+) -> CUresult {
+    let wanted = Wanted {
+        edges: dependencyData,
+        ..wanted!(phGraphNode, hGraph, dependencies, numDependencies)
+    };
+    // SAFETY: parameters of the program.
+    done(|| unsafe { super::params::add(&wanted, nodeParams) })
+}

@@ -1,0 +1,67 @@
+//! Memory and events of other clients of the same server.
+
+// Results are written through pointers of the program.
+#![allow(unsafe_code)]
+
+use std::ffi::c_uint;
+
+use gtrace_cuda::types::driver::{
+    CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle, CUresult,
+};
+
+use crate::allocations::Place;
+use crate::context::put;
+use crate::entry::{check, done};
+use crate::events;
+use crate::generated::driver::remote;
+use crate::memory::note;
+use crate::session;
+use crate::state::write;
+
+pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
+    pdptr: *mut CUdeviceptr,
+    handle: CUipcMemHandle,
+    Flags: c_uint,
+) -> CUresult {
+    done(|| {
+        let (mut base, mut start, mut size) = (0, 0, 0);
+        // SAFETY: the pointer is writable.
+        check(unsafe { remote::cuIpcOpenMemHandle_v2(&raw mut base, handle, Flags) })?;
+        // How much there is only the driver knows.
+        // SAFETY: the pointers are writable.
+        check(unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, &raw mut size, base) })?;
+        note(session::cuda()?, start, size as u64, Place::Opened, 0);
+        // SAFETY: a pointer of the program.
+        unsafe { put(pdptr, base) }
+    })
+}
+
+pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuIpcCloseMemHandle(dptr) })?;
+        let mut start = 0;
+        // It may have been opened more than once.
+        // SAFETY: the pointer is writable, and the other result is not wanted.
+        let still =
+            unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, std::ptr::null_mut(), dptr) };
+        if check(still).is_err() {
+            write(&session.state.allocations).remove(dptr);
+        }
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuIpcOpenEventHandle(
+    phEvent: *mut CUevent,
+    handle: CUipcEventHandle,
+) -> CUresult {
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuIpcOpenEventHandle(phEvent, handle) })?;
+        // SAFETY: the call that succeeded has written there.
+        events::share(session::cuda()?, unsafe { phEvent.read() });
+        Ok(())
+    })
+}

@@ -1,0 +1,376 @@
+//! Pages by mprotect(2) and SIGSEGV, where the kernel permits no userfaultfd(2): who touches a page that
+//! may not be touched is halted in the signal's handler until the page is there.
+//!
+//! System calls that read or write such pages fail with EFAULT, and a program that installs a handler of
+//! its own for SIGSEGV after this one gets the signals instead.
+
+// Signal handlers, mprotect(2), and the pages themselves.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::{ptr, slice};
+
+use super::pager::{Fault, Pager};
+use crate::log;
+use crate::state::lock;
+
+/// Most regions at a time. The handler looks through them, as it may take no lock.
+const REGIONS: usize = 4096;
+
+/// First address and bytes of a region; no bytes: none.
+struct Slot {
+    base: AtomicU64,
+    len: AtomicU64,
+}
+
+static SLOTS: [Slot; REGIONS] = [const {
+    Slot {
+        base: AtomicU64::new(0),
+        len: AtomicU64::new(0),
+    }
+}; REGIONS];
+/// Slots that were ever used.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// Where the handler writes what is to be resolved.
+static QUESTIONS: AtomicI32 = AtomicI32::new(-1);
+/// The process that has the thread which resolves it, and not a child of its fork.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// What handled the signal before.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// A halted thread, as it goes through the pipe.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Question {
+    address: u64,
+    write: u64,
+    /// Its word, which becomes 1.
+    ticket: u64,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Protected {
+    questions: OwnedFd,
+    /// Bytes and where they can always be reached, by the first address of the region.
+    regions: Mutex<BTreeMap<u64, (u64, u64)>>,
+}
+
+fn place(address: u64) -> *mut libc::c_void {
+    ptr::with_exposed_provenance_mut(address as usize)
+}
+
+fn is_ours(address: u64) -> bool {
+    let used = USED.load(Ordering::Acquire).min(REGIONS);
+    SLOTS[..used].iter().any(|slot| {
+        let len = slot.len.load(Ordering::Acquire);
+        address.wrapping_sub(slot.base.load(Ordering::Acquire)) < len
+    })
+}
+
+/// Whether the access that failed was one to write. Where the processor's word for it is not known here,
+/// it is taken for one, which only costs.
+///
+/// # Safety
+///
+/// The context of a signal handler.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
+unsafe fn is_write(context: *const libc::c_void) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        /// Bit of the error code of a page fault (Intel SDM, 4.7).
+        const WRITE: i64 = 2;
+        let context = context.cast::<libc::ucontext_t>();
+        // SAFETY: the caller's promise.
+        let registers = unsafe { &(*context).uc_mcontext.gregs };
+        registers[libc::REG_ERR as usize] & WRITE != 0
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    true
+}
+
+/// Does nothing that a signal handler may not do.
+unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the kernel's arguments; errno is the thread's own.
+    unsafe {
+        let address = (*info).si_addr().addr() as u64;
+        if !is_ours(address) || PROCESS.load(Ordering::Relaxed) != libc::getpid() {
+            return pass_on(signal, info, context);
+        }
+        let errno = *libc::__errno_location();
+        let ticket = AtomicU32::new(0);
+        let question = Question {
+            address,
+            write: is_write(context).into(),
+            ticket: (&raw const ticket).expose_provenance() as u64,
+        };
+        let size = size_of::<Question>();
+        let to = QUESTIONS.load(Ordering::Relaxed);
+        while libc::write(to, (&raw const question).cast(), size) != size as isize {
+            if *libc::__errno_location() != libc::EINTR {
+                return pass_on(signal, info, context);
+            }
+        }
+        while ticket.load(Ordering::Acquire) == 0 {
+            libc::syscall(
+                libc::SYS_futex,
+                ticket.as_ptr(),
+                libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+                0,
+                ptr::null::<libc::timespec>(),
+            );
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// What happens to a signal that has nothing to do with managed memory.
+///
+/// # Safety
+///
+/// The arguments of a signal handler.
+unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    type Long = unsafe extern "C" fn(i32, *mut libc::siginfo_t, *mut libc::c_void);
+    type Short = unsafe extern "C" fn(i32);
+    // SAFETY: the handler that was there before is called as it was to be; without one the access that
+    // failed is made again and ends the process.
+    unsafe {
+        match BEFORE.get() {
+            Some(before)
+                if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN =>
+            {
+                let handler = place(before.sa_sigaction as u64);
+                if before.sa_flags & libc::SA_SIGINFO != 0 {
+                    std::mem::transmute::<*mut libc::c_void, Long>(handler)(signal, info, context);
+                } else {
+                    std::mem::transmute::<*mut libc::c_void, Short>(handler)(signal);
+                }
+            }
+            _ => {
+                let mut default: libc::sigaction = std::mem::zeroed();
+                default.sa_sigaction = libc::SIG_DFL;
+                libc::sigaction(signal, &raw const default, ptr::null_mut());
+            }
+        }
+    }
+}
+
+impl Protected {
+    /// Nothing is installed before there is managed memory: a program that only asks what the device has
+    /// keeps its signals.
+    ///
+    /// # Errors
+    ///
+    /// Those of pipe(2).
+    pub(crate) fn new() -> io::Result<Self> {
+        let mut ends = [-1; 2];
+        // SAFETY: two descriptors that are nobody else's, and structures that are initialised.
+        unsafe {
+            if libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) != 0 {
+                return Err(io::Error::last_os_error());
+            }
+            QUESTIONS.store(ends[1], Ordering::Relaxed);
+            PROCESS.store(libc::getpid(), Ordering::Relaxed);
+            Ok(Self {
+                questions: OwnedFd::from_raw_fd(ends[0]),
+                regions: Mutex::default(),
+            })
+        }
+    }
+
+    /// Installs the handler, once.
+    fn install() -> bool {
+        static INSTALLED: OnceLock<bool> = OnceLock::new();
+        // SAFETY: structures that are initialised, and a handler of their kind.
+        *INSTALLED.get_or_init(|| unsafe {
+            let mut before: libc::sigaction = std::mem::zeroed();
+            libc::sigaction(libc::SIGSEGV, ptr::null(), &raw mut before);
+            let _ = BEFORE.set(before);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_fault as *const () as usize;
+            // Whoever waits in there may be interrupted by other signals, and may have a stack for them.
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGSEGV, &raw const action, ptr::null_mut()) == 0
+        })
+    }
+
+    /// Where the bytes at an address can always be reached.
+    fn shadow(&self, address: u64) -> u64 {
+        let regions = lock(&self.regions);
+        let found = regions.range(..=address).next_back();
+        found.map_or(0, |(base, (_, shadow))| shadow + (address - base))
+    }
+
+    fn protect(&self, address: u64, len: u64, protection: i32) {
+        // SAFETY: pages of a region; who may not touch them waits.
+        let done = unsafe { libc::mprotect(place(address), len as usize, protection) };
+        if done != 0 {
+            // Nobody may go on with pages that are not as they should be.
+            log::once(
+                "managed mprotect",
+                &format!(
+                    "managed memory: mprotect: {}; vm.max_map_count may be too small",
+                    io::Error::last_os_error()
+                ),
+            );
+            self.fail(address, len);
+        }
+    }
+}
+
+/// Maps a file, at `base` in the place of what is there, or anywhere.
+fn map_file(fd: &OwnedFd, base: u64, len: u64, protection: i32) -> Option<u64> {
+    let flags = libc::MAP_SHARED | if base == 0 { 0 } else { libc::MAP_FIXED };
+    // SAFETY: addresses that the caller keeps free, or that nobody has.
+    let got = unsafe {
+        libc::mmap(
+            place(base),
+            len as usize,
+            protection,
+            flags,
+            fd.as_raw_fd(),
+            0,
+        )
+    };
+    (got != libc::MAP_FAILED).then(|| got.expose_provenance() as u64)
+}
+
+/// Keeps addresses free again.
+fn clear(base: u64, len: u64) {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    // SAFETY: addresses of a region that is gone.
+    unsafe { libc::mmap(place(base), len as usize, libc::PROT_NONE, flags, -1, 0) };
+}
+
+impl Pager for Protected {
+    fn map(&self, base: u64, len: u64) -> bool {
+        let free = SLOTS
+            .iter()
+            .position(|slot| slot.len.load(Ordering::Relaxed) == 0);
+        let Some(at) = free else { return false };
+        if !Self::install() {
+            return false;
+        }
+        // SAFETY: a name, and a descriptor that is nobody else's.
+        let file = unsafe {
+            let fd = libc::memfd_create(c"gtrace-managed".as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 {
+                return false;
+            }
+            let file = OwnedFd::from_raw_fd(fd);
+            if libc::ftruncate(fd, len as i64) != 0 {
+                return false;
+            }
+            file
+        };
+        let Some(shadow) = map_file(&file, 0, len, libc::PROT_READ | libc::PROT_WRITE) else {
+            return false;
+        };
+        if map_file(&file, base, len, libc::PROT_NONE).is_none() {
+            // SAFETY: the mapping just made.
+            unsafe { libc::munmap(place(shadow), len as usize) };
+            return false;
+        }
+        // SAFETY: advice about the mapping just made.
+        unsafe { libc::madvise(place(base), len as usize, libc::MADV_DONTFORK) };
+        lock(&self.regions).insert(base, (len, shadow));
+        SLOTS[at].base.store(base, Ordering::Release);
+        SLOTS[at].len.store(len, Ordering::Release);
+        USED.fetch_max(at + 1, Ordering::AcqRel);
+        true
+    }
+
+    fn unmap(&self, base: u64, len: u64) {
+        for slot in &SLOTS {
+            if slot.base.load(Ordering::Relaxed) == base {
+                slot.len.store(0, Ordering::Release);
+            }
+        }
+        clear(base, len);
+        if let Some((len, shadow)) = lock(&self.regions).remove(&base) {
+            // SAFETY: the mapping of `map`, which nobody has any more.
+            unsafe { libc::munmap(place(shadow), len as usize) };
+        }
+    }
+
+    fn put(&self, address: u64, bytes: &[u8], writable: bool) {
+        let to = place(self.shadow(address)).cast::<u8>();
+        // SAFETY: as many bytes of a region, which the program cannot touch yet.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        let write = if writable { libc::PROT_WRITE } else { 0 };
+        self.protect(address, bytes.len() as u64, libc::PROT_READ | write);
+    }
+
+    fn allow(&self, address: u64, len: u64) {
+        self.protect(address, len, libc::PROT_READ | libc::PROT_WRITE);
+    }
+
+    fn forbid(&self, address: u64, len: u64) {
+        self.protect(address, len, libc::PROT_READ);
+    }
+
+    fn bytes(&self, address: u64, len: u64) -> &[u8] {
+        let from = place(self.shadow(address)).cast::<u8>();
+        // SAFETY: as many bytes of a region, which the program cannot change now.
+        unsafe { slice::from_raw_parts(from, len as usize) }
+    }
+
+    fn drop(&self, address: u64, len: u64) {
+        self.protect(address, len, libc::PROT_NONE);
+    }
+
+    fn wake(&self, _: u64) {}
+
+    fn fail(&self, address: u64, _: u64) {
+        // From now on a fault there is nobody's to resolve.
+        for slot in &SLOTS {
+            let base = slot.base.load(Ordering::Relaxed);
+            if address.wrapping_sub(base) < slot.len.load(Ordering::Relaxed) {
+                slot.len.store(0, Ordering::Release);
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Fault> {
+        let mut question = Question {
+            address: 0,
+            write: 0,
+            ticket: 0,
+        };
+        let size = size_of::<Question>();
+        loop {
+            // SAFETY: reads what a handler has written as one.
+            let read =
+                unsafe { libc::read(self.questions.as_raw_fd(), (&raw mut question).cast(), size) };
+            if read == size as isize {
+                return Some(Fault {
+                    address: question.address,
+                    write: question.write != 0,
+                    ticket: question.ticket,
+                });
+            }
+            if read >= 0 || io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return None;
+            }
+        }
+    }
+
+    fn done(&self, fault: Fault) {
+        let ticket = ptr::with_exposed_provenance::<AtomicU32>(fault.ticket as usize);
+        // SAFETY: a word of a thread that waits for it in the handler. Once it is 1 that thread may be
+        // gone from there: a wake at an address is harmless, whatever is there.
+        unsafe {
+            (*ticket).store(1, Ordering::Release);
+            libc::syscall(
+                libc::SYS_futex,
+                ticket,
+                libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+                1,
+            );
+        }
+    }
+}

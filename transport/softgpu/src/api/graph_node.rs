@@ -1,0 +1,697 @@
+//! Nodes of graphs by kind: added, asked for what they do, and changed, in a graph and in what was
+//! instantiated from it.
+
+use std::ffi::c_uint;
+use std::mem::size_of;
+use std::sync::Arc;
+
+use crate::abi::{Answer, In, Out, api};
+use crate::api::capture::{NO_EDGES, dependencies};
+use crate::api::{copy, fill};
+use crate::command::UserData;
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
+use crate::event::Event;
+use crate::graph::capture::Dependencies;
+use crate::graph::conditional::Conditional;
+use crate::graph::exec::Exec;
+use crate::graph::memory::GraphMemory;
+use crate::graph::update::may_become;
+use crate::graph::work::{self, Host, Work, context_of};
+use crate::graph::{Graph, Node};
+use crate::launch::{Kernel, Request, Shape};
+use crate::state::state;
+use crate::types::{
+    ChildNodeParams, ConditionalNodeParams, DevicePtr, Handle, HostNodeParams, KernelNodeParams,
+    KernelNodeParamsV1, LaunchAttribute, MemAllocNodeParams, MemLocation, MemPoolProps, Memcpy3D,
+    MemcpyNodeParams, MemsetNodeParams, MemsetNodeParamsV2, NodeParams, PointerArray,
+};
+
+/// `CU_LAUNCH_ATTRIBUTE_COOPERATIVE`.
+const COOPERATIVE: c_uint = 2;
+
+impl NodeParams {
+    /// The parameters as those of one kind, which all are smaller.
+    fn body<T: Copy>(&self) -> T {
+        const { assert!(size_of::<T>() <= 29 * 8) };
+        // SAFETY: numbers and pointers, which may have any bits; aligned to eight bytes, and not
+        // larger than the body.
+        unsafe { self.body.as_ptr().cast::<T>().read() }
+    }
+
+    fn of<T: Copy>(kind: u32, body: T) -> Self {
+        const { assert!(size_of::<T>() <= 29 * 8) };
+        let mut params = Self {
+            kind,
+            reserved: [0; 3],
+            body: [0; 29],
+            more: 0,
+        };
+        // SAFETY: as above.
+        unsafe { params.body.as_mut_ptr().cast::<T>().write(body) };
+        params
+    }
+}
+
+fn kernel(given: &KernelNodeParamsV1, kernel: Handle, context: Handle) -> Answer<Work> {
+    let context = context_of(context)?;
+    let function = if given.function == 0 {
+        kernel
+    } else {
+        given.function
+    };
+    let request = Request {
+        function,
+        shape: Shape {
+            grid: given.grid,
+            block: given.block,
+            shared: given.shared_bytes,
+        },
+        stream: 0,
+        values: given.values,
+        extra: given.extra,
+        cooperative: false,
+        attributes: Vec::new(),
+    };
+    Ok(Work::Kernel(Arc::new(Kernel::new(&context, &request)?)))
+}
+
+/// The same launch with the attributes that a node had.
+fn keep_attributes(old: &Work, new: Work) -> Work {
+    match (old, new) {
+        (Work::Kernel(old), Work::Kernel(new)) => {
+            let mut kernel = Kernel::clone(&new);
+            kernel.cooperative = old.cooperative;
+            kernel.attributes.clone_from(&old.attributes);
+            Work::Kernel(Arc::new(kernel))
+        }
+        (_, new) => new,
+    }
+}
+
+fn host(given: &HostNodeParams) -> Answer<Work> {
+    Ok(Work::Host(Host {
+        function: given.function.ok_or(INVALID_VALUE)?,
+        data: UserData(given.data),
+    }))
+}
+
+fn child(given: &ChildNodeParams) -> Answer<Work> {
+    let graph = Graph::of(given.graph)?;
+    match given.ownership {
+        0 => Ok(Work::Child(graph.duplicate(true)?)),
+        // To take the graph over is for graphs with memory of their own.
+        1 => Err(NOT_SUPPORTED),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+fn memory(given: &MemAllocNodeParams) -> Answer<Arc<GraphMemory>> {
+    let context = crate::context::current()?;
+    if given.pool.handle_types != 0 || given.pool.location.kind != 1 || given.size == 0 {
+        return Err(INVALID_VALUE);
+    }
+    let device = state()?.device(given.pool.location.id)?;
+    GraphMemory::allocate(device, given.size, context.handle)
+}
+
+fn memory_params(memory: &GraphMemory) -> Answer<MemAllocNodeParams> {
+    let devices = &state()?.devices;
+    let device = devices.get(memory.device).ok_or(INVALID_VALUE)?;
+    Ok(MemAllocNodeParams {
+        pool: MemPoolProps {
+            alloc_type: 1,
+            handle_types: 0,
+            location: MemLocation {
+                kind: 1,
+                id: state()?.ordinal(device),
+            },
+            win32_security_attributes: std::ptr::null_mut(),
+            max_size: 0,
+            usage: 0,
+            gpu_direct_rdma_capable: 0,
+            reserved: [0; 53],
+        },
+        accesses: std::ptr::null(),
+        access_count: 0,
+        size: memory.size,
+        address: memory.address,
+    })
+}
+
+fn kernel_params(kernel: &Arc<Kernel>, pointers: *const u64) -> KernelNodeParamsV1 {
+    // SAFETY: null, or pointers that the node keeps as long as it lives and is not changed.
+    let values = unsafe { In::new(pointers) };
+    KernelNodeParamsV1 {
+        function: kernel.handle,
+        grid: kernel.shape.grid,
+        block: kernel.shape.block,
+        shared_bytes: kernel.shape.shared,
+        values,
+        extra: PointerArray::NULL,
+    }
+}
+
+fn kernel_of(node: Handle) -> Answer<Arc<Kernel>> {
+    match Node::of(node)?.work() {
+        Work::Kernel(kernel) => Ok(kernel),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+fn full_kernel_params(kernel: &Arc<Kernel>) -> KernelNodeParams {
+    KernelNodeParams {
+        first: kernel_params(kernel, kernel.pointers()),
+        kernel: 0,
+        context: kernel.context.handle,
+    }
+}
+
+fn add(
+    out: Out<Handle>,
+    graph: Handle,
+    after: Answer<Dependencies>,
+    make: impl FnOnce(&Graph) -> Answer<Work>,
+) -> Answer {
+    state()?;
+    let graph = Graph::of(graph)?;
+    if out.is_null() {
+        return Err(INVALID_VALUE);
+    }
+    let after = after?;
+    out.put(graph.add(&after, make(&graph)?)?.handle)
+}
+
+fn set(node: Handle, work: Answer<Work>) -> Answer {
+    state()?;
+    let node = Node::of(node)?;
+    let work = work?;
+    node.set_work(keep_attributes(&node.work(), work))
+}
+
+/// Changes what a node does in what was instantiated; not in its graph.
+fn exec_set(exec: Handle, node: Handle, work: Answer<Work>) -> Answer {
+    state()?;
+    let exec = Exec::of(exec)?;
+    Node::of(node)?;
+    let work = work?;
+    exec.change(node, |step| {
+        may_become(&step.work, &work).map_err(|_| INVALID_VALUE)?;
+        if let Work::Child(graph) = &work {
+            return step.take_child(graph);
+        }
+        step.work = keep_attributes(&step.work, work);
+        Ok(())
+    })
+}
+
+fn event(handle: Handle, record: bool) -> Answer<Work> {
+    let event = Event::of(handle)?;
+    Ok(match record {
+        true => Work::RecordEvent(handle, event),
+        false => Work::WaitEvent(handle, event),
+    })
+}
+
+/// Work of the kind that a structure says.
+fn general(graph: &Graph, given: &NodeParams) -> Answer<Work> {
+    if given.reserved != [0; 3] || given.more != 0 {
+        return Err(INVALID_VALUE);
+    }
+    match given.kind {
+        work::KERNEL => {
+            let body: KernelNodeParams = given.body();
+            kernel(&body.first, body.kernel, body.context)
+        }
+        work::MEMCPY => {
+            let body: MemcpyNodeParams = given.body();
+            copy::work(&body.copy, &*context_of(body.context)?)
+        }
+        work::MEMSET => {
+            let body: MemsetNodeParamsV2 = given.body();
+            fill::work(&body.first, &*context_of(body.context)?)
+        }
+        work::HOST => host(&given.body()),
+        work::CHILD => child(&given.body()),
+        work::EMPTY => Ok(Work::Empty),
+        work::WAIT_EVENT => event(given.body(), false),
+        work::RECORD_EVENT => event(given.body(), true),
+        work::MEM_ALLOC => Ok(Work::MemAlloc(memory(&given.body())?)),
+        work::MEM_FREE => free(given.body()),
+        work::CONDITIONAL => {
+            let body: ConditionalNodeParams = given.body();
+            let made = Conditional::create(graph, body.handle, body.kind, body.size)?;
+            Ok(Work::Conditional(Arc::new(made)))
+        }
+        _ => Err(NOT_SUPPORTED),
+    }
+}
+
+fn free(address: DevicePtr) -> Answer<Work> {
+    GraphMemory::of(address).ok_or(INVALID_VALUE)?;
+    Ok(Work::MemFree(address))
+}
+
+/// What a node does, as the structure says it.
+fn general_of(work: &Work) -> Answer<NodeParams> {
+    let kind = work.kind();
+    Ok(match work {
+        Work::Kernel(kernel) => NodeParams::of(kind, full_kernel_params(kernel)),
+        Work::Memcpy(copy) => NodeParams::of(
+            kind,
+            MemcpyNodeParams {
+                flags: 0,
+                reserved: 0,
+                context: copy.context,
+                copy: copy.given,
+            },
+        ),
+        Work::Memset(memset) => NodeParams::of(
+            kind,
+            MemsetNodeParamsV2 {
+                first: memset.given,
+                context: memset.context,
+            },
+        ),
+        Work::Host(host) => NodeParams::of(kind, host_params(host)),
+        Work::Child(graph) => NodeParams::of(
+            kind,
+            ChildNodeParams {
+                graph: graph.handle,
+                ownership: 0,
+            },
+        ),
+        Work::Empty => NodeParams::of(kind, 0u64),
+        Work::WaitEvent(handle, _) | Work::RecordEvent(handle, _) => NodeParams::of(kind, *handle),
+        Work::MemAlloc(memory) => NodeParams::of(kind, memory_params(memory)?),
+        Work::MemFree(address) => NodeParams::of(kind, *address),
+        Work::MemOp(_) => return Err(NOT_SUPPORTED),
+        Work::Conditional(conditional) => NodeParams::of(kind, conditional_params(conditional)),
+    })
+}
+
+fn conditional_params(conditional: &Conditional) -> ConditionalNodeParams {
+    ConditionalNodeParams {
+        handle: conditional.handle,
+        kind: conditional.kind,
+        size: conditional.bodies.len() as u32,
+        graphs: conditional.handles.as_ptr(),
+        context: 0,
+    }
+}
+
+fn host_params(host: &Host) -> HostNodeParams {
+    HostNodeParams {
+        function: Some(host.function),
+        data: host.data.0,
+    }
+}
+
+fn general_add(
+    node: Out<Handle>,
+    graph: Handle,
+    after: Answer<Dependencies>,
+    params: Out<NodeParams>,
+) -> Answer {
+    let given = params.get()?;
+    add(node, graph, after, |graph| {
+        let work = general(graph, &given)?;
+        // These tell something.
+        match &work {
+            Work::MemAlloc(memory) => {
+                let mut body: MemAllocNodeParams = given.body();
+                body.address = memory.address;
+                params.put(NodeParams::of(given.kind, body))?;
+            }
+            Work::Conditional(conditional) => {
+                params.put(NodeParams::of(given.kind, conditional_params(conditional)))?;
+            }
+            _ => {}
+        }
+        Ok(work)
+    })
+}
+
+/// Work for a node that is there: what makes new graphs and memory is not for changes.
+fn general_change(node: Handle, given: &NodeParams) -> Answer<Work> {
+    let node = Node::of(node)?;
+    if matches!(
+        given.kind,
+        work::MEM_ALLOC | work::MEM_FREE | work::CONDITIONAL
+    ) {
+        return Err(NOT_SUPPORTED);
+    }
+    general(&*Graph::of(node.graph)?, given)
+}
+
+api! { TABLE:
+    /// Adds a node that does nothing.
+    fn cuGraphAddEmptyNode(node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize) {
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| Ok(Work::Empty))
+    }
+
+    /// Adds a launch.
+    fn cuGraphAddKernelNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
+        params: In<KernelNodeParamsV1>,
+    ) {
+        let given = params.get()?;
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| kernel(&given, 0, 0))
+    }
+
+    /// Adds a launch, of a kernel or in another context as well.
+    fn cuGraphAddKernelNode_v2(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
+        params: In<KernelNodeParams>,
+    ) {
+        let given = params.get()?;
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| {
+            kernel(&given.first, given.kernel, given.context)
+        })
+    }
+
+    /// Adds a copy.
+    fn cuGraphAddMemcpyNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, params: In<Memcpy3D>,
+        context: Handle,
+    ) {
+        let given = params.get()?;
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| {
+            copy::work(&given, &*context_of(context)?)
+        })
+    }
+
+    /// Adds a fill.
+    fn cuGraphAddMemsetNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
+        params: In<MemsetNodeParams>, context: Handle,
+    ) {
+        let given = params.get()?;
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| {
+            fill::work(&given, &*context_of(context)?)
+        })
+    }
+
+    /// Adds a call of a function of the program.
+    fn cuGraphAddHostNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
+        params: In<HostNodeParams>,
+    ) {
+        let given = params.get()?;
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| host(&given))
+    }
+
+    /// Adds a copy of another graph.
+    fn cuGraphAddChildGraphNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, child_graph: Handle,
+    ) {
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| {
+            child(&ChildNodeParams { graph: child_graph, ownership: 0 })
+        })
+    }
+
+    /// Adds a record of an event.
+    fn cuGraphAddEventRecordNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, recorded: Handle,
+    ) {
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| event(recorded, true))
+    }
+
+    /// Adds a wait for an event.
+    fn cuGraphAddEventWaitNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, awaited: Handle,
+    ) {
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| event(awaited, false))
+    }
+
+    /// Adds an allocation, and tells its address.
+    fn cuGraphAddMemAllocNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
+        params: Out<MemAllocNodeParams>,
+    ) {
+        let mut given = params.get()?;
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| {
+            let memory = memory(&given)?;
+            given.address = memory.address;
+            params.put(given)?;
+            Ok(Work::MemAlloc(memory))
+        })
+    }
+
+    /// Adds what frees an allocation.
+    fn cuGraphAddMemFreeNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, address: DevicePtr,
+    ) {
+        add(node, graph, dependencies(after, NO_EDGES, count), |_| free(address))
+    }
+
+    /// Adds a node of any kind.
+    fn cuGraphAddNode(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
+        params: Out<NodeParams>,
+    ) {
+        general_add(node, graph, dependencies(after, NO_EDGES, count), params)
+    }
+
+    /// Adds a node of any kind, with edges that may say something.
+    fn cuGraphAddNode_v2(
+        node: Out<Handle>, graph: Handle, after: In<Handle>, edges: In<crate::types::EdgeData>,
+        count: usize, params: Out<NodeParams>,
+    ) {
+        general_add(node, graph, dependencies(after, edges, count), params)
+    }
+
+    /// What a node of any kind does.
+    fn cuGraphNodeGetParams(node: Handle, params: Out<NodeParams>) {
+        state()?;
+        params.put(general_of(&Node::of(node)?.work())?)
+    }
+
+    /// Changes what a node does.
+    fn cuGraphNodeSetParams(node: Handle, params: Out<NodeParams>) {
+        state()?;
+        let given = params.get()?;
+        set(node, general_change(node, &given))
+    }
+
+    /// Changes what a node does where it was instantiated.
+    fn cuGraphExecNodeSetParams(exec: Handle, node: Handle, params: Out<NodeParams>) {
+        state()?;
+        let given = params.get()?;
+        exec_set(exec, node, general_change(node, &given))
+    }
+
+    /// What a node launches.
+    fn cuGraphKernelNodeGetParams(node: Handle, params: Out<KernelNodeParamsV1>) {
+        state()?;
+        params.put(full_kernel_params(&kernel_of(node)?).first)
+    }
+
+    /// What a node launches.
+    fn cuGraphKernelNodeGetParams_v2(node: Handle, params: Out<KernelNodeParams>) {
+        state()?;
+        params.put(full_kernel_params(&kernel_of(node)?))
+    }
+
+    /// Changes what a node launches.
+    fn cuGraphKernelNodeSetParams(node: Handle, params: In<KernelNodeParamsV1>) {
+        set(node, kernel(&params.get()?, 0, 0))
+    }
+
+    /// Changes what a node launches.
+    fn cuGraphKernelNodeSetParams_v2(node: Handle, params: In<KernelNodeParams>) {
+        let given = params.get()?;
+        set(node, kernel(&given.first, given.kernel, given.context))
+    }
+
+    /// Changes what a node launches where it was instantiated.
+    fn cuGraphExecKernelNodeSetParams(exec: Handle, node: Handle, params: In<KernelNodeParamsV1>) {
+        exec_set(exec, node, kernel(&params.get()?, 0, 0))
+    }
+
+    /// Changes what a node launches where it was instantiated.
+    fn cuGraphExecKernelNodeSetParams_v2(exec: Handle, node: Handle, params: In<KernelNodeParams>) {
+        let given = params.get()?;
+        exec_set(exec, node, kernel(&given.first, given.kernel, given.context))
+    }
+
+    /// An attribute of a launch.
+    fn cuGraphKernelNodeGetAttribute(node: Handle, attribute: c_uint, value: Out<[u64; 8]>) {
+        state()?;
+        let kernel = kernel_of(node)?;
+        let found = kernel.attributes.iter().find(|own| own.id == attribute);
+        let cooperative = [u64::from(kernel.cooperative), 0, 0, 0, 0, 0, 0, 0];
+        value.put(match attribute {
+            COOPERATIVE => cooperative,
+            0 | 19.. => return Err(INVALID_VALUE),
+            _ => found.map_or([0; 8], |own| own.value),
+        })
+    }
+
+    /// Sets an attribute of a launch.
+    fn cuGraphKernelNodeSetAttribute(node: Handle, attribute: c_uint, value: In<[u64; 8]>) {
+        state()?;
+        let value = value.get()?;
+        let mut kernel = Kernel::clone(&*kernel_of(node)?);
+        if attribute == 0 || attribute > 18 {
+            return Err(INVALID_VALUE);
+        }
+        if attribute == COOPERATIVE {
+            kernel.cooperative = value[0] as u32 != 0;
+        }
+        kernel.attributes.retain(|own| own.id != attribute);
+        kernel.attributes.push(LaunchAttribute { id: attribute, pad: [0; 4], value });
+        Node::of(node)?.set_work(Work::Kernel(Arc::new(kernel)))
+    }
+
+    /// Gives a launch the attributes of another.
+    fn cuGraphKernelNodeCopyAttributes(to: Handle, from: Handle) {
+        state()?;
+        let mut kernel = Kernel::clone(&*kernel_of(to)?);
+        let from = kernel_of(from)?;
+        kernel.cooperative = from.cooperative;
+        kernel.attributes.clone_from(&from.attributes);
+        Node::of(to)?.set_work(Work::Kernel(Arc::new(kernel)))
+    }
+
+    /// What a node copies.
+    fn cuGraphMemcpyNodeGetParams(node: Handle, params: Out<Memcpy3D>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::Memcpy(copy) => params.put(copy.given),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Changes what a node copies.
+    fn cuGraphMemcpyNodeSetParams(node: Handle, params: In<Memcpy3D>) {
+        state()?;
+        let Work::Memcpy(old) = Node::of(node)?.work() else {
+            return Err(INVALID_VALUE);
+        };
+        set(node, copy::work(&params.get()?, &*context_of(old.context)?))
+    }
+
+    /// Changes what a node copies where it was instantiated.
+    fn cuGraphExecMemcpyNodeSetParams(
+        exec: Handle, node: Handle, params: In<Memcpy3D>, context: Handle,
+    ) {
+        state()?;
+        exec_set(exec, node, copy::work(&params.get()?, &*context_of(context)?))
+    }
+
+    /// What a node fills.
+    fn cuGraphMemsetNodeGetParams(node: Handle, params: Out<MemsetNodeParams>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::Memset(memset) => params.put(memset.given),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Changes what a node fills.
+    fn cuGraphMemsetNodeSetParams(node: Handle, params: In<MemsetNodeParams>) {
+        state()?;
+        let Work::Memset(old) = Node::of(node)?.work() else {
+            return Err(INVALID_VALUE);
+        };
+        set(node, fill::work(&params.get()?, &*context_of(old.context)?))
+    }
+
+    /// Changes what a node fills where it was instantiated.
+    fn cuGraphExecMemsetNodeSetParams(
+        exec: Handle, node: Handle, params: In<MemsetNodeParams>, context: Handle,
+    ) {
+        state()?;
+        exec_set(exec, node, fill::work(&params.get()?, &*context_of(context)?))
+    }
+
+    /// What a node calls.
+    fn cuGraphHostNodeGetParams(node: Handle, params: Out<HostNodeParams>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::Host(host) => params.put(host_params(&host)),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Changes what a node calls.
+    fn cuGraphHostNodeSetParams(node: Handle, params: In<HostNodeParams>) {
+        set(node, host(&params.get()?))
+    }
+
+    /// Changes what a node calls where it was instantiated.
+    fn cuGraphExecHostNodeSetParams(exec: Handle, node: Handle, params: In<HostNodeParams>) {
+        exec_set(exec, node, host(&params.get()?))
+    }
+
+    /// The graph within a node.
+    fn cuGraphChildGraphNodeGetGraph(node: Handle, graph: Out<Handle>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::Child(own) => graph.put(own.handle),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Changes the graph within a node where it was instantiated.
+    fn cuGraphExecChildGraphNodeSetParams(exec: Handle, node: Handle, graph: Handle) {
+        state()?;
+        exec_set(exec, node, Graph::of(graph).map(Work::Child))
+    }
+
+    /// The event that a node records.
+    fn cuGraphEventRecordNodeGetEvent(node: Handle, recorded: Out<Handle>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::RecordEvent(handle, _) => recorded.put(handle),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Changes the event that a node records.
+    fn cuGraphEventRecordNodeSetEvent(node: Handle, recorded: Handle) {
+        set(node, event(recorded, true))
+    }
+
+    /// Changes the event that a node records where it was instantiated.
+    fn cuGraphExecEventRecordNodeSetEvent(exec: Handle, node: Handle, recorded: Handle) {
+        exec_set(exec, node, event(recorded, true))
+    }
+
+    /// The event that a node waits for.
+    fn cuGraphEventWaitNodeGetEvent(node: Handle, awaited: Out<Handle>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::WaitEvent(handle, _) => awaited.put(handle),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// Changes the event that a node waits for.
+    fn cuGraphEventWaitNodeSetEvent(node: Handle, awaited: Handle) {
+        set(node, event(awaited, false))
+    }
+
+    /// Changes the event that a node waits for where it was instantiated.
+    fn cuGraphExecEventWaitNodeSetEvent(exec: Handle, node: Handle, awaited: Handle) {
+        exec_set(exec, node, event(awaited, false))
+    }
+
+    /// What a node allocates.
+    fn cuGraphMemAllocNodeGetParams(node: Handle, params: Out<MemAllocNodeParams>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::MemAlloc(memory) => params.put(memory_params(&memory)?),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    /// What a node frees.
+    fn cuGraphMemFreeNodeGetParams(node: Handle, address: Out<DevicePtr>) {
+        state()?;
+        match Node::of(node)?.work() {
+            Work::MemFree(own) => address.put(own),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+}
