@@ -414,7 +414,10 @@ pub(crate) unsafe fn cuGraphAddEventRecordNode(
 
 /// A record of an event. From now on the client cannot know by its own calls when the event happens.
 pub(super) fn record(event: CUevent) -> Result<NodeWork<'static>, CUresult> {
-    session::cuda()?.state.events.recorded_elsewhere(number(event));
+    session::cuda()?
+        .state
+        .events
+        .recorded_elsewhere(number(event));
     Ok(NodeWork::EventRecord {
         event: number(event),
     })
