@@ -175,7 +175,9 @@ impl Case {
         options: &[&str],
     ) -> Result<Outcome> {
         let mut command = server.exec(via);
-        if let Some(file) = self.statistics() {
+        // A test may want them for itself.
+        let wanted = options.contains(&"--stats-file");
+        if let Some(file) = self.statistics().filter(|_| !wanted) {
             command.arg("--stats-file").arg(file);
         }
         command

@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::time::Duration;
+
 use gtrace_e2e::server::Via;
 use support::Case;
 
@@ -42,6 +44,7 @@ fn managed_memory_is_coherent() {
     for threads in ["1", "4"] {
         Case::c("coherence")
             .arguments(&[steps, threads])
+            .limit(Duration::from_secs(3600))
             .same_everywhere();
     }
 }

@@ -3,20 +3,22 @@
 // Results are written through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::ffi::c_uint;
+use std::ffi::{c_uint, c_void};
 
 use gtrace_cuda::types::driver::{
-    CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle, CUresult,
+    CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle, CUmemAllocationHandleType,
+    CUmemGenericAllocationHandle, CUresult,
 };
 
 use crate::allocations::Place;
 use crate::context::put;
-use crate::entry::{check, done};
+use crate::entry::{self, check, done};
 use crate::events;
 use crate::generated::driver::remote;
 use crate::memory::note;
 use crate::session;
 use crate::state::write;
+use crate::stats::local;
 
 pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
     pdptr: *mut CUdeviceptr,
@@ -64,4 +66,25 @@ pub(crate) unsafe fn cuIpcOpenEventHandle(
         events::share(session::cuda()?, unsafe { phEvent.read() });
         Ok(())
     })
+}
+
+/// Not supported, as the device's attributes say; but PyTorch wants it to be there.
+pub(crate) unsafe fn cuMemExportToShareableHandle(
+    _: *mut c_void,
+    _: CUmemGenericAllocationHandle,
+    _: CUmemAllocationHandleType,
+    _: u64,
+) -> CUresult {
+    local!("cuMemExportToShareableHandle");
+    entry::absent("cuMemExportToShareableHandle")
+}
+
+/// Likewise.
+pub(crate) unsafe fn cuMemImportFromShareableHandle(
+    _: *mut CUmemGenericAllocationHandle,
+    _: *mut c_void,
+    _: CUmemAllocationHandleType,
+) -> CUresult {
+    local!("cuMemImportFromShareableHandle");
+    entry::absent("cuMemImportFromShareableHandle")
 }

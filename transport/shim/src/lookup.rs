@@ -110,11 +110,9 @@ pub(crate) unsafe fn cuGetExportTable(
         // SAFETY: a pointer of the program.
         unsafe { put(ppExportTable, table.unwrap_or(std::ptr::null())) }?;
         table.map(|_| ()).ok_or_else(|| {
-            let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-            log::once(
-                &name,
-                &format!("the table {name} is not known here; it was refused"),
-            );
+            if let Some(why) = gtrace_tables::refusal(&name) {
+                log::once(&why, &why);
+            }
             cuda::CUDA_ERROR_INVALID_VALUE
         })
     })

@@ -75,7 +75,7 @@ pub(crate) const THREADS_PER_SM: u32 = 2048;
 /// Blocks of a multiprocessor.
 pub(crate) const BLOCKS_PER_SM: u32 = 32;
 /// Multiprocessors: few, so that grids that fill the device stay small. Where launches are skipped, as
-/// many as an H100 SXM has: cuBLAS does not start where a cluster of 16 blocks finds no place.
+/// many as an H100 SXM has, so that clusters of any size find their place.
 pub(crate) fn multiprocessors() -> u32 {
     if cluster::offered() { 132 } else { 4 }
 }

@@ -16,7 +16,7 @@ mod table;
 
 pub use integrity::{Asked, Device, answer};
 pub use storage::{Destructor, Storage};
-pub use table::{Driver, Tables};
+pub use table::{Driver, Tables, refusal};
 
 /// A result, `CUresult` of cuda.h.
 pub type CUresult = u32;

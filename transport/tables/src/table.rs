@@ -67,6 +67,32 @@ const LIBRARIES: Uuid = uuid(0x2131_8c60_9714_3248_8ca6_41ff_7324_c8f2);
 /// 1734dc26-800d-4745-8726-c0f1e7dd8bca: cublasLt.
 const CUBLAS_LT: Uuid = uuid(0x1734_dc26_800d_4745_8726_c0f1_e7dd_8bca);
 
+/// Tables that runtimes ask for and do without: seen of 11.8 to 13.5.
+const OPTIONAL: [Uuid; 2] = [
+    uuid(0xf8cf_f951_2146_8b4e_b9e2_fb46_9e7c_0dd9),
+    uuid(0xda91_51d3_3ae6_cc41_a5c0_4f26_d533_e328),
+];
+/// What cuFFT walks private structures of a driver's modules with, which nobody but the driver has.
+const CUFFT: Uuid = uuid(0x6e16_3fbe_b958_444d_835c_e182_aff1_991e);
+
+/// Why a table is not handed out that a program has asked for, if that is worth telling.
+pub fn refusal(name: &Uuid) -> Option<String> {
+    if OPTIONAL.contains(name) {
+        return None;
+    }
+    if *name == CUFFT {
+        return Some(
+            "cuFFT reads private structures of the driver, which are not there when the GPU is elsewhere: its plans \
+             will fail with an internal error"
+                .to_owned(),
+        );
+    }
+    let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(format!(
+        "the table {name} is not known here; it was refused"
+    ))
+}
+
 const fn uuid(bytes: u128) -> Uuid {
     bytes.to_be_bytes()
 }
@@ -344,4 +370,17 @@ unsafe extern "C" fn no_check(
 unsafe extern "C" fn no(_: *mut c_void, answer: *mut c_int) -> CUresult {
     // SAFETY: the caller's pointer.
     guard(|| unsafe { write(answer, 0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_runtimes_do_without_is_not_told() {
+        assert_eq!(refusal(&OPTIONAL[0]), None);
+        assert!(refusal(&CUFFT).is_some_and(|why| why.contains("cuFFT")));
+        let other = refusal(&[0xab; 16]).unwrap_or_default();
+        assert!(other.contains(&"ab".repeat(16)), "{other}");
+    }
 }

@@ -65,6 +65,13 @@ crate::describe! {
     waiting cuMemRangeGetAttribute(
         data: out[dataSize], dataSize: value, attribute: value, devPtr: address, count: value,
     );
+    // A descriptor would be one of the server's process. Programs look for both and do not go on without.
+    local cuMemExportToShareableHandle(
+        shareableHandle: special, handle: special, handleType: special, flags: special,
+    );
+    local cuMemImportFromShareableHandle(
+        handle: special, osHandle: special, shHandleType: special,
+    );
     // One question for each.
     local cuMemRangeGetAttributes(
         data: special, dataSizes: special, attributes: special, numAttributes: special,

@@ -50,4 +50,8 @@ large = torch.empty(64 << 20, dtype=torch.uint8, device="cuda")
 print("allocated", torch.cuda.memory_allocated() - before)
 del large
 torch.cuda.empty_cache()
+try:
+    torch.empty(1 << 50, dtype=torch.uint8, device="cuda")
+except torch.OutOfMemoryError:
+    print("too much is refused")
 torch.cuda.synchronize()

@@ -29,11 +29,17 @@ pub(crate) fn ground() -> Ground {
 }
 
 /// A [`case::Case`] on this ground, whose errors fail the test.
-pub(crate) struct Case(case::Case);
+pub(crate) struct Case {
+    case: case::Case,
+    ground: Ground,
+}
 
 impl Case {
     pub(crate) fn new(program: PathBuf) -> Self {
-        Self(case::Case::new(program))
+        Self {
+            case: case::Case::new(program),
+            ground: ground(),
+        }
     }
 
     pub(crate) fn c(name: &str) -> Self {
@@ -50,44 +56,58 @@ impl Case {
         Self::new(program)
     }
 
-    pub(crate) fn arguments(self, arguments: &[&str]) -> Self {
-        Self(self.0.arguments(arguments))
+    pub(crate) fn arguments(mut self, arguments: &[&str]) -> Self {
+        self.case = self.case.arguments(arguments);
+        self
     }
 
-    pub(crate) fn client(self, name: &str, value: &str) -> Self {
-        Self(self.0.client(name, value))
+    pub(crate) fn client(mut self, name: &str, value: &str) -> Self {
+        self.case = self.case.client(name, value);
+        self
     }
 
-    pub(crate) fn server(self, name: &str, value: &str) -> Self {
-        Self(self.0.server(name, value))
+    pub(crate) fn server(mut self, name: &str, value: &str) -> Self {
+        self.case = self.case.server(name, value);
+        self
     }
 
-    pub(crate) fn mask(self, mask: fn(&str) -> String) -> Self {
-        Self(self.0.mask(mask))
+    /// How long it may take.
+    pub(crate) fn limit(mut self, limit: Duration) -> Self {
+        self.ground.limit = limit;
+        self
+    }
+
+    pub(crate) fn mask(mut self, mask: fn(&str) -> String) -> Self {
+        self.case = self.case.mask(mask);
+        self
     }
 
     pub(crate) fn serve(&self, arguments: &[&str]) -> Server {
-        self.0.serve(&ground(), arguments).unwrap()
+        self.case.serve(&self.ground, arguments).unwrap()
     }
 
     pub(crate) fn direct(&self) -> Outcome {
-        self.0.direct(&ground()).unwrap()
+        self.case.direct(&self.ground).unwrap()
     }
 
     pub(crate) fn remote(&self, server: &Server, via: Via, options: &[&str]) -> Outcome {
-        self.0.remote(&ground(), server, via, options).unwrap()
+        self.case
+            .remote(&self.ground, server, via, options)
+            .unwrap()
     }
 
     pub(crate) fn outcome_directly(&self) -> Outcome {
-        self.0.outcome_directly(&ground()).unwrap()
+        self.case.outcome_directly(&self.ground).unwrap()
     }
 
     pub(crate) fn outcome(&self, server: &Server, via: Via, options: &[&str]) -> Outcome {
-        self.0.outcome(&ground(), server, via, options).unwrap()
+        self.case
+            .outcome(&self.ground, server, via, options)
+            .unwrap()
     }
 
     pub(crate) fn same_everywhere(&self) -> String {
-        match self.0.same_everywhere(&ground()) {
+        match self.case.same_everywhere(&self.ground) {
             Ok(output) => output,
             Err(error) => panic!("{error:#}"),
         }

@@ -511,6 +511,23 @@ pub struct Driver {
             usize,
         ) -> CUresult,
     >,
+    /// `cuMemExportToShareableHandle`
+    pub cuMemExportToShareableHandle: Option<
+        unsafe extern "C" fn(
+            *mut c_void,
+            CUmemGenericAllocationHandle,
+            CUmemAllocationHandleType,
+            c_ulonglong,
+        ) -> CUresult,
+    >,
+    /// `cuMemImportFromShareableHandle`
+    pub cuMemImportFromShareableHandle: Option<
+        unsafe extern "C" fn(
+            *mut CUmemGenericAllocationHandle,
+            *mut c_void,
+            CUmemAllocationHandleType,
+        ) -> CUresult,
+    >,
     /// `cuMemRangeGetAttributes`
     pub cuMemRangeGetAttributes: Option<
         unsafe extern "C" fn(
@@ -2099,6 +2116,16 @@ impl Driver {
             .map(|symbol| *symbol),
             cuMemRangeGetAttribute: unsafe {
                 library.get(c"cuMemRangeGetAttribute".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemExportToShareableHandle: unsafe {
+                library.get(c"cuMemExportToShareableHandle".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemImportFromShareableHandle: unsafe {
+                library.get(c"cuMemImportFromShareableHandle".to_bytes_with_nul())
             }
             .ok()
             .map(|symbol| *symbol),

@@ -715,16 +715,6 @@ pub unsafe extern "C" fn cuMemDiscardBatchAsync(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemExportToShareableHandle(
-    shareableHandle: *mut c_void,
-    handle: CUmemGenericAllocationHandle,
-    handleType: CUmemAllocationHandleType,
-    flags: c_ulonglong,
-) -> CUresult {
-    entry::absent("cuMemExportToShareableHandle")
-}
-
-#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetHandleForAddressRange(
     handle: *mut c_void,
     dptr: CUdeviceptr,
@@ -744,15 +734,6 @@ pub unsafe extern "C" fn cuMemGetLocationInfo(
     location_out: *mut CUmemLocation,
 ) -> CUresult {
     entry::absent("cuMemGetLocationInfo")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemImportFromShareableHandle(
-    handle: *mut CUmemGenericAllocationHandle,
-    osHandle: *mut c_void,
-    shHandleType: CUmemAllocationHandleType,
-) -> CUresult {
-    entry::absent("cuMemImportFromShareableHandle")
 }
 
 #[unsafe(no_mangle)]

@@ -1641,6 +1641,29 @@ pub unsafe extern "C" fn cuMemRangeGetAttribute(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemExportToShareableHandle(
+    shareableHandle: *mut c_void,
+    handle: CUmemGenericAllocationHandle,
+    handleType: CUmemAllocationHandleType,
+    flags: c_ulonglong,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemExportToShareableHandle(shareableHandle, handle, handleType, flags)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemImportFromShareableHandle(
+    handle: *mut CUmemGenericAllocationHandle,
+    osHandle: *mut c_void,
+    shHandleType: CUmemAllocationHandleType,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemImportFromShareableHandle(handle, osHandle, shHandleType)
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemRangeGetAttributes(
     data: *mut *mut c_void,
     dataSizes: *mut usize,
@@ -5277,6 +5300,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuMemAllocPitch_v2", cuMemAllocPitch_v2 as *const c_void),
     Symbol("cuMemAlloc_v2", cuMemAlloc_v2 as *const c_void),
     Symbol("cuMemCreate", cuMemCreate as *const c_void),
+    Symbol(
+        "cuMemExportToShareableHandle",
+        cuMemExportToShareableHandle as *const c_void,
+    ),
     Symbol("cuMemFreeAsync", cuMemFreeAsync as *const c_void),
     Symbol("cuMemFreeAsync_ptsz", cuMemFreeAsync_ptsz as *const c_void),
     Symbol("cuMemFreeHost", cuMemFreeHost as *const c_void),
@@ -5312,6 +5339,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuMemHostRegister_v2 as *const c_void,
     ),
     Symbol("cuMemHostUnregister", cuMemHostUnregister as *const c_void),
+    Symbol(
+        "cuMemImportFromShareableHandle",
+        cuMemImportFromShareableHandle as *const c_void,
+    ),
     Symbol("cuMemMap", cuMemMap as *const c_void),
     Symbol("cuMemPoolCreate", cuMemPoolCreate as *const c_void),
     Symbol("cuMemPoolDestroy", cuMemPoolDestroy as *const c_void),
