@@ -5,6 +5,7 @@ mod decode;
 mod footprint;
 mod ioctl_cost;
 mod latency;
+mod pytorch;
 mod remote;
 mod store;
 
@@ -33,6 +34,8 @@ pub(crate) enum Name {
     Burst,
     /// GPU-over-IP on one host: blocking calls, launches, bulk copies
     Remote,
+    /// Steps of PyTorch over an emulated slow network, where PyTorch was fetched
+    Pytorch,
 }
 
 impl Name {
@@ -45,11 +48,15 @@ impl Name {
             Self::Store => "store",
             Self::Burst => "burst",
             Self::Remote => "remote",
+            Self::Pytorch => "pytorch",
         }
     }
 
     fn needs_root(self) -> bool {
-        !matches!(self, Self::Decode | Self::Store | Self::Remote)
+        !matches!(
+            self,
+            Self::Decode | Self::Store | Self::Remote | Self::Pytorch
+        )
     }
 }
 
@@ -113,6 +120,7 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::Store => store::run(context),
         Name::Burst => burst::run(context),
         Name::Remote => remote::run(context),
+        Name::Pytorch => pytorch::run(context),
     };
     let mut report = result.unwrap_or_else(|error| {
         let mut report = Report::new(name.name(), "");

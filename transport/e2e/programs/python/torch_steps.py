@@ -4,6 +4,7 @@
 """
 
 import sys
+import time
 
 import torch
 from torch import nn
@@ -66,7 +67,13 @@ WORKLOADS = {of.__name__: of for of in (matmul, item, training, transformer, con
 
 torch.manual_seed(0)
 step = WORKLOADS[sys.argv[1]]()
-for _ in range(WARM_UP + int(sys.argv[2])):
+for _ in range(WARM_UP):
     step()
 torch.cuda.synchronize()
+steps, begun = int(sys.argv[2]), time.perf_counter()
+for _ in range(steps):
+    step()
+torch.cuda.synchronize()
+if steps:
+    print("step", (time.perf_counter() - begun) / steps, file=sys.stderr)
 print("done")
