@@ -371,10 +371,11 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
         }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
+        let drained = with_lane(session, |lane| Ok(lane.drained_by_next(stream(hStream))))?;
         download(session, OP, into, srcDevice, stream(hStream))?;
         if ByteCount > 0 {
             with_lane(session, |lane| {
-                lane.note_drained(hStream.addr() as u64);
+                lane.note_drained(drained);
                 Ok(())
             })?;
         }

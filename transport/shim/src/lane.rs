@@ -147,13 +147,14 @@ pub(crate) struct Lane {
 
 /// A stream that is through with all that was sent until then.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Drained {
+pub(crate) struct Drained {
     stream: u64,
     context: u32,
     /// Frames of this lane.
     seq: u64,
-    /// The process's last one-way call.
+    /// The process's last one-way call, and its calls that were awaited.
     last: u64,
+    awaited: u64,
 }
 
 impl Lane {
@@ -200,12 +201,24 @@ impl Lane {
             context: context::of_frame(),
             seq: self.out.lock().seq,
             last: self.session.last.load(Ordering::Acquire),
+            awaited: self.session.awaited.load(Ordering::Acquire),
         }
     }
 
-    /// A call has been answered that came back only once all work of the stream before it was done.
-    pub(crate) fn note_drained(&mut self, stream: u64) {
-        self.drained = Some(self.drained(stream));
+    /// What will be known once the next frame is answered, if its answer comes only when all work of the
+    /// stream before it is done. Work that other threads send meanwhile shows.
+    pub(crate) fn drained_by_next(&self, stream: u64) -> Drained {
+        let now = self.drained(stream);
+        Drained {
+            seq: now.seq + 1,
+            awaited: now.awaited + 1,
+            ..now
+        }
+    }
+
+    /// That call has been answered.
+    pub(crate) fn note_drained(&mut self, drained: Drained) {
+        self.drained = Some(drained);
     }
 
     /// Whether a stream has had nothing to do since such a call, as nothing was sent since: by this
@@ -264,7 +277,10 @@ impl Lane {
         let mine = After::new(self.out.number, seq).0;
         let last = match one_way {
             true => self.session.last.swap(mine, Ordering::AcqRel),
-            false => self.session.last.load(Ordering::Acquire),
+            false => {
+                self.session.awaited.fetch_add(1, Ordering::AcqRel);
+                self.session.last.load(Ordering::Acquire)
+            }
         };
         let after = match After(last).lane() == self.out.number {
             true => 0,

@@ -46,6 +46,8 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     /// The last one-way frame of any lane, as [`gtrace_protocol::After`].
     pub(crate) last: AtomicU64,
+    /// Calls of the process that were awaited.
+    pub(crate) awaited: AtomicU64,
     /// Whether the device has nothing to do.
     pub(crate) settled: Settled,
     /// Lanes in use.
@@ -198,6 +200,7 @@ fn connect() -> Result<&'static Session, CUresult> {
         info,
         settings,
         last: AtomicU64::new(0),
+        awaited: AtomicU64::new(0),
         settled: Settled::default(),
         lanes: Lanes::default(),
         idle: Mutex::new(Vec::new()),
