@@ -29,7 +29,8 @@ Which functions a program finds when its GPU is elsewhere, and who answers them.
 * How: generated from the description on both sides, or written by hand on the client's, the
   server's, or both.
 * Called by: programs of the end-to-end tests, on the CPU stand-in (`transport/e2e`, as
-  `cargo xtask test` last recorded it). Blank: by none of them.
+  `cargo xtask test` last recorded it). Blank: by none of them. Every function of NVML is called besides
+  by `gpu-check`, which compares its answers with direct ones; a rehearsal of that is one of the tests.
 
 A function of the driver that is not covered is exported, so that programs can be linked with it,
 and answers `CUDA_ERROR_NOT_SUPPORTED`; `cuGetProcAddress` does not find it. A function of NVML that
