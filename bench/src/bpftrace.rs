@@ -1,6 +1,7 @@
 //! bpftrace, doing what gtrace does.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
@@ -61,6 +62,27 @@ impl Bpftrace {
             }
         }
         bail!("bpftrace is installed and does not run; see `bpftrace -l 'tracepoint:syscalls:*'`")
+    }
+
+    /// A latency histogram of one function of a library, by process, running. `None` if bpftrace is not
+    /// installed.
+    pub(crate) fn on_function(library: &Path, function: &str) -> anyhow::Result<Option<Self>> {
+        if Self::version().is_none() {
+            return Ok(None);
+        }
+        let place = format!("{}:{function}", library.display());
+        let script = format!(
+            "uprobe:{place} {{ @s[tid] = nsecs; }}
+            uretprobe:{place} /@s[tid]/ {{ @h[pid] = hist(nsecs - @s[tid]); delete(@s[tid]); }}
+            interval:ms:100 /!@ready/ {{ printf(\"ready\\n\"); @ready = 1; }}"
+        );
+        let Some(process) = attach(&script)? else {
+            bail!("bpftrace is installed and puts no uprobe on {place}");
+        };
+        Ok(Some(Self {
+            process,
+            filter: "the function",
+        }))
     }
 
     /// The installed version.

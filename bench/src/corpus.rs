@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::rng::Rng;
+use fastrand::Rng;
 
 /// What kernels of GPU hosts say all day, without meaning.
 const CHATTER: &[&str] = &[
@@ -79,7 +79,7 @@ impl Corpus {
     /// One line in `share` begins a form.
     pub(crate) fn new(share: u64) -> Self {
         Self {
-            rng: Rng::new(79),
+            rng: Rng::with_seed(79),
             n: 0,
             rest: &[],
             share,
@@ -93,10 +93,10 @@ impl Corpus {
         let (template, begins) = if let Some((first, rest)) = self.rest.split_first() {
             self.rest = rest;
             (*first, false)
-        } else if self.rng.below(self.share) == 0 {
+        } else if self.rng.u64(..self.share) == 0 {
             (self.begin(), true)
         } else {
-            (*self.rng.pick(CHATTER), false)
+            (CHATTER[self.rng.usize(..CHATTER.len())], false)
         };
         (template.replacen("{}", &self.n.to_string(), 1), begins)
     }
@@ -115,7 +115,7 @@ impl Corpus {
         let mut log = String::with_capacity(bytes + 512);
         let mut us = 1_000_000_u64;
         while log.len() < bytes {
-            us += 37 + self.rng.below(100_000);
+            us += 37 + self.rng.u64(..100_000);
             let (line, _) = self.next_line();
             let _ = writeln!(log, "[{:5}.{:06}] {line}", us / 1_000_000, us % 1_000_000);
         }

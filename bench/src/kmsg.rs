@@ -28,12 +28,12 @@ impl Setting {
         let restore = {
             let (path, before) = (path.to_owned(), before.clone());
             cleanup::defer(move || {
-                if let Err(error) = fs::write(&path, &before) {
+                if let Err(error) = write(&path, &before) {
                     eprintln!("gtrace-bench: {path} is not put back to `{before}`: {error}");
                 }
             })
         };
-        fs::write(path, value).with_context(|| {
+        write(path, value).with_context(|| {
             format!(
                 "{path} is `{before}` and cannot be set to `{value}`: it is fixed on the \
                  kernel's command line, or this is no root"
@@ -43,6 +43,11 @@ impl Setting {
             _restore: Some(restore),
         })
     }
+}
+
+/// Writes a value as a line: kernel.printk_devkmsg refuses one without its end (`devkmsg_sysctl_set_loglvl`).
+fn write(path: &str, value: &str) -> std::io::Result<()> {
+    fs::write(path, format!("{value}\n"))
 }
 
 /// The kernel log, open for writing without a limit on the rate for as long as this lives.
@@ -90,10 +95,10 @@ mod tests {
         fs::write(&path, "ratelimit\n").unwrap();
         let _ = std::panic::catch_unwind(|| {
             let _setting = Setting::set(&text, "on").unwrap();
-            assert_eq!(fs::read_to_string(&text).unwrap(), "on");
+            assert_eq!(fs::read_to_string(&text).unwrap(), "on\n");
             panic!("as a benchmark might");
         });
-        assert_eq!(fs::read_to_string(&path).unwrap(), "ratelimit");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "ratelimit\n");
         fs::write(&path, "on\n").unwrap();
         drop(Setting::set(&text, "on").unwrap());
         assert_eq!(

@@ -1,6 +1,7 @@
 //! Every figure that gtrace's documents quote, measured beside its limit or the public tool that
 //! a user would pick instead, in the same run. `docs/benchmarks.md` says how.
 
+mod api_load;
 mod bench;
 mod bpftrace;
 mod cleanup;
@@ -15,7 +16,6 @@ mod output;
 mod process;
 mod remote;
 mod report;
-mod rng;
 mod scratch;
 mod stats;
 mod sys;
@@ -66,6 +66,12 @@ fn main() -> anyhow::Result<ExitCode> {
         && first == remote::client::ARGUMENT
     {
         remote::client::main(count)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let [first, count] = arguments.as_slice()
+        && first == bench::passing::ARGUMENT
+    {
+        bench::passing::main(count)?;
         return Ok(ExitCode::SUCCESS);
     }
     let args = Args::parse();

@@ -173,7 +173,20 @@ impl Report {
         self.failure = Some(reason.into());
     }
 
-    /// Whether it could not be run although it should.
+    /// Has a benchmark that gives no figure, and does not say that it was skipped, count as failed.
+    pub(crate) fn judge(&mut self) {
+        let missing = self.figures.iter().find(|figure| !figure.value.is_finite());
+        if self.failure.is_some() || self.skipped.is_some() {
+            return;
+        }
+        if let Some(figure) = missing {
+            self.fail(format!("it gives no figure for \"{}\"", figure.name));
+        } else if self.figures.is_empty() {
+            self.fail("it gives no figure");
+        }
+    }
+
+    /// Whether it could not be run although it should, or gave no figure.
     pub(crate) fn failed(&self) -> bool {
         self.failure.is_some()
     }
@@ -239,6 +252,25 @@ mod tests {
         assert!(none.text().contains("OVER BUDGET"), "{}", none.text());
         assert_eq!(none.json()["over_budget"], true);
         assert_eq!(none.json()["value"], Value::Null);
+    }
+
+    #[test]
+    fn a_benchmark_without_a_figure_has_failed() {
+        let judged = |mut report: Report| {
+            report.judge();
+            report.failed()
+        };
+        let with = |value: f64| {
+            let mut report = Report::new("store", "");
+            report.push(Figure::new("rate", value, ""));
+            report
+        };
+        assert!(judged(Report::new("store", "")));
+        assert!(judged(with(f64::NAN)));
+        assert!(!judged(with(1.0)));
+        let mut skipped = Report::new("store", "");
+        skipped.skip("it needs root");
+        assert!(!judged(skipped));
     }
 
     #[test]

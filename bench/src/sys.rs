@@ -2,7 +2,6 @@
 #![allow(unsafe_code)] // libc
 
 use std::io;
-use std::net::TcpStream;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -28,43 +27,6 @@ pub(crate) fn ioctl(fd: BorrowedFd<'_>, request: u32) {
 pub(crate) fn getppid() {
     // SAFETY: takes no argument, cannot fail.
     unsafe { libc::syscall(libc::SYS_getppid) };
-}
-
-/// Asks for a congestion control; where the kernel has it not, its default stays.
-pub(crate) fn set_congestion(socket: &TcpStream, name: &str) {
-    let length = name.len() as libc::socklen_t;
-    // SAFETY: the kernel reads `length` bytes of `name`.
-    unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_CONGESTION,
-            name.as_ptr().cast(),
-            length,
-        )
-    };
-}
-
-/// The congestion control of a connection.
-pub(crate) fn congestion(socket: &TcpStream) -> String {
-    // TCP_CA_NAME_MAX of linux/tcp.h.
-    let mut name = [0u8; 16];
-    let mut length = name.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes to `name`.
-    let error = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_CONGESTION,
-            name.as_mut_ptr().cast(),
-            &raw mut length,
-        )
-    };
-    if error != 0 {
-        return "unknown".to_owned();
-    }
-    let text = name.split(|byte| *byte == 0).next().unwrap_or_default();
-    String::from_utf8_lossy(text).into_owned()
 }
 
 /// CPU time that process `pid` has used, threads that have ended included, in nanoseconds.

@@ -1,9 +1,10 @@
 //! Finds what is embedded in the binary: the compiled probes, and the libraries of GPU-over-IP.
 
-use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use sha2::{Digest as _, Sha256};
+
+include!("../../ebpf/find_objects.rs");
 
 fn main() {
     probes();
@@ -12,20 +13,11 @@ fn main() {
 
 /// The objects with the BPF programs.
 fn probes() {
-    println!("cargo:rerun-if-env-changed=GTRACE_BPF_DIR");
-    let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside("bpf"), PathBuf::from);
-    for (variable, name) in [
+    find_objects(&[
         ("GTRACE_BPF_OBJECT", "gtrace-probes.o"),
         ("GTRACE_BPF_OBJECT_LOG", "gtrace-probes-log.o"),
         ("GTRACE_BPF_OBJECT_CORE", "gtrace-core.o"),
-    ] {
-        let object = dir.join(name);
-        println!("cargo:rerun-if-changed={}", object.display());
-        if !object.exists() {
-            build_probes(&object);
-        }
-        println!("cargo:rustc-env={variable}={}", object.display());
-    }
+    ]);
 }
 
 /// The client's library and the stand-in for a GPU: shared libraries of the same sources as this
@@ -33,9 +25,10 @@ fn probes() {
 ///
 /// `GTRACE_SHIM_DIR` names a folder that has them already.
 fn libraries() {
-    const LIBRARIES: [(&str, &str, &str); 2] = [
+    const LIBRARIES: [(&str, &str, &str); 3] = [
         ("GTRACE_SHIM", "gtrace-shim", "libgtrace_shim.so"),
         ("GTRACE_SOFTGPU", "gtrace-softgpu", "libgtrace_softgpu.so"),
+        ("GTRACE_TRACE", "gtrace-trace", "libgtrace_trace.so"),
     ];
     println!("cargo:rerun-if-env-changed=GTRACE_SHIM_DIR");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -44,7 +37,17 @@ fn libraries() {
     let dir = match given {
         Some(dir) => dir,
         None => {
-            for sources in ["cuda", "link", "protocol", "shim", "softgpu", "tables"] {
+            for sources in [
+                "cuda",
+                "link",
+                "protocol",
+                "recording",
+                "shim",
+                "softgpu",
+                "tables",
+                "trace",
+                "verbs",
+            ] {
                 for part in ["src", "build.rs", "Cargo.toml"] {
                     let path = root.join("transport").join(sources).join(part);
                     if path.exists() {
@@ -74,6 +77,22 @@ fn libraries() {
             }
         };
         println!("cargo:rustc-env={variable}={}", embedded.display());
+        println!("cargo:rustc-env={variable}_DIGEST={}", digest(&embedded));
+    }
+}
+
+/// Half of the SHA-256 of a file, in hexadecimal: by it the unpacked library is named.
+fn digest(library: &Path) -> String {
+    match fs::read(library) {
+        Ok(bytes) => Sha256::digest(bytes)
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect(),
+        Err(error) => {
+            println!("cargo::error={}: {error}", library.display());
+            std::process::exit(1);
+        }
     }
 }
 
@@ -122,48 +141,4 @@ fn build_libraries(root: &Path, packages: &[&str]) -> PathBuf {
         std::process::exit(1);
     }
     profile
-}
-
-/// A folder in the target directory that this build writes to.
-fn beside(name: &str) -> PathBuf {
-    // OUT_DIR is TARGET[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out.
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let target = out
-        .ancestors()
-        .nth(4)
-        .map(Path::to_path_buf)
-        .unwrap_or_default();
-    match env::var("CARGO_BUILD_TARGET") {
-        Ok(_) => target
-            .parent()
-            .map(Path::to_path_buf)
-            .unwrap_or(target)
-            .join(name),
-        Err(_) => target.join(name),
-    }
-}
-
-/// Builds the probes with `cargo xtask build-ebpf`, or ends with what to do.
-fn build_probes(object: &Path) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    // A target directory of its own: the outer build holds the lock of the usual one.
-    let target = object.with_file_name("xtask-target");
-    let status = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "xtask", "--target-dir"])
-        .arg(&target)
-        .args(["--", "build-ebpf", "--out-dir"])
-        .arg(object.parent().unwrap_or(Path::new(".")))
-        .current_dir(root)
-        .env_remove("CARGO_ENCODED_RUSTFLAGS")
-        .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        .status();
-    if !matches!(&status, Ok(s) if s.success()) || !object.exists() {
-        println!(
-            "cargo::error=the compiled BPF probes are missing at {} and could not be built here; \
-             run `cargo xtask build-ebpf` and read what it says",
-            object.display()
-        );
-        std::process::exit(1);
-    }
 }

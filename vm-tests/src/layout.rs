@@ -22,8 +22,67 @@ pub const STUB_FRONTEND: &str = "/stub/frontend";
 /// The fake of NVML.
 pub const FAKE_NVML: &str = "/stub/libnvidia-ml.so.1";
 
+/// What the cases about RDMA run: programs in C, their driver, the tests of links.
+pub const RDMA: &str = "/rdma";
+
+/// Programs in C of GPU-over-IP that run in the guest: those that transport/e2e/tests/programs.rs runs in each
+/// way and with nothing of their own around them.
+pub const RDMA_PROGRAMS: [&str; 35] = [
+    "vector_add",
+    "copies",
+    "streams",
+    "events",
+    "threads",
+    "graphs",
+    "steadfast",
+    "saxpy",
+    "reduction",
+    "matmul",
+    "histogram",
+    "kernels",
+    "sticky",
+    "launch_errors",
+    "memory",
+    "managed",
+    "managed_graphs",
+    "mapped",
+    "virtual_memory",
+    "ipc",
+    "pools",
+    "launches",
+    "modules",
+    "link",
+    "callbacks",
+    "late",
+    "batches",
+    "pointers",
+    "forked",
+    "contexts",
+    "loaded",
+    "capture",
+    "per_thread",
+    "arrays",
+    "images",
+];
+
+/// How many of these, from the first, run without `--long`.
+pub const RDMA_BY_DEFAULT: usize = 16;
+
+/// How many of these, from the first, run with `--strict` too.
+pub const RDMA_STRICT: usize = 7;
+
+/// The CPU stand-in under the name of the CUDA driver's library.
+pub const CUDA_LIBRARY: &str = "/cuda/libcuda.so.1";
+
+/// Calls it and counts what it did, `userspace/uprobes/tests/support/caller.c`.
+pub const CUDA_CALLER: &str = "/cuda/caller";
+
 /// On the kernel's command line: the [`Scenario`](crate::scenario::Scenario)'s name follows.
 pub const SCENARIO_ARG: &str = "gtrace.scenario=";
+
+/// On the kernel's command line of the second machine of a scenario that has two
+/// ([`Scenario::has_peer`](crate::scenario::Scenario::has_peer)).
+pub const PEER_ARG: &str = "gtrace.peer=1";
 
 /// On the kernel's command line: repeat a hundred times what is else repeated a few times.
 pub const LONG_ARG: &str = "gtrace.long=1";

@@ -1,8 +1,9 @@
 //! PID 1 of the guest, and every case that it runs.
 //!
-//! One program in four roles: PID 1; `case NAME`, the process that a case runs in; `helper NAME`,
-//! a further process that a case starts; and, on the host, `list`, which names the cases.
+//! One program in five roles: PID 1; `case NAME`, the process that a case runs in; `helper NAME`,
+//! a further process that a case starts; `agent`, which runs commands for a first machine in the second; and, on the host, `list`, which names the cases.
 
+mod agent;
 mod cases;
 mod guest;
 mod pid1;
@@ -23,6 +24,7 @@ fn main() -> ExitCode {
         Some("list") => list(),
         Some("case") => return guest::outcome::run_case(&rest),
         Some("helper") => helper(&rest),
+        Some("agent") => agent::serve(),
         _ => Err(anyhow::anyhow!(
             "this is PID 1 of a test machine; use `cargo xtask vm-test`, or `list` to see the cases"
         )),

@@ -1,9 +1,11 @@
 //! `cargo xtask bench`: runs the benchmarks in release form.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use serde_json::Value;
 
 use crate::context::{Context, Profile};
 use crate::packages::Privilege;
+use crate::report::{Counts, Report};
 use crate::setup;
 use crate::shell::{self, display, step};
 
@@ -25,4 +27,49 @@ pub(crate) fn run(context: &Context, args: impl Iterator<Item = String>) -> Resu
     command.current_dir(&context.root).args(args);
     step(format!("running {}", display(&command)));
     shell::run(&mut command)
+}
+
+/// Runs every benchmark once and small with what `cargo build` made, and adds each to `report`: it fails if one does not
+/// run or gives no figure, never for a time.
+pub(crate) fn short(context: &Context, privilege: Privilege, report: &mut Report) {
+    step("running each benchmark once, to see that it works");
+    let results = match small(context, privilege) {
+        Ok(results) => results,
+        Err(error) => return report.check("benchmarks", Err(error)),
+    };
+    let mut counts = Counts::default();
+    let mut notes = Vec::new();
+    for result in results {
+        let text = |name: &str| result[name].as_str().unwrap_or_default().to_owned();
+        let name = text("name");
+        if !result["failure"].is_null() {
+            counts.failed += 1;
+            notes.push(format!("{name}: {}", text("failure")));
+        } else if result["skipped"].is_null() {
+            counts.passed += 1;
+        } else {
+            report.skip(&format!("benchmark {name}"), 1, text("skipped"));
+        }
+    }
+    for note in &notes {
+        eprintln!("gtrace: benchmark {note}");
+    }
+    report.suite("benchmarks", counts, notes.join("; "));
+}
+
+/// What the benchmarks found, one by one.
+fn small(context: &Context, privilege: Privilege) -> Result<Vec<Value>> {
+    let program = context.binary(Profile::Dev, "gtrace-bench");
+    let mut command = privilege.command(&program.to_string_lossy());
+    command
+        .current_dir(&context.root)
+        .args(["--short", "--json"]);
+    // Its status says that one has failed, which is told of one by one.
+    let output = command.output().with_context(|| display(&command))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let results: Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("what `{}` printed; it said: {said}", display(&command)))?;
+    let all = results["benchmarks"].as_array().cloned();
+    let all = all.filter(|all| !all.is_empty());
+    all.with_context(|| format!("`{}` ran no benchmark", display(&command)))
 }

@@ -6,6 +6,7 @@ mod client;
 mod coverage;
 mod server;
 mod signatures;
+mod trace;
 mod types;
 
 use std::io::Write as _;
@@ -63,6 +64,7 @@ fn everything(context: &Context) -> Result<Vec<Generated>> {
     let (cuda, management) = ("the CUDA driver API", "NVML");
     let shim = |file: &str| format!("transport/shim/src/generated/{file}");
     let server = |file: &str| format!("transport/server/src/generated/{file}");
+    let passing = |file: &str| format!("transport/trace/src/generated/{file}");
     let cuda_file = |file: &str| format!("transport/cuda/src/{file}");
     let text = [
         (cuda_file("types/driver.rs"), types::file(&driver, cuda)?),
@@ -82,6 +84,12 @@ fn everything(context: &Context) -> Result<Vec<Generated>> {
         (shim("nvml/remote.rs"), client::call::file(Api::Nvml)?),
         (server("driver.rs"), server::file(Api::Driver)?),
         (server("nvml.rs"), server::file(Api::Nvml)?),
+        (
+            "transport/recording/src/generated/names.rs".to_owned(),
+            trace::names()?,
+        ),
+        (passing("driver.rs"), trace::wrappers()?),
+        (passing("untouched.rs"), trace::untouched()?),
     ];
     let mut files = Vec::new();
     for (path, text) in text {

@@ -75,6 +75,11 @@ impl Context {
         self.bpf.join("gtrace-core.o")
     }
 
+    /// Where the BPF object of the probes on the CUDA API goes.
+    pub(crate) fn object_cuda_api(&self) -> PathBuf {
+        self.bpf.join("gtrace-cuda-api.o")
+    }
+
     /// Where tools that the repository needs are installed.
     pub(crate) fn tools(&self) -> PathBuf {
         self.target.join("tools")

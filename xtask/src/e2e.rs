@@ -4,13 +4,13 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
 use crate::context::Context;
-use crate::packages;
+use crate::pypi;
 use crate::shell::{self, step};
 use crate::vm::apt::Private;
 
@@ -29,7 +29,7 @@ struct Environment {
 const ENVIRONMENT: Environment = Environment {
     requirements: "transport/e2e/programs/python/requirements.txt",
     folder: "e2e-python",
-    what: "cuda-python, nvidia-ml-py, nvitop and gpustat",
+    what: "cuda-python, nvidia-ml-py, nvitop, gpustat, hdrhistogram and prometheus_client",
     timeout: 20,
 };
 
@@ -39,6 +39,10 @@ const FRAMEWORKS: Environment = Environment {
     what: "PyTorch, Numba and CuPy, some 6 GB,",
     timeout: 60,
 };
+/// What begins the line of the requirements that says which CuPy.
+const CUPY: &str = "cupy-cuda13x==";
+/// Where the tests in CuPy's sources are unpacked, in the environment; the tests look there.
+const CUPY_TESTS: &str = "cupy-tests";
 /// What was installed; beside it, so that an interrupted installation is repeated.
 const STAMP: &str = "requirements.txt";
 
@@ -68,6 +72,9 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "tests with PyTorch and others will be skipped: {error:#}"
         ));
     }
+    if frameworks && let Err(error) = tests_of_cupy(context) {
+        step(format!("the tests of CuPy will be skipped: {error:#}"));
+    }
     if let Err(error) = runtimes(context) {
         step(format!(
             "tests with NVIDIA's runtime will be skipped, or miss versions of it: {error:#}"
@@ -85,6 +92,25 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
     }
 }
 
+/// The environment's interpreter.
+fn python(context: &Context) -> PathBuf {
+    context.target.join(ENVIRONMENT.folder).join("bin/python3")
+}
+
+/// Unpacks the tests in CuPy's sources, which its packages do not have.
+fn tests_of_cupy(context: &Context) -> Result<()> {
+    let list = fs::read_to_string(context.root.join(FRAMEWORKS.requirements))?;
+    let version = list.lines().find_map(|line| line.strip_prefix(CUPY));
+    let version = version.context(FRAMEWORKS.requirements)?;
+    let environment = context.target.join(FRAMEWORKS.folder);
+    pypi::unpack_source(
+        &environment.join("bin/python3"),
+        ("cupy", version),
+        "tests",
+        &environment.join(CUPY_TESTS),
+    )
+}
+
 /// Unpacks each version of NVIDIA's runtime that is not there yet; nothing is installed.
 fn runtimes(context: &Context) -> Result<()> {
     let list = fs::read_to_string(context.root.join(RUNTIMES)).context(RUNTIMES)?;
@@ -92,7 +118,7 @@ fn runtimes(context: &Context) -> Result<()> {
     fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     for package in list.lines().filter(|line| !line.starts_with('#')) {
         let (_, version) = package.split_once("==").context(RUNTIMES)?;
-        unpack(context, &[package], &folder.join(version))?;
+        pypi::unpack(&python(context), &[package], &folder.join(version))?;
     }
     Ok(())
 }
@@ -102,7 +128,7 @@ fn nvcc(context: &Context) -> Result<()> {
     let list = fs::read_to_string(context.root.join(NVCC)).context(NVCC)?;
     let packages: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
     let folder = context.target.join(NVCC_FOLDER);
-    unpack(context, &packages, &folder)?;
+    pypi::unpack(&python(context), &packages, &folder)?;
     for programs in ["nvidia/cu13/bin", "nvidia/cu13/nvvm/bin"] {
         let programs = folder.join(programs);
         let entries = fs::read_dir(&programs).with_context(|| programs.display().to_string())?;
@@ -111,38 +137,6 @@ fn nvcc(context: &Context) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Fetches packages of PyPI and unpacks them into one folder, unless it is there; nothing is installed.
-fn unpack(context: &Context, packages: &[&str], folder: &Path) -> Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    step(format!("fetching {} from PyPI", packages.join(", ")));
-    let python = context.target.join(ENVIRONMENT.folder).join("bin/python3");
-    let part = tempfile::Builder::new()
-        .prefix("e2e-part")
-        .tempdir_in(&context.target)?;
-    let mut pip = shell::clean(&python);
-    pip.args(["-m", "pip", "download", "--quiet", "--no-deps"])
-        .args(["--disable-pip-version-check", "--only-binary=:all:"])
-        .args(["--timeout=20", "--retries=2", "--dest"])
-        .arg(part.path())
-        .args(packages);
-    shell::run(&mut pip).context("PyPI cannot be reached, or has not what is asked for")?;
-    let wheels: Vec<_> = fs::read_dir(part.path())?
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "whl"))
-        .collect();
-    for wheel in wheels {
-        let mut unzip = shell::clean(&python);
-        unzip.args(["-m", "zipfile", "-e"]).arg(&wheel);
-        shell::run(unzip.arg(part.path()))?;
-        fs::remove_file(wheel)?;
-    }
-    // Under its name only once it is whole.
-    fs::rename(part.keep(), folder).context("the unpacked packages")
 }
 
 /// Unpacks `nvidia-smi` of Debian's component non-free; nothing is installed.
@@ -181,12 +175,7 @@ fn environment(context: &Context, environment: &Environment) -> Result<()> {
     if fs::read_to_string(folder.join(STAMP)).is_ok_and(|there| there == wanted) {
         return Ok(());
     }
-    if !can_make_environments() {
-        packages::ensure(
-            &["python3", "python3-venv"],
-            "public tools in Python run on the stand-in for a GPU",
-        )?;
-    }
+    pypi::can_make_environments("public tools in Python run on the stand-in for a GPU")?;
     step(format!(
         "installing {} from PyPI into {}",
         environment.what,
@@ -200,14 +189,8 @@ fn environment(context: &Context, environment: &Environment) -> Result<()> {
     fs::write(folder.join(STAMP), wanted).context("the environment's stamp")
 }
 
-fn can_make_environments() -> bool {
-    shell::succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"]))
-}
-
 fn install(context: &Context, environment: &Environment, folder: &Path) -> Result<()> {
-    let mut venv = shell::clean("python3");
-    venv.args(["-m", "venv", "--clear"]).arg(folder);
-    shell::run(&mut venv).context("python3 -m venv")?;
+    pypi::make_environment(folder)?;
     let mut pip = shell::clean(folder.join("bin/python3"));
     pip.args([
         "-m",

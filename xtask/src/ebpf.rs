@@ -16,7 +16,7 @@ use crate::stamp::Hash;
 use crate::toolchain::{Core, TARGET, Toolchain};
 
 /// Counts up when the way of building changes, so that old stamps no longer match.
-const RECIPE: &str = "2";
+const RECIPE: &str = "3";
 
 /// Which of the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,23 +24,30 @@ enum Variant {
     Production,
     Log,
     Core,
+    CudaApi,
 }
 
 impl Variant {
     const RUST: [Self; 2] = [Self::Production, Self::Log];
-    const ALL: [Self; 3] = [Self::Production, Self::Log, Self::Core];
+    /// Those in C, with their sources.
+    const C: [(Self, &'static str); 2] = [
+        (Self::Core, "report_error.bpf.c"),
+        (Self::CudaApi, "cuda_api.bpf.c"),
+    ];
+    const ALL: [Self; 4] = [Self::Production, Self::Log, Self::Core, Self::CudaApi];
 
     fn path(self, context: &Context) -> PathBuf {
         match self {
             Self::Production => context.object(),
             Self::Log => context.object_log(),
             Self::Core => context.object_core(),
+            Self::CudaApi => context.object_cuda_api(),
         }
     }
 
     fn cargo_args(self) -> &'static [&'static str] {
         match self {
-            Self::Production | Self::Core => &[],
+            Self::Production | Self::Core | Self::CudaApi => &[],
             Self::Log => &["--features=log"],
         }
     }
@@ -129,7 +136,7 @@ fn compile(context: &Context, toolchain: &Toolchain) -> Result<Vec<(PathBuf, Vec
     let file = output_dir(context)
         .join(TARGET)
         .join("release/gtrace-probes");
-    let build_one = |variant: &Variant| {
+    let build_one = |variant: &Variant| -> Result<(PathBuf, Vec<u8>)> {
         let mut command = cargo_command(context, toolchain, &linker);
         shell::run(command.args(variant.cargo_args())).context("the eBPF probes do not build")?;
         let object =
@@ -137,19 +144,23 @@ fn compile(context: &Context, toolchain: &Toolchain) -> Result<Vec<(PathBuf, Vec
         check(&object, *variant).with_context(|| format!("{} is no good", file.display()))?;
         Ok((variant.path(context), object))
     };
-    let core = (Variant::Core.path(context), compile_core(context)?);
-    let mut built: Vec<_> = Variant::RUST.iter().map(build_one).collect::<Result<_>>()?;
-    built.push(core);
+    let mut built = Vec::new();
+    for (variant, source) in Variant::C {
+        built.push((variant.path(context), compile_c(context, variant, source)?));
+    }
+    for variant in &Variant::RUST {
+        built.push(build_one(variant)?);
+    }
     Ok(built)
 }
 
-/// The programs in C. Only clang emits the relocations (`preserve_access_index`); gcc has them from
+/// A source of programs in C. Only clang emits the relocations (`preserve_access_index`); gcc has them from
 /// 14 on.
-fn compile_core(context: &Context) -> Result<Vec<u8>> {
+fn compile_c(context: &Context, variant: Variant, source: &str) -> Result<Vec<u8>> {
     let clang = clang()?;
     let outputs = output_dir(context);
     fs::create_dir_all(&outputs).with_context(|| format!("cannot create {}", outputs.display()))?;
-    let object = outputs.join("gtrace-core.o");
+    let object = outputs.join(source).with_extension("o");
     let mut command = Command::new(clang);
     command
         .current_dir(context.root.join("ebpf/core"))
@@ -164,12 +175,12 @@ fn compile_core(context: &Context) -> Result<Vec<u8>> {
             "-fdebug-prefix-map={}=gtrace",
             context.root.display()
         ))
-        .args(["-c", "report_error.bpf.c", "-o"])
+        .args(["-c", source, "-o"])
         .arg(&object);
     shell::run(&mut command).context("the programs in ebpf/core do not build")?;
     let bytes =
         fs::read(&object).with_context(|| format!("clang did not write {}", object.display()))?;
-    check(&bytes, Variant::Core).with_context(|| format!("{} is no good", object.display()))?;
+    check(&bytes, variant).with_context(|| format!("{} is no good", object.display()))?;
     Ok(bytes)
 }
 

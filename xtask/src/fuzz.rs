@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder and of GPU-over-IP.
+//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder, of profiles and of GPU-over-IP.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,9 @@ use crate::shell::{self, clean, step};
 use crate::tools;
 
 /// Folders of fuzz targets.
-const ROOMS: [&str; 5] = [
+const ROOMS: [&str; 6] = [
     "userspace/decoder/fuzz",
+    "userspace/profile/fuzz",
     "transport/cuda/fuzz",
     "transport/image/fuzz",
     "transport/link/fuzz",

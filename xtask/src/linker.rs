@@ -109,6 +109,9 @@ fn build(context: &Context, llvm: &Llvm, root: &Path) -> Result<()> {
                 "bpf-linker",
                 "--locked",
                 "--quiet",
+                // One that does not run may be there: its LLVM is found by a path that a moved
+                // checkout no longer has.
+                "--force",
                 "--version",
                 VERSION,
             ])

@@ -11,7 +11,7 @@ use crate::{codegen, deny, ebpf, setup};
 
 /// `cargo xtask lint`.
 pub(crate) fn command(context: &Context) -> Result<ExitCode> {
-    setup::host_packages()?;
+    setup::host_packages(context)?;
     ebpf::build(context)?;
     let mut report = Report::default();
     checks(context, &mut report);

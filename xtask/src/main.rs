@@ -15,10 +15,12 @@ mod e2e;
 mod ebpf;
 mod fuzz;
 mod gpu_check;
+mod libclang;
 mod linker;
 mod lint;
 mod os;
 mod packages;
+mod pypi;
 mod report;
 mod run;
 mod setup;
@@ -42,5 +44,29 @@ fn main() -> ExitCode {
             eprintln!("gtrace: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    /// On a machine without them, this program is what installs them.
+    #[test]
+    fn this_program_builds_without_packages_of_the_system() {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--locked", "--offline", "--package", "xtask"])
+            .args(["--edges", "normal,build", "--prefix", "none"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let tree = String::from_utf8(output.stdout).unwrap();
+        assert!(tree.contains("clap v"), "{tree}");
+        let foreign = tree.lines().find(|line| {
+            ["bindgen ", "cc ", "cmake ", "pkg-config "]
+                .iter()
+                .any(|builder| line.starts_with(builder))
+        });
+        assert_eq!(foreign, None, "{tree}");
     }
 }

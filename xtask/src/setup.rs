@@ -10,15 +10,25 @@ use crate::os;
 use crate::packages::{self, Privilege};
 use crate::shell::{self, step};
 use crate::toolchain::Toolchain;
-use crate::{ebpf, linker};
+use crate::{ebpf, libclang, linker};
 
-/// Compiles the C of SQLite, and links; libelf and zlib are for loading probes with libbpf.
-const BUILD_PACKAGES: [&str; 5] = ["gcc", "libc6-dev", "pkg-config", "libelf-dev", "zlib1g-dev"];
+/// Compiles the C of SQLite, and links; libelf and zlib are for loading probes with libbpf, the
+/// headers of rdma-core for RDMA.
+const BUILD_PACKAGES: [&str; 8] = [
+    "gcc",
+    "libc6-dev",
+    "make",
+    "pkg-config",
+    "libelf-dev",
+    "zlib1g-dev",
+    "libibverbs-dev",
+    "librdmacm-dev",
+];
 
 /// `cargo xtask setup`.
 pub(crate) fn everything(context: &Context) -> Result<()> {
     step("looking for compilers, libraries and tools that the build needs");
-    host_packages()?;
+    host_packages(context)?;
     let toolchain = Toolchain::ensure(context)?;
     let linker = linker::ensure(context, &toolchain)?;
     let clang = ebpf::clang()?;
@@ -30,20 +40,21 @@ pub(crate) fn everything(context: &Context) -> Result<()> {
 }
 
 /// Packages that building for this host takes.
-pub(crate) fn host_packages() -> Result<()> {
-    let libraries = ["--exists", "libelf", "zlib"];
-    if shell::in_path("cc") && shell::succeeds(Command::new("pkg-config").args(libraries)) {
-        return Ok(());
+pub(crate) fn host_packages(context: &Context) -> Result<()> {
+    let libraries = ["--exists", "libelf", "zlib", "libibverbs", "librdmacm"];
+    let programs = ["cc", "make"].into_iter().all(shell::in_path);
+    if !programs || !shell::succeeds(Command::new("pkg-config").args(libraries)) {
+        packages::ensure(
+            &BUILD_PACKAGES,
+            "a C compiler, make and the headers of libelf, zlib and rdma-core are needed to build",
+        )?;
     }
-    packages::ensure(
-        &BUILD_PACKAGES,
-        "a C compiler and the headers of libelf and zlib are needed to build",
-    )
+    libclang::ensure(context)
 }
 
 /// System packages, probes and `packages`' binaries, in this order.
 pub(crate) fn build(context: &Context, profile: Profile, crates: &[&str]) -> Result<()> {
-    host_packages()?;
+    host_packages(context)?;
     ebpf::build(context)?;
     step(format!("building {}", crates.join(" and ")));
     let selected = crates.iter().flat_map(|name| ["--package", name]);

@@ -14,7 +14,7 @@ use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Ran};
-use crate::{calls, demo, e2e, ebpf, lint, setup, vm};
+use crate::{bench, calls, demo, e2e, ebpf, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -37,7 +37,7 @@ pub(crate) struct Scope {
 /// `cargo xtask test`. The exit code is 0 only if nothing failed.
 pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
     step("testing everything: checks, tests, demonstration");
-    setup::host_packages()?;
+    setup::host_packages(context)?;
     ebpf::build(context)?;
     let privilege = if scope.no_root {
         Privilege::None
@@ -164,6 +164,7 @@ impl Suites<'_> {
         self.counted(report, "documentation tests", &mut doc)?;
         if self.scope.filter.is_none() {
             self.demo(report);
+            bench::short(self.context, self.privilege, report);
         }
         self.machines(report);
         Ok(())

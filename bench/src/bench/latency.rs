@@ -4,6 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use fastrand::Rng;
 
 use super::Context;
 use crate::daemon::Daemon;
@@ -11,7 +12,6 @@ use crate::kmsg::KernelLog;
 use crate::machine::Busy;
 use crate::markers::Marker;
 use crate::report::{Figure, Report};
-use crate::rng::Rng;
 use crate::stats::Samples;
 use crate::watcher::{Watch, Watcher};
 
@@ -168,13 +168,13 @@ fn warm_up(log: &mut KernelLog, watch: &Watch, watchers: &[Watcher]) -> anyhow::
 
 /// Writes the lines; gives back when, in nanoseconds since the epoch.
 fn send(log: &mut KernelLog, watch: &Watch, pace: Pace, lines: usize) -> anyhow::Result<Vec<u64>> {
-    let mut rng = Rng::new(31);
+    let mut rng = Rng::with_seed(31);
     let mut sent = Vec::with_capacity(lines);
     let mut due = Instant::now();
     for n in WARM_UP..WARM_UP + lines {
         let text = watch.marker.xid(n);
         due += match pace {
-            Pace::Lone => Duration::from_micros(5_000 + rng.below(45_000)),
+            Pace::Lone => Duration::from_micros(5_000 + rng.u64(..45_000)),
             Pace::Hot => HOT_GAP,
         };
         std::thread::sleep(due.saturating_duration_since(Instant::now()));

@@ -1,12 +1,15 @@
 //! The benchmarks, one a file.
 
+mod api_cost;
 mod burst;
 mod decode;
 mod footprint;
 mod ioctl_cost;
 mod latency;
+pub(crate) mod passing;
 mod pytorch;
 mod remote;
+mod startup;
 mod store;
 
 use std::path::PathBuf;
@@ -26,6 +29,8 @@ pub(crate) enum Name {
     Footprint,
     /// What tracing adds to an ioctl and to other system calls
     IoctlCost,
+    /// What uprobes add to a call of the CUDA API, how long they take to attach and to go
+    ApiCost,
     /// Throughput of the kernel-log decoder
     Decode,
     /// Append rate, query time and size of the store
@@ -34,8 +39,12 @@ pub(crate) enum Name {
     Burst,
     /// GPU-over-IP on one host: blocking calls, launches, bulk copies
     Remote,
+    /// What `gtrace trace -- PROGRAM` adds to a call of the CUDA driver
+    PassThrough,
     /// Steps of PyTorch over an emulated slow network, where PyTorch was fetched
     Pytorch,
+    /// Programs that end after their first kernels, over GPU-over-IP, cold and warm
+    Startup,
 }
 
 impl Name {
@@ -44,18 +53,21 @@ impl Name {
             Self::Latency => "latency",
             Self::Footprint => "footprint",
             Self::IoctlCost => "ioctl-cost",
+            Self::ApiCost => "api-cost",
             Self::Decode => "decode",
             Self::Store => "store",
             Self::Burst => "burst",
             Self::Remote => "remote",
+            Self::PassThrough => "pass-through",
             Self::Pytorch => "pytorch",
+            Self::Startup => "startup",
         }
     }
 
     fn needs_root(self) -> bool {
         !matches!(
             self,
-            Self::Decode | Self::Store | Self::Remote | Self::Pytorch
+            Self::Decode | Self::Store | Self::Remote | Self::PassThrough | Self::Pytorch
         )
     }
 }
@@ -116,17 +128,21 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::Latency => latency::run(context),
         Name::Footprint => footprint::run(context),
         Name::IoctlCost => ioctl_cost::run(context),
+        Name::ApiCost => api_cost::run(context),
         Name::Decode => decode::run(context),
         Name::Store => store::run(context),
         Name::Burst => burst::run(context),
         Name::Remote => remote::run(context),
+        Name::PassThrough => passing::run(context),
         Name::Pytorch => pytorch::run(context),
+        Name::Startup => startup::run(context),
     };
     let mut report = result.unwrap_or_else(|error| {
         let mut report = Report::new(name.name(), "");
         report.fail(format!("{error:#}"));
         report
     });
+    report.judge();
     report.note(busy.end().to_string());
     report
 }

@@ -75,6 +75,40 @@ pub const fn midpoint(bucket: usize) -> u64 {
     low + (high - low) / 2
 }
 
+/// The rank, from 1, of the quantile `share` (0 to 1) of `count` values: ceil(`share` x `count`).
+#[cfg(not(target_arch = "bpf"))] // which has no floating point
+pub fn rank_of(share: f64, count: u64) -> u64 {
+    let exact = share.clamp(0.0, 1.0) * count as f64;
+    // 0.9 x 10 must not become rank 10 by the error of a product.
+    let exact = exact - exact * 1e-12;
+    let whole = exact as u64;
+    let rank = whole + u64::from((whole as f64) < exact);
+    rank.clamp(1, count.max(1))
+}
+
+/// The bucket that the value of `rank`, from 1, is in. `buckets`: index and count of each, ascending; empty ones
+/// may be missing. `None` if they hold fewer values.
+pub fn bucket_at_rank(buckets: impl IntoIterator<Item = (usize, u64)>, rank: u64) -> Option<usize> {
+    let mut seen = 0u64;
+    buckets.into_iter().find_map(|(bucket, count)| {
+        seen = seen.saturating_add(count);
+        (count > 0 && seen >= rank).then_some(bucket)
+    })
+}
+
+/// The quantile `share` (0 to 1) of `count` values in `buckets`, as [`bucket_at_rank`] takes them, in
+/// nanoseconds: the middle of its bucket, though never more than the longest, `max_ns`; 0 if there is none.
+#[cfg(not(target_arch = "bpf"))]
+pub fn quantile(
+    buckets: impl IntoIterator<Item = (usize, u64)>,
+    count: u64,
+    share: f64,
+    max_ns: u64,
+) -> u64 {
+    let bucket = bucket_at_rank(buckets, rank_of(share, count));
+    bucket.map_or(0, |bucket| midpoint(bucket).min(max_ns))
+}
+
 /// Key of the driver-call histograms: one process, one operation, one device node.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -249,6 +283,32 @@ mod tests {
         }
         assert_eq!(bucket_range(0).0, MIN_NS);
         assert_eq!(bucket_range(BUCKETS - 1).1, MAX_NS);
+    }
+
+    #[test]
+    fn ranks_are_counted_from_one_and_not_moved_by_the_error_of_a_product() {
+        for (share, count, rank) in [
+            (0.9, 10, 9),
+            (0.99, 100, 99),
+            (0.5, 3, 2),
+            (0.0, 7, 1),
+            (1.0, 7, 7),
+            (2.0, 7, 7),
+            (0.5, 0, 1),
+        ] {
+            assert_eq!(rank_of(share, count), rank, "{share} of {count}");
+        }
+    }
+
+    #[test]
+    fn a_quantile_is_that_of_its_bucket_and_at_most_the_longest() {
+        let buckets = [(3, 5), (4, 0), (40, 4), (50, 1)];
+        assert_eq!(bucket_at_rank(buckets, 5), Some(3));
+        assert_eq!(bucket_at_rank(buckets, 6), Some(40));
+        assert_eq!(bucket_at_rank(buckets, 11), None);
+        assert_eq!(quantile(buckets, 10, 0.9, u64::MAX), midpoint(40));
+        assert_eq!(quantile(buckets, 10, 1.0, 9), 9);
+        assert_eq!(quantile([], 0, 0.5, 9), 0);
     }
 
     proptest! {

@@ -3,20 +3,28 @@
 //! daemon of different layouts do not compile.
 #![no_std]
 
+mod api;
 mod config;
 mod counter;
 mod hist;
 mod record;
 
+pub use api::{
+    API_FUNCTIONS, API_LIBRARIES, API_TEXT, API_WORDS, ApiCall, ApiConfig, ApiCounter,
+    ApiFailureKey, ApiFunction, ApiHist, ApiKey, ApiKind, ApiRecord, ApiStart, ApiStartKey,
+    ApiWords, CALIBRATION, Ledger, Memory, MemoryKey, Space, why,
+};
 pub use config::{
     Config, Decode, DeviceFilter, MAX_DEVICES, Offsets, PLACES, Place, STATUS_BITS, UNKNOWN,
     UVM_CALLS, uvm_slot,
 };
 pub use counter::Counter;
 pub use hist::{
-    BUCKETS, CallHist, CallKey, CallStart, FailureKey, MAX_NS, MIN_NS, OpenFile, bucket_of,
-    bucket_range, midpoint,
+    BUCKETS, CallHist, CallKey, CallStart, FailureKey, MAX_NS, MIN_NS, OpenFile, bucket_at_rank,
+    bucket_of, bucket_range, midpoint,
 };
+#[cfg(not(target_arch = "bpf"))]
+pub use hist::{quantile, rank_of};
 pub use record::{
     AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, LogRecord, ModuleChange,
     ModuleRecord, NO_STATUS, OomRecord, RecordType, XidRecord,

@@ -23,6 +23,10 @@ pub enum RecordType {
     Call = 6,
     /// [`XidRecord`].
     Xid = 7,
+    /// [`crate::ApiRecord`].
+    Api = 8,
+    /// [`crate::ApiCall`].
+    ApiCall = 9,
 }
 
 /// Begins every record.

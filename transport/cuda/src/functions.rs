@@ -1,5 +1,6 @@
 //! How each function travels, by subject. Written by hand.
 
+mod absent;
 mod array;
 mod context;
 mod device;
@@ -14,6 +15,7 @@ mod tensor_map;
 
 use crate::{Api, Function};
 
+pub use absent::why_absent;
 pub use array::{ARRAY, REFERENCE, TEXTURE};
 pub use context::CONTEXT;
 pub use device::DEVICE;

@@ -15,6 +15,7 @@ pub mod payload;
 mod signature;
 pub mod signatures;
 pub mod status;
+pub mod told;
 pub mod types;
 pub mod wire;
 

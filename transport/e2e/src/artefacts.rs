@@ -67,6 +67,36 @@ impl Artefacts {
     }
 }
 
+/// The stand-in's library, for tests that need nothing else: the optimised one, whose functions mostly begin with a
+/// push as those of libraries do, where gtrace was built; else what cargo has built for a test that
+/// depends on gtrace-softgpu.
+///
+/// # Errors
+///
+/// If neither is there.
+pub fn stand_in() -> Result<PathBuf> {
+    let profile = profile_directory()?;
+    let optimised = profile.join("../embedded/release/libgtrace_softgpu.so");
+    if optimised.is_file() {
+        return Ok(optimised);
+    }
+    // Under its own name, or with a hash where cargo has built it as a dependency only.
+    let mut found = Vec::new();
+    for folder in [profile.join("deps"), profile] {
+        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("libgtrace_softgpu") && name.ends_with(".so") {
+                found.push((entry.metadata()?.modified()?, entry.path()));
+            }
+        }
+    }
+    let newest = found.into_iter().max();
+    let (_, path) =
+        newest.context("libgtrace_softgpu.so is missing: cargo build -p gtrace-softgpu")?;
+    Ok(path)
+}
+
 /// `target/debug` for a test in `target/debug/deps` or a binary in `target/debug`.
 fn profile_directory() -> Result<PathBuf> {
     let exe = std::env::current_exe()?;

@@ -15,7 +15,7 @@ pub mod measure;
 pub mod mutate;
 pub mod nvcc;
 pub mod nvml;
+pub mod passing;
 pub mod process;
 pub mod programs;
-pub mod random;
 pub mod server;

@@ -6,10 +6,10 @@ use std::fs;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
+use fastrand::Rng;
 use serde_json::{Value, json};
 
 use crate::driver::{Driver, Stream};
-use crate::random::Random;
 
 /// Bytes of one bulk copy.
 pub const BULK: usize = 16 << 20;
@@ -147,7 +147,7 @@ fn launches(driver: &Driver, found: &mut Found) -> Result<()> {
 
 fn copies(driver: &Driver, runs: usize, found: &mut Found) -> Result<()> {
     let mut source = vec![0; BULK];
-    Random::new(1).fill(&mut source);
+    Rng::with_seed(1).fill(&mut source);
     let mut target = vec![0; BULK];
     let memory = driver.allocate(BULK)?;
     let (mut there, mut back) = (Vec::new(), Vec::new());

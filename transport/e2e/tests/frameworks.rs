@@ -8,11 +8,15 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use gtrace_e2e::server::{Server, Via};
 use gtrace_e2e::{artefacts, programs};
 use serde_json::Value;
 use support::{Case, artefacts};
+
+/// How long a program may take that compiles its kernels, on a busy machine.
+const FRAMEWORK: Duration = Duration::from_secs(300);
 
 /// Where `cargo xtask test --frameworks` puts the packages of `programs/python/frameworks.txt`.
 fn python() -> Option<PathBuf> {
@@ -40,6 +44,96 @@ fn pytorch_memory() {
     let output = script(python, "torch_memory.py").same_everywhere();
     assert!(output.contains("pinned True"), "{output}");
     assert!(output.contains("through a stream True"), "{output}");
+}
+
+#[test]
+fn numba() {
+    let Some(python) = python() else { return };
+    let case = script(python, "numba_arrays.py").limit(FRAMEWORK);
+    let output = case.same_everywhere();
+    for line in ["matrices True", "mapped True 40000", "a wild address"] {
+        assert!(output.contains(line), "{output}");
+    }
+}
+
+#[test]
+fn cupy() {
+    let Some(python) = python() else { return };
+    let case = script(python, "cupy_arrays.py").limit(FRAMEWORK);
+    let output = case.same_everywhere();
+    for line in ["reduced True True", "a graph 78.0 78.0", "a wild address 1"] {
+        assert!(output.contains(line), "{output}");
+    }
+}
+
+#[test]
+fn cuda_core() {
+    let Some(python) = python() else { return };
+    let case = script(python, "core_objects.py").limit(FRAMEWORK);
+    let output = case.same_everywhere();
+    for line in ["launched True", "linked 65280 True", "a graph True"] {
+        assert!(output.contains(line), "{output}");
+    }
+}
+
+/// What comes with numba-cuda.
+#[test]
+fn tests_of_numba() {
+    // Of 0.30.4 some 500 are; fewer would mean that they were not found.
+    const CONTENT: usize = 450;
+    let Some(python) = python() else { return };
+    content_everywhere(script(python, "numba_tests.py"), CONTENT);
+}
+
+/// What comes with CuPy's sources, some of it on two devices.
+#[test]
+fn tests_of_cupy() {
+    // Of 14.2.0 788 are; fewer would mean that they were not found.
+    const CONTENT: usize = 700;
+    let Some(python) = python() else { return };
+    let Some(tests) = python
+        .ancestors()
+        .nth(2)
+        .map(|root| root.join("cupy-tests"))
+    else {
+        return;
+    };
+    if !tests.is_dir() {
+        println!("SKIPPED: no tests of CuPy at {}", tests.display());
+        return;
+    }
+    let program = programs::python_sources().join("cupy_tests.py");
+    let arguments = [program.to_str().unwrap(), tests.to_str().unwrap()];
+    let case = Case::new(python).arguments(&arguments);
+    content_everywhere(case.server("GTRACE_SOFTGPU_DEVICES", "2"), CONTENT);
+}
+
+/// The tests that a program runs are content, directly and remotely the same ones.
+fn content_everywhere(case: Case, content: usize) {
+    let case = case.limit(Duration::from_secs(900));
+    let direct = case.direct();
+    let server = case.serve(&[]);
+    let remote = case.remote(&server, Via::Unix, &[]);
+    assert_eq!(remote.stdout, direct.stdout, "{}", remote.stderr);
+    let counted = |what: &str| {
+        let lines = direct.stdout.lines();
+        lines.filter(|line| line.starts_with(what)).count()
+    };
+    assert_eq!(counted("failed"), 0, "{}\n{}", direct.stdout, direct.stderr);
+    assert!(counted("ok") >= content, "{}", direct.stdout);
+}
+
+/// Kernels are machine code that Triton's assembler made, so that none is executed.
+#[test]
+fn torch_compile() {
+    let Some(python) = python() else { return };
+    let case = script(python, "torch_compile.py").server("GTRACE_SOFTGPU_LAUNCH", "skip");
+    let case = case.limit(Duration::from_secs(600));
+    let server = case.serve(&[]);
+    let direct = case.direct().stdout;
+    let remote = case.remote(&server, Via::Unix, &[]).stdout;
+    assert_eq!(remote, direct);
+    assert!(direct.contains("graphs 1 breaks 0"), "{direct}");
 }
 
 /// What a step of each workload of `torch_steps.py` waits for at most.

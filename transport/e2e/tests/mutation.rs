@@ -16,15 +16,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use gtrace_e2e::artefacts;
 use gtrace_e2e::mutate::{Direction, Proxy};
 use gtrace_e2e::process;
 use gtrace_e2e::programs;
-use gtrace_e2e::random::Random;
 use gtrace_e2e::server::{Server, Via};
 use support::{Case, artefacts};
 
-const PROGRAMS: [&str; 12] = [
+const PROGRAMS: [&str; 13] = [
     "vector_add",
     "streams",
     "events",
@@ -37,6 +37,7 @@ const PROGRAMS: [&str; 12] = [
     "callbacks",
     "loaded",
     "threads",
+    "guarded",
 ];
 /// Programs at a time, each with a server of its own.
 const PLACES: u64 = 2;
@@ -97,10 +98,10 @@ fn libraries(server: &Server) -> OsString {
 
 /// A program that asks `proxy`: mostly at once, sometimes through `gtrace exec`, which then is what is told lies
 /// first.
-fn command(program: &Path, proxy: &Proxy, libraries: &OsString, random: &mut Random) -> Command {
-    let strict = random.below(4) == 0;
+fn command(program: &Path, proxy: &Proxy, libraries: &OsString, random: &mut Rng) -> Command {
+    let strict = random.usize(..4) == 0;
     let mut command;
-    if random.below(8) == 0 {
+    if random.usize(..8) == 0 {
         command = Command::new(&artefacts().gtrace);
         command.args(["exec", "--remote", &proxy.address(), "--link", "tcp"]);
         command.args(strict.then_some("--strict"));
@@ -153,9 +154,9 @@ fn run(
     direction: Direction,
     seed: u64,
 ) -> Ended {
-    let mut random = Random::new(seed);
-    let program = &programs[random.below(programs.len())];
-    let proxy = Proxy::start(&server.address(Via::Tcp), direction, random.number()).unwrap();
+    let mut random = Rng::with_seed(seed);
+    let program = &programs[random.usize(..programs.len())];
+    let proxy = Proxy::start(&server.address(Via::Tcp), direction, random.u64(..)).unwrap();
     let mut command = command(program, &proxy, libraries, &mut random);
     let mut program = Program(command.spawn().unwrap());
     let mut stderr = program.0.stderr.take().unwrap();
@@ -423,6 +424,24 @@ fn search(direction: Direction) {
 #[test]
 fn a_client_stands_what_a_server_says() {
     search(Direction::ToClient);
+}
+
+/// A server that lies in its answers: lengths, numbers, statuses, handles. What a call did not ask for is
+/// not written, which a program whose results lie between guards finds out.
+#[test]
+fn a_server_that_lies_writes_nothing_beyond_a_result() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let libraries = libraries(&server);
+    let program = [programs::c_program(artefacts(), "guarded").unwrap()];
+    let mut changed = 0;
+    for seed in 1..=30 {
+        let ended = run(&server, &program, &libraries, Direction::ToClient, seed);
+        let described = ended.describe(seed);
+        assert!(!ended.hangs, "{described}");
+        assert_eq!(ended.signal, None, "{described}");
+        changed += ended.changed;
+    }
+    assert!(changed > 30, "{changed} answers were changed");
 }
 
 #[test]

@@ -22,9 +22,9 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed mapped virtual_memory ipc pools
-    streams events copies launches modules link callbacks pointers forked contexts threads loaded
-    capture graphs per_thread arrays images
+    managed managed_graphs mapped virtual_memory ipc pools
+    streams events copies launches modules link callbacks late batches pointers forked contexts threads loaded
+    capture graphs per_thread arrays images guarded
 }
 
 #[test]
@@ -32,6 +32,12 @@ fn vector_add() {
     let output = Case::c("vector_add").same_everywhere();
     assert!(output.starts_with("sum: 4000 bytes"), "{output}");
     Case::c("vector_add").arguments(&["50"]).same_everywhere();
+}
+
+#[test]
+fn steadfast() {
+    let output = Case::c("steadfast").same_everywhere();
+    assert_eq!(output, "every launch was executed once\n");
 }
 
 /// Managed memory holds what a model says; with GTRACE_TEST_LONG as many steps as it takes to be sure.

@@ -8,9 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use gtrace_e2e::artefacts;
 use gtrace_e2e::process;
-use gtrace_e2e::random::Random;
 use gtrace_e2e::server::{Server, Via};
 use support::artefacts;
 
@@ -101,20 +101,20 @@ struct Place {
 /// What one of the clients' places does: one client after the other, each over a random link; of four, one
 /// is killed at a random moment.
 fn place(server: &Server, seed: u64, end: Instant) -> Place {
-    let mut random = Random::new(seed);
+    let mut random = Rng::with_seed(seed);
     let mut done = Place::default();
     while Instant::now() < end {
-        let via = Via::ALL[random.below(3)];
-        let seconds = format!("{:.1}", 0.5 + random.below(40) as f64 / 10.0);
-        let seed = (random.number() % 1_000_000).to_string();
+        let via = Via::ALL[random.usize(..3)];
+        let seconds = format!("{:.1}", 0.5 + random.usize(..40) as f64 / 10.0);
+        let seed = (random.u64(..) % 1_000_000).to_string();
         let mut command = client(server, via, &["random", &seed, THREADS, &seconds]);
-        if random.below(4) == 0 {
+        if random.usize(..4) == 0 {
             let mut child = command
                 .stdout(Stdio::null())
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            thread::sleep(Duration::from_millis(random.below(3000) as u64));
+            thread::sleep(Duration::from_millis(random.usize(..3000) as u64));
             child.kill().unwrap();
             child.wait().unwrap();
             done.killed += 1;

@@ -1,7 +1,10 @@
 //! What a link costs between two processes, beside what the same bytes cost without one: a blocking
 //! exchange of 64 bytes, and 16 MiB of random bytes each way.
 //!
-//! `cargo run --release -p gtrace-link --example exchange [shm|unix|tcp|tls|raw]...`
+//! `cargo run --release -p gtrace-link --example exchange [short] [shm|unix|tcp|tls|rdma=ADDRESS|raw]...`
+//!
+//! ADDRESS is that of an RDMA device of this host. `short` is for slow machines: a twentieth of the
+//! exchanges, a tenth of the copies.
 
 use std::env;
 use std::fs;
@@ -12,8 +15,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_link::{
-    Link, LinkError, OneSession, Preference, RING, ServerTerms, Target, TlsClient, connect, hello,
-    new_session_id, read_preamble, server_tls, welcome,
+    Link, LinkError, Networks, OneSession, Preference, RING, ServerTerms, Target, TlsClient,
+    connect, hello, new_session_id, read_preamble, server_tls, welcome,
 };
 use gtrace_protocol::Features;
 use rcgen::{CertificateParams, KeyPair};
@@ -24,6 +27,9 @@ const MESSAGE: usize = 64;
 const BULK: usize = 16 << 20;
 const EXCHANGES: usize = 20_000;
 const COPIES: usize = 40;
+
+/// What stands before the address.
+const RDMA: &str = "rdma=";
 
 const ECHO: u8 = 0;
 const UPLOAD: u8 = 1;
@@ -44,15 +50,19 @@ fn main() -> Outcome<()> {
     let memcpy = memcpy();
     println!("memcpy       16 MiB {memcpy:6.2} GB/s");
     let all = ["raw", "tcp", "tls", "unix", "shm"].map(str::to_owned);
-    let links = match arguments.is_empty() {
+    let (exchanges, copies, named) = match arguments.split_first() {
+        Some((word, named)) if word == "short" => (EXCHANGES / 20, 4, named),
+        _ => (EXCHANGES, COPIES, &arguments[..]),
+    };
+    let links = match named.is_empty() {
         true => &all[..],
-        false => &arguments[..],
+        false => named,
     };
     for link in links {
         if link == "raw" {
             raw()?;
         } else {
-            measure(link, memcpy)?;
+            measure(link, memcpy, exchanges, copies)?;
         }
     }
     Ok(())
@@ -109,9 +119,10 @@ fn spawn(arguments: &[&str]) -> Outcome<Child> {
 }
 
 /// The other process connects here, so that no port has to be agreed on.
-fn measure(name: &str, memcpy: f64) -> Outcome<()> {
+fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<()> {
     let dir = tempfile::tempdir()?;
-    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let ip = name.strip_prefix(RDMA).unwrap_or("127.0.0.1");
+    let listener = TcpListener::bind((ip, 0))?;
     let address = listener.local_addr()?.to_string();
     let (certificate, key) = (dir.path().join("cert"), dir.path().join("key"));
     let pair = KeyPair::generate()?;
@@ -135,6 +146,7 @@ fn measure(name: &str, memcpy: f64) -> Outcome<()> {
         host: "here".into(),
         timeout: Duration::from_secs(5),
         ring: RING,
+        rdma_trusted: trusted(name)?,
         sessions: Arc::new(OneSession::new(new_session_id()?, 1)?),
     };
     let (mut link, _, _) = welcome(stream, preamble, &terms)?;
@@ -143,8 +155,8 @@ fn measure(name: &str, memcpy: f64) -> Outcome<()> {
         link.info.kind,
         link.info.congestion_control.as_deref().unwrap_or("")
     );
-    let mut times = Vec::with_capacity(EXCHANGES);
-    for _ in 0..EXCHANGES {
+    let mut times = Vec::with_capacity(exchanges);
+    for _ in 0..exchanges {
         let began = Instant::now();
         request(&mut link, ECHO, 0)?;
         link.rx.peek(MESSAGE, None)?;
@@ -156,7 +168,7 @@ fn measure(name: &str, memcpy: f64) -> Outcome<()> {
     let mut back = vec![0; BULK];
     let chunk = link.info.chunk;
     let (mut up, mut down) = (Vec::new(), Vec::new());
-    for _ in 0..COPIES {
+    for _ in 0..copies {
         let began = Instant::now();
         for piece in body.chunks(chunk) {
             request(&mut link, UPLOAD, piece.len())?;
@@ -180,13 +192,21 @@ fn measure(name: &str, memcpy: f64) -> Outcome<()> {
     for (way, times) in [("there", up), ("back", down)] {
         let rate = rate(BULK, median(times));
         println!(
-            "{label:12} 16 MiB {way:5} {rate:6.2} GB/s, {:3.0} % of memcpy",
+            "{label:12} 16 MiB {way:5} {rate:8.4} GB/s, {:3.0} % of memcpy",
             100.0 * rate / memcpy
         );
     }
     drop(link);
     child.wait()?;
     Ok(())
+}
+
+/// The network whose RDMA is used.
+fn trusted(name: &str) -> Outcome<Networks> {
+    match name.strip_prefix(RDMA) {
+        Some(address) => Ok(address.parse()?),
+        None => Ok(Networks::default()),
+    }
 }
 
 fn request(link: &mut Link, op: u8, len: usize) -> Result<(), LinkError> {
@@ -211,8 +231,10 @@ fn serve(name: &str, address: &str, ca: &str) -> Outcome<()> {
             });
             Preference::Tcp
         }
+        other if other.starts_with(RDMA) => Preference::Rdma,
         other => other.parse()?,
     };
+    target.rdma_trusted = trusted(name)?;
     let (mut link, _, _) = connect(&target, &hello(false), None)?;
     let mut device = random(BULK);
     let mut at = 0;

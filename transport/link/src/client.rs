@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process;
 use std::sync::Arc;
@@ -15,14 +16,15 @@ use gtrace_protocol::{
 use rustls::ClientConnection;
 
 use crate::auth::{self, Transcript};
-use crate::certificates::{client_tls, explain_to_client};
 use crate::control::{probe, receive, send, send_frame};
-use crate::emulate::emulate;
+use crate::emulated::emulate;
 use crate::link::{Link, LinkError, LinkKind};
 use crate::offer;
+use crate::rdma;
 use crate::stream::Stream;
 use crate::target::{Address, Preference, Target};
-use crate::tls::TlsChannel;
+use crate::tcp::{TlsChannel, client_tls, explain_to_client};
+use crate::wait::io_error;
 use crate::{channel, socket};
 
 /// A round trip below this is worth being measured again, to know it without its outliers.
@@ -30,6 +32,8 @@ const QUICK: Duration = Duration::from_millis(2);
 
 /// Longest time for taking an offer, and again for its probe.
 const PROBE: Duration = Duration::from_millis(250);
+/// The same for RDMA, where a packet that is lost at first is sent again after 67 ms and more.
+const PROBE_RDMA: Duration = Duration::from_secs(3);
 
 /// An open session, to which further lanes can be opened.
 #[derive(Clone)]
@@ -109,7 +113,7 @@ pub fn connect_over(
     open_lane(stream, None, target, hello, session)
 }
 
-fn open_lane(
+pub(crate) fn open_lane(
     stream: Stream,
     tls: Option<ClientConnection>,
     target: &Target,
@@ -118,6 +122,11 @@ fn open_lane(
 ) -> Result<(Link, Welcome, Session), LinkError> {
     let id = session.map_or(SessionId::default(), |session| session.id);
     let deadline = Instant::now() + target.handshake();
+    // RDMA watches the connection by it.
+    let watch = stream
+        .as_fd()
+        .try_clone_to_owned()
+        .map_err(|error| io_error(stream.peer(), error))?;
     let (socket, mut info) = stream.prepare();
     let preamble = Preamble::new(tls.is_some(), id).to_bytes();
     socket::send_all(&socket, &preamble, deadline)?;
@@ -138,7 +147,7 @@ fn open_lane(
         link = emulate(link, emulation)?;
     }
     let (welcome, round_trip) = introduce(&mut link, target, hello, session, deadline)?;
-    let mut link = choose(link, target, &welcome, round_trip, deadline)?;
+    let mut link = choose(link, &watch, target, &welcome, round_trip, deadline)?;
     send_frame(&mut *link.tx, control::SWITCH, &[])?;
     let session = Session {
         id: welcome.session,
@@ -155,6 +164,15 @@ fn check(target: &Target) -> Result<(), LinkError> {
             "{} is no TCP address: use --link auto, or the server's HOST:PORT",
             target.address
         )),
+        (Address::Unix(_), Preference::Rdma) => usage(format!(
+            "{} is no address that RDMA reaches: use --link auto, or the server's HOST:PORT",
+            target.address
+        )),
+        (_, Preference::Rdma) if target.rdma_trusted.is_empty() => usage(
+            "what RDMA carries is not encrypted: name the network whose fabric is trusted with it \
+             by --rdma-trusted-net"
+                .into(),
+        ),
         (Address::Unix(_), _) if target.tls.is_some() => usage(format!(
             "TLS is for TCP, and {} is a Unix socket: leave out --tls-ca",
             target.address
@@ -258,6 +276,7 @@ fn introduce(
 /// The best link that works and is wanted; why others are not used stands in its `fallbacks`.
 fn choose(
     mut link: Link,
+    socket: &OwnedFd,
     target: &Target,
     welcome: &Welcome,
     round_trip: Duration,
@@ -267,7 +286,7 @@ fn choose(
         (Preference::Auto, LinkKind::Unix) => &[offer::SHARED_MEMORY],
         (Preference::Auto, _) => &[offer::SHARED_MEMORY, offer::UNIX],
         (Preference::SharedMemory, _) => &[offer::SHARED_MEMORY],
-        (Preference::Unix, LinkKind::Unix) | (Preference::Tcp, _) => &[],
+        (Preference::Unix, LinkKind::Unix) | (Preference::Tcp | Preference::Rdma, _) => &[],
         (Preference::Unix, _) => &[offer::UNIX],
     };
     let mut fallbacks = Vec::new();
@@ -278,6 +297,25 @@ fn choose(
                 return Ok(better);
             }
             Err(reason) => fallbacks.push(format!("{name}: {reason}")),
+        }
+    }
+    let rdma = match (target.link, link.info.kind) {
+        (Preference::Rdma, _) => true,
+        (Preference::Auto, LinkKind::Tcp | LinkKind::Tls) => !target.rdma_trusted.is_empty(),
+        _ => false,
+    };
+    if rdma {
+        match take_rdma(&mut link, socket, target, welcome, deadline) {
+            Ok((mut better, settled)) => {
+                better.info.fallbacks = fallbacks;
+                better.info.under = Some(link.info.kind);
+                settled.settle(link);
+                return Ok(better);
+            }
+            Err(reason) => {
+                link.info.changes.refuse();
+                fallbacks.push(format!("rdma: {reason}"));
+            }
         }
     }
     if target.link != Preference::Auto && !fallbacks.is_empty() {
@@ -294,6 +332,23 @@ fn choose(
         u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX)
     };
     Ok(link)
+}
+
+/// Agrees with the server on RDMA and probes it.
+fn take_rdma(
+    link: &mut Link,
+    socket: &OwnedFd,
+    target: &Target,
+    welcome: &Welcome,
+    deadline: Instant,
+) -> Result<(Link, Arc<rdma::Shared>), String> {
+    let (mut better, shared) = rdma::ask(link, socket, &target.rdma_trusted, welcome, deadline)?;
+    if let Some(emulation) = target.emulate {
+        better = emulate(better, emulation).map_err(|e| e.to_string())?;
+    }
+    let deadline = deadline.min(Instant::now() + target.slower(PROBE_RDMA));
+    better.info.probe_ns = probe(&mut better, deadline).map_err(|e| e.to_string())?;
+    Ok((better, shared))
 }
 
 /// Takes the offer of that name and probes it.

@@ -3,34 +3,48 @@
 //! A client opens a lane by [`connect`]; a server reads who is there by [`read_preamble`], and the
 //! process that has the session lets the lane in by [`welcome`]. Both get a [`Link`].
 
+// So that what the tests have in common names the crate alike here and outside.
+#[cfg(test)]
+extern crate self as gtrace_link;
+
 mod auth;
 mod buffer;
-mod certificates;
+mod changes;
 mod channel;
 mod client;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[cfg(test)]
+mod conformance;
 mod control;
-mod emulate;
-mod emulation;
+mod emulated;
+mod halves;
 mod link;
 mod mapping;
+mod networks;
 mod offer;
+mod rdma;
 mod ring;
 mod server;
+mod settling;
 mod shm;
 mod socket;
 mod spin;
 mod stream;
 mod sys;
 mod target;
-mod tls;
+mod tcp;
+mod unix;
 mod wait;
 
 pub use auth::Token;
-pub use certificates::{TlsClient, server_tls};
+pub use changes::Changes;
 pub use client::{Session, connect, connect_over, hello};
-pub use emulate::emulate;
-pub use emulation::Emulation;
+pub use emulated::{Emulation, emulate};
 pub use link::{Ender, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
+pub use networks::Networks;
+pub use rdma::{RdmaDevice, has_no_rdma, rdma_devices};
 pub use ring::RingError;
 pub use server::{
     Admitted, OneSession, ServerTerms, Sessions, new_session_id, read_preamble, refuse, welcome,
@@ -38,9 +52,11 @@ pub use server::{
 pub use shm::RING;
 pub use stream::Stream;
 pub use target::{Address, CONNECT, DEFAULT_PORT, HANDSHAKE, Preference, Target};
+pub use tcp::{TlsClient, server_tls};
 
 /// Entries of the fuzz targets to what is not public.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
-    pub use crate::ring::hostile;
+    pub use crate::rdma::hostile as hostile_peer;
+    pub use crate::shm::hostile as hostile_ring;
 }

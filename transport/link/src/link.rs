@@ -8,6 +8,7 @@ use std::time::Instant;
 use gtrace_protocol::{DecodeError, FrameError, PreambleError};
 use thiserror::Error;
 
+use crate::changes::Changes;
 use crate::ring::RingError;
 
 /// Why a link cannot go on.
@@ -35,7 +36,7 @@ pub enum LinkError {
     /// What came cannot be read.
     #[error("the other side does not keep to the protocol: {0}")]
     Decode(#[from] DecodeError),
-    /// A counter of shared memory is wrong.
+    /// A counter of a ring is wrong.
     #[error("the other side does not keep to the protocol: {0}")]
     Ring(#[from] RingError),
     /// TLS failed.
@@ -57,6 +58,8 @@ pub enum LinkKind {
     Tcp,
     /// TCP with TLS.
     Tls,
+    /// Rings that the other side's RDMA device writes.
+    Rdma,
 }
 
 impl fmt::Display for LinkKind {
@@ -66,6 +69,7 @@ impl fmt::Display for LinkKind {
             Self::Unix => "unix",
             Self::Tcp => "tcp",
             Self::Tls => "tls",
+            Self::Rdma => "rdma",
         })
     }
 }
@@ -85,6 +89,20 @@ pub struct LinkInfo {
     pub probe_ns: u64,
     /// Links that were tried before and why they are not used.
     pub fallbacks: Vec<String>,
+    /// The kind of the connection that takes its place when the device fails.
+    pub under: Option<LinkKind>,
+    /// What became of it since.
+    pub changes: Arc<Changes>,
+}
+
+impl LinkInfo {
+    /// The kind of what carries the bytes now.
+    pub fn kind_now(&self) -> LinkKind {
+        match self.under {
+            Some(under) if self.changes.is_fallen() => under,
+            _ => self.kind,
+        }
+    }
 }
 
 /// The sending half.
@@ -116,6 +134,16 @@ pub trait Tx: Send {
 
     /// Bytes committed and not yet flushed.
     fn pending(&self) -> usize;
+
+    /// Looks after what was flushed, where a device has it and might fail unseen: to be called now
+    /// and then, some times a second, while nothing is sent. Does not wait for the other side.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`].
+    fn tend(&mut self) -> Result<(), LinkError> {
+        Ok(())
+    }
 }
 
 /// The receiving half.

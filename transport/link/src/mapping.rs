@@ -1,18 +1,25 @@
 //! Memory that two processes share: a page of counters and two rings.
 //!
 //! ```text
+//! guard
 //! page    counters, each on its own pair of cache lines
+//! guard
 //! ring    bytes from client to server, mapped twice in a row
+//! guard
 //! ring    bytes from server to client, mapped twice in a row
+//! guard
 //! ```
-//! Mapped twice in a row, `ring` bytes from any place of a ring are contiguous.
+//! Mapped twice in a row, `ring` bytes from any place of a ring are contiguous. Guards are pages that
+//! nobody may touch: what goes beyond a ring ends the process by SIGSEGV and reaches no other memory.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::OwnedFd;
 use std::ptr::{self, NonNull};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+use gtrace_verbs::Pinned;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 
@@ -22,6 +29,8 @@ const RING_MIN: usize = 256 << 10;
 const RING_MAX: usize = 64 << 20;
 /// Page of the counters: a multiple of every page size of Linux on the CPUs that are served.
 const PAGE: usize = 64 << 10;
+/// Bytes between the parts, and around them, that may not be touched.
+const GUARD: usize = PAGE;
 const SEALS: SealFlags = SealFlags::SHRINK
     .union(SealFlags::GROW)
     .union(SealFlags::SEAL);
@@ -80,7 +89,7 @@ impl Ring {
 /// The mapping of one process.
 #[derive(Debug)]
 pub(crate) struct Mapping {
-    /// One reservation: the page, then both rings, each twice.
+    /// One reservation, which begins and ends with a guard.
     base: NonNull<u8>,
     ring: usize,
 }
@@ -137,12 +146,13 @@ impl Mapping {
         };
         // From here on a drop gives the reservation back.
         let mapping = Self { base, ring };
+        let (to_server, to_client) = (start(Ring::ToServer, ring), start(Ring::ToClient, ring));
         let parts = [
-            (0, 0, PAGE),
-            (PAGE, PAGE, ring),
-            (PAGE + ring, PAGE, ring),
-            (PAGE + 2 * ring, PAGE + ring, ring),
-            (PAGE + 3 * ring, PAGE + ring, ring),
+            (COUNTERS, 0, PAGE),
+            (to_server, PAGE, ring),
+            (to_server + ring, PAGE, ring),
+            (to_client, PAGE + ring, ring),
+            (to_client + ring, PAGE + ring, ring),
         ];
         for (at, offset, len) in parts {
             // SAFETY: the place lies within the reservation, which nothing else uses, and the file is
@@ -176,17 +186,16 @@ impl Mapping {
         };
         // SAFETY: the page is mapped, large enough for two of them, aligned, and all bytes are
         // values of an atomic integer.
-        unsafe { self.base.cast::<Counters>().add(index).as_ref() }
+        unsafe {
+            let counters = self.base.add(COUNTERS).cast::<Counters>();
+            counters.add(index).as_ref()
+        }
     }
 
     /// Where byte `count` of a ring lies; `ring` bytes from there on are mapped.
     #[inline]
     fn place(&self, ring: Ring, count: u64) -> *mut u8 {
-        let start = match ring {
-            Ring::ToServer => PAGE,
-            Ring::ToClient => PAGE + 2 * self.ring,
-        };
-        let at = start + (count as usize & (self.ring - 1));
+        let at = start(ring, self.ring) + (count as usize & (self.ring - 1));
         // SAFETY: `at` is below the end of the ring's first mapping.
         unsafe { self.base.as_ptr().add(at) }
     }
@@ -212,6 +221,24 @@ impl Mapping {
     }
 }
 
+/// One ring of a mapping, as memory that a device reads or writes.
+#[derive(Debug)]
+pub(crate) struct RingMemory {
+    pub(crate) mapping: Arc<Mapping>,
+    pub(crate) ring: Ring,
+}
+
+// SAFETY: the ring stays mapped, writable, for as long as this holds its mapping. What a peer wrote
+// is copied before it is believed, as with the ring of a process that shares it.
+unsafe impl Pinned for RingMemory {
+    fn bytes(&self) -> (NonNull<u8>, usize) {
+        // Once, without its second mapping: a piece that goes over the end is two.
+        let start = self.mapping.place(self.ring, 0);
+        // SAFETY: no place of a mapping is at address 0.
+        (unsafe { NonNull::new_unchecked(start) }, self.mapping.ring)
+    }
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: the whole reservation is this mapping's, and nobody has references any more.
@@ -223,8 +250,21 @@ fn file_len(ring: usize) -> usize {
     PAGE + 2 * ring
 }
 
+/// Where the counters lie in the reservation.
+const COUNTERS: usize = GUARD;
+
+/// Where the first mapping of a ring lies in the reservation.
+#[inline]
+fn start(which: Ring, ring: usize) -> usize {
+    let first = COUNTERS + PAGE + GUARD;
+    match which {
+        Ring::ToServer => first,
+        Ring::ToClient => first + 2 * ring + GUARD,
+    }
+}
+
 fn mapped_len(ring: usize) -> usize {
-    PAGE + 4 * ring
+    start(Ring::ToClient, ring) + 2 * ring + GUARD
 }
 
 #[cfg(test)]
@@ -247,6 +287,77 @@ mod tests {
             .store(7, Ordering::SeqCst);
         let tail = |ring| theirs.counters(ring).tail().load(Ordering::SeqCst);
         assert_eq!((tail(Ring::ToServer), tail(Ring::ToClient)), (0, 7));
+    }
+
+    /// Places of a mapping's reservation, and whether they may be written.
+    fn places() -> Vec<(usize, bool)> {
+        let ring = RING_MIN;
+        let (first, second) = (start(Ring::ToServer, ring), start(Ring::ToClient, ring));
+        let parts = [(COUNTERS, PAGE), (first, 2 * ring), (second, 2 * ring)];
+        let mut places = vec![(0, false), (mapped_len(ring) - 1, false)];
+        for (at, len) in parts {
+            places.extend([
+                (at - GUARD, false),
+                (at - 1, false),
+                (at, true),
+                (at + len - 1, true),
+                (at + len, false),
+                (at + len + GUARD - 1, false),
+            ]);
+        }
+        places
+    }
+
+    const PLACE: &str = "GTRACE_TEST_PLACE";
+
+    /// Not a test by itself: the process that writes one byte.
+    #[test]
+    fn the_process_that_writes() {
+        let Ok(place) = std::env::var(PLACE) else {
+            return;
+        };
+        let (mapping, _memory) = Mapping::create(RING_MIN).unwrap();
+        let place: usize = place.parse().unwrap();
+        // SAFETY: within the reservation; the process is there to be ended by it.
+        unsafe { mapping.base.as_ptr().add(place).write_volatile(1) };
+    }
+
+    #[test]
+    fn a_byte_beyond_counters_and_rings_ends_the_process() {
+        use std::os::unix::process::ExitStatusExt as _;
+        for (place, may) in places() {
+            let status = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "mapping::tests::the_process_that_writes"])
+                .env(PLACE, place.to_string())
+                .stdout(std::process::Stdio::null())
+                .status()
+                .unwrap();
+            let wanted = (!may).then_some(libc::SIGSEGV);
+            assert_eq!(status.signal(), wanted, "at {place:#x}: {status}");
+            assert!(!may || status.success(), "at {place:#x}: {status}");
+        }
+    }
+
+    #[test]
+    fn what_is_lent_and_registered_lies_between_guards() {
+        let (mapping, _memory) = Mapping::create(RING_MIN).unwrap();
+        let mapping = Arc::new(mapping);
+        let base = mapping.base.as_ptr() as usize;
+        for ring in [Ring::ToServer, Ring::ToClient] {
+            let first = base + start(ring, RING_MIN);
+            for count in [0, 1, RING_MIN as u64 - 1, u64::MAX] {
+                let lent = mapping.bytes_mut(ring, count, usize::MAX);
+                let at = lent.as_ptr() as usize;
+                assert!((first..first + RING_MIN).contains(&at));
+                assert_eq!(lent.len(), RING_MIN);
+            }
+            let memory = RingMemory {
+                mapping: Arc::clone(&mapping),
+                ring,
+            };
+            let (at, len) = memory.bytes();
+            assert_eq!((at.as_ptr() as usize, len), (first, RING_MIN));
+        }
     }
 
     #[test]

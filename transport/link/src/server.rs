@@ -1,29 +1,31 @@
 //! Letting a lane in.
 
 use std::fmt;
-use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
-    Challenge, ClientHello, Features, HEADER_LEN, Message as _, PREAMBLE_LEN, Preamble,
-    PreambleError, Proof, Prover, Refused, SessionId, Welcome, Writer, control,
+    Challenge, ClientHello, Features, Message as _, PREAMBLE_LEN, Preamble, PreambleError, Proof,
+    Prover, Refused, SessionId, Welcome, Writer, control,
 };
-use rustix::event::{PollFd, PollFlags};
 use rustls::ServerConnection;
 
 use crate::auth::{self, Token, Transcript};
-use crate::certificates::explain_to_server;
 use crate::channel;
 use crate::client::boot_id;
-use crate::control::{frame, receive, send, send_frame};
+use crate::control::{frame, receive, send};
 use crate::link::{Link, LinkError, LinkKind};
+use crate::networks::Networks;
 use crate::offer::{self, Offers};
+use crate::settling::Settling;
 use crate::socket;
 use crate::stream::Stream;
-use crate::tls::TlsChannel;
-use crate::wait::{io_error, poll};
+use crate::tcp::{TlsChannel, explain_to_server};
+use crate::wait::io_error;
+
+/// Time that a client has besides for its queue pairs, where RDMA may be asked for.
+const RDMA_SETUP: Duration = Duration::from_secs(8);
 
 /// A lane that is let in.
 #[derive(Clone, Copy)]
@@ -141,6 +143,9 @@ pub struct ServerTerms {
     pub timeout: Duration,
     /// Bytes of each ring of shared memory; 0 offers none.
     pub ring: usize,
+    /// Networks whose fabric is trusted with plaintext: RDMA is agreed upon with clients in there
+    /// only, and with none if none is named.
+    pub rdma_trusted: Networks,
     /// Whose lanes.
     pub sessions: Arc<dyn Sessions>,
 }
@@ -242,7 +247,17 @@ pub fn welcome(
     }
     let (hello, admitted) = introduced?;
     // Letting the lane in may have taken its time.
-    let link = settle(link, &watch, offers, Instant::now() + terms.timeout)?;
+    // Devices take their time for being opened and for registering memory, on both sides.
+    let rdma_setup = match terms.rdma_trusted.is_empty() {
+        true => Duration::ZERO,
+        false => RDMA_SETUP,
+    };
+    let settling = Settling {
+        socket: &watch,
+        trusted: &terms.rdma_trusted,
+        deadline: Instant::now() + terms.timeout + rdma_setup,
+    };
+    let link = settling.settle(link, offers)?;
     Ok((link, hello, admitted))
 }
 
@@ -302,7 +317,10 @@ fn introduce(
     *offers = open_offers(link, &hello, terms);
     let welcome = Welcome {
         version: preamble.version(),
-        features: terms.features,
+        features: match terms.rdma_trusted.is_empty() {
+            true => terms.features,
+            false => Features(terms.features.0 | Features::RDMA.0),
+        },
         session: admitted.session,
         secret: admitted.secret,
         proof: secret.map_or([0; 32], |secret| transcript.prove(Prover::Server, &secret)),
@@ -333,70 +351,5 @@ fn open_offers(link: &Link, hello: &ClientHello, terms: &ServerTerms) -> Option<
     match links.is_empty() {
         true => None,
         false => Offers::open(&links, terms.ring).ok(),
-    }
-}
-
-/// Answers probes, lets the client take offers, and gives the link on which it says SWITCH.
-fn settle(
-    mut link: Link,
-    socket: &OwnedFd,
-    offers: Option<Offers>,
-    deadline: Instant,
-) -> Result<Link, LinkError> {
-    let Some(mut offers) = offers else {
-        while !serve_probe(&mut link, deadline)? {}
-        return Ok(link);
-    };
-    loop {
-        if link.rx.ready(HEADER_LEN)? {
-            if serve_probe(&mut link, deadline)? {
-                return Ok(link);
-            }
-            continue;
-        }
-        let mut fds = [
-            PollFd::new(socket, PollFlags::IN),
-            PollFd::from_borrowed_fd(offers.as_fd(), PollFlags::IN),
-        ];
-        if !poll(&mut fds, Some(deadline)).map_err(|e| io_error(&link.info.peer, e))? {
-            return Err(LinkError::TimedOut(link.info.peer.clone()));
-        }
-        if fds[1].revents().is_empty() {
-            continue;
-        }
-        let peer = link.info.peer.clone();
-        // Else the client falls back, and keeps the reason.
-        if let Some(Ok(mut better)) = offers.accept(&peer)
-            && settle_on(&mut better, deadline)
-        {
-            return Ok(better);
-        }
-    }
-}
-
-/// Whether the client, having probed it, uses this link.
-fn settle_on(link: &mut Link, deadline: Instant) -> bool {
-    loop {
-        match serve_probe(link, deadline) {
-            Ok(true) => return true,
-            Ok(false) => {}
-            Err(_) => return false,
-        }
-    }
-}
-
-/// Answers one frame after WELCOME; whether it was SWITCH: what follows is the lane's.
-fn serve_probe(link: &mut Link, deadline: Instant) -> Result<bool, LinkError> {
-    let frame = receive(&mut *link.rx, deadline)?;
-    match frame.op {
-        control::ECHO => send_frame(&mut *link.tx, control::ECHO, &frame.payload).map(|()| false),
-        control::SWITCH => Ok(true),
-        op => Err(LinkError::Io(
-            link.info.peer.clone(),
-            io::Error::new(
-                io::ErrorKind::InvalidData,
-                format!("frame {op:#x} came where the client should say which link it uses"),
-            ),
-        )),
     }
 }

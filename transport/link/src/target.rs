@@ -8,9 +8,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use crate::auth::Token;
-use crate::certificates::TlsClient;
-use crate::emulation::Emulation;
+use crate::emulated::Emulation;
 use crate::link::LinkError;
+use crate::networks::Networks;
+use crate::tcp::TlsClient;
 
 /// Port of `gtrace serve`.
 pub const DEFAULT_PORT: u16 = 7471;
@@ -98,6 +99,8 @@ pub enum Preference {
     Unix,
     /// TCP or nothing, with TLS if that was asked for.
     Tcp,
+    /// RDMA or nothing.
+    Rdma,
 }
 
 impl FromStr for Preference {
@@ -109,8 +112,9 @@ impl FromStr for Preference {
             "shm" => Ok(Self::SharedMemory),
             "unix" => Ok(Self::Unix),
             "tcp" => Ok(Self::Tcp),
+            "rdma" => Ok(Self::Rdma),
             _ => Err(LinkError::Usage(format!(
-                "`{text}` is no link; choose auto, shm, unix or tcp"
+                "`{text}` is no link; choose auto, shm, unix, tcp or rdma"
             ))),
         }
     }
@@ -123,6 +127,7 @@ impl fmt::Display for Preference {
             Self::SharedMemory => "shm",
             Self::Unix => "unix",
             Self::Tcp => "tcp",
+            Self::Rdma => "rdma",
         })
     }
 }
@@ -138,6 +143,8 @@ pub struct Target {
     pub token: Option<Token>,
     /// Which link is wanted.
     pub link: Preference,
+    /// Networks whose fabric is trusted with plaintext: RDMA is asked of servers in there only.
+    pub rdma_trusted: Networks,
     /// A slower network than there is.
     pub emulate: Option<Emulation>,
     /// Longest wait for the connection, and again for the handshake.
@@ -156,6 +163,7 @@ impl Target {
             tls: None,
             token: None,
             link: Preference::default(),
+            rdma_trusted: Networks::default(),
             emulate: None,
             timeout: CONNECT,
         })
@@ -173,7 +181,7 @@ impl Target {
     }
 
     /// What the environment says: `GTRACE_REMOTE`, `GTRACE_TOKEN_FILE`, `GTRACE_TLS_CA`,
-    /// `GTRACE_TLS_NAME`, `GTRACE_LINK`, `GTRACE_EMULATE`.
+    /// `GTRACE_TLS_NAME`, `GTRACE_LINK`, `GTRACE_RDMA_TRUSTED_NET`, `GTRACE_EMULATE`.
     ///
     /// # Errors
     ///
@@ -229,6 +237,10 @@ impl Target {
         };
         if let Some(link) = text("GTRACE_LINK")? {
             target.link = link.parse().map_err(named("GTRACE_LINK"))?;
+        }
+        if let Some(networks) = text("GTRACE_RDMA_TRUSTED_NET")? {
+            let networks = networks.parse();
+            target.rdma_trusted = networks.map_err(named("GTRACE_RDMA_TRUSTED_NET"))?;
         }
         if let Some(emulate) = text("GTRACE_EMULATE")? {
             target.emulate = Some(emulate.parse().map_err(named("GTRACE_EMULATE"))?);
@@ -307,6 +319,13 @@ mod tests {
             (
                 &[("GTRACE_REMOTE", "a"), ("GTRACE_TLS_NAME", "b")][..],
                 "--tls-ca",
+            ),
+            (
+                &[
+                    ("GTRACE_REMOTE", "a"),
+                    ("GTRACE_RDMA_TRUSTED_NET", "10.0.0.0/33"),
+                ][..],
+                "GTRACE_RDMA_TRUSTED_NET: `10.0.0.0/33`",
             ),
             (
                 &[("GTRACE_REMOTE", "a"), ("GTRACE_EMULATE", "rtt=fast")][..],

@@ -124,7 +124,7 @@ impl Wait<'_> {
 
 /// Whether the other host no longer answers. TCP_USER_TIMEOUT would say so too, but it also ends a
 /// connection whose peer is alive and reads nothing for that long, as a server does in a long kernel.
-fn gone(socket: BorrowedFd<'_>) -> bool {
+pub(crate) fn gone(socket: BorrowedFd<'_>) -> bool {
     sys::liveness(socket)
         .is_ok_and(|tcp| tcp.last_ack >= SILENCE && (tcp.retransmits > 0 || tcp.probes >= PROBES))
 }

@@ -1,4 +1,5 @@
-//! The emulated network: delay, not serialisation; bandwidth; breaks.
+//! The emulated network: delay, not serialisation; bandwidth; breaks. What it has in common with other
+//! links is tested with them (`conformance`).
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -7,7 +8,7 @@ mod common;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Bytes, link_of};
+use common::link_of;
 use gtrace_link::{Emulation, Link, LinkError, LinkKind, emulate};
 
 fn slow(settings: &str) -> (Link, Link) {
@@ -75,34 +76,6 @@ fn bandwidth_is_a_limit_both_ways() {
     assert!(took >= Duration::from_millis(400), "{took:?}");
     assert!(took < Duration::from_secs(4), "{took:?}");
     server.join().unwrap();
-}
-
-#[test]
-fn bytes_come_in_order_through_jitter() {
-    let (mut here, mut there) = slow("rtt=2ms,jitter=2ms");
-    let sending = thread::spawn(move || {
-        let (mut sizes, mut bytes) = (Bytes::new(5), Bytes::new(9));
-        for _ in 0..200 {
-            let mut body = vec![0; 1 + sizes.next() as usize % 200_000];
-            bytes.fill(&mut body);
-            there.tx.bulk(&body).unwrap();
-        }
-        there
-    });
-    let (mut sizes, mut bytes) = (Bytes::new(5), Bytes::new(9));
-    for turn in 0..200 {
-        let mut wanted = vec![0; 1 + sizes.next() as usize % 200_000];
-        bytes.fill(&mut wanted);
-        if turn % 2 == 0 {
-            assert!(here.rx.peek(wanted.len(), None).unwrap() == wanted);
-            here.rx.consume(wanted.len());
-        } else {
-            let mut read = vec![0; wanted.len()];
-            here.rx.read(&mut read).unwrap();
-            assert!(read == wanted);
-        }
-    }
-    sending.join().unwrap();
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub const HEADER_LEN: usize = 64;
 pub const SMALL_MAX: usize = 4 << 20;
 /// Most bytes of a bulk part.
 pub const BULK_MAX: usize = 16 << 20;
+/// Most bytes of a bulk part that the answer to a [`control::ECHO`] has.
+pub const ECHO_BULK_MAX: usize = 1 << 20;
 /// Most bytes of a frame, header included.
 pub const FRAME_MAX: usize = HEADER_LEN + SMALL_MAX + BULK_MAX;
 
@@ -26,7 +28,9 @@ pub mod control {
     pub const PROOF: u32 = 4;
     /// Server to client: the lane is refused, and why.
     pub const REFUSED: u32 = 5;
-    /// Either: send the payload back as it is.
+    /// Either: send the arguments back as they are. From a client on an open lane: a bulk part is read to nowhere, and
+    /// [`Header::status`](crate::Header::status) is how many bytes of bulk part, at most [`crate::ECHO_BULK_MAX`], the
+    /// answer is to have; servers of earlier versions send none.
     pub const ECHO: u32 = 6;
     /// Server to client: credits given back when no reply carries them.
     pub const CREDIT: u32 = 7;
@@ -37,6 +41,9 @@ pub mod control {
     /// Server to client: what kernels printed, a [`crate::Output`]. It comes before the answer to the call
     /// that had it printed. Clients of earlier versions drop it.
     pub const OUTPUT: u32 = 10;
+    /// Client to server, between WELCOME and SWITCH: its queue pairs, a [`crate::QueuePairs`]; back: the
+    /// server's, or why there are none, a [`crate::QueuePairsAnswer`].
+    pub const RDMA: u32 = 11;
 }
 
 /// Bits of [`Header::flags`].

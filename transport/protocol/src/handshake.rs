@@ -8,6 +8,7 @@
 //!                                ◀───────  CHALLENGE (nonce, which secret)
 //! PROOF  (HMAC over both nonces) ───────▶
 //!                                ◀───────  WELCOME (its own proof, session, offers) or REFUSED
+//! RDMA (queue pairs), if wanted  ◀──────▶  RDMA (its own, or why not)
 //! ECHO, on any link that is offered ◀────▶  ECHO
 //! SWITCH, on the link of its choice ─────▶  what follows there is the lane's
 //! ```
@@ -149,6 +150,10 @@ impl Features {
     pub const IMAGE_CACHE: Self = Self(2);
     /// Shared memory can be offered and taken.
     pub const SHARED_MEMORY: Self = Self(4);
+    /// The server answers `control::RDMA`.
+    pub const RDMA: Self = Self(8);
+    /// The server keeps copies to page-locked memory of the client until they are taken.
+    pub const DELIVERIES: Self = Self(32);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {
@@ -195,7 +200,7 @@ pub struct Refused(pub String);
 /// Another link to the same server, better than the one it is offered on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
-    /// Its name: `shm`, later `rdma`.
+    /// Its name: `shm` or `unix`.
     pub link: String,
     /// Where: for `shm` the name of an abstract Unix socket.
     pub address: String,

@@ -11,10 +11,13 @@ mod frame;
 mod handshake;
 mod id;
 mod output;
+mod rdma;
+mod segment;
 
 pub use codec::{DecodeError, Reader, Writer};
 pub use frame::{
-    After, BULK_MAX, FRAME_MAX, Flags, FrameError, HEADER_LEN, Header, SMALL_MAX, checksum, control,
+    After, BULK_MAX, ECHO_BULK_MAX, FRAME_MAX, Flags, FrameError, HEADER_LEN, Header, SMALL_MAX,
+    checksum, control,
 };
 pub use handshake::{
     Challenge, ClientHello, Features, MAGIC, Message, Offer, PREAMBLE_LEN, Preamble, PreambleError,
@@ -22,3 +25,5 @@ pub use handshake::{
 };
 pub use id::{FIRST_OPERATION, OpId, op_id};
 pub use output::{OUTPUT_MAX, Output, Stream};
+pub use rdma::{QueuePairEnd, QueuePairs, QueuePairsAnswer};
+pub use segment::{SEGMENT_LEN, SEGMENT_MESSAGE_MAX, Segment};

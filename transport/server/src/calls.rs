@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use gtrace_cuda::types::driver::{
+    CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS,
+};
 use gtrace_cuda::{Kind, context_of_frame, payload};
 use gtrace_protocol::{Flags, OpId, Reader, Writer, op_id};
 
@@ -20,7 +23,7 @@ const COPY_ASYNC: OpId = op_id("cuMemcpyAsync");
 const COPY_ON_DEVICE: OpId = op_id("cuMemcpyDtoD_v2");
 const COPY_ON_DEVICE_ASYNC: OpId = op_id("cuMemcpyDtoDAsync_v2");
 /// Calls that need no context, and that a thread without a live one makes so as to have one.
-pub(crate) const MAKES_A_CONTEXT: [OpId; 2] = [PRIMARY_RETAIN, CONTEXT_CREATE];
+pub(crate) const NEEDS_NO_CONTEXT: [OpId; 3] = [PRIMARY_RETAIN, CONTEXT_CREATE, payload::TAKE];
 const CONTEXT_CREATE: OpId = op_id("cuCtxCreate_v2");
 const CONTEXT_DESTROY: OpId = op_id("cuCtxDestroy_v2");
 const PRIMARY_RETAIN: OpId = op_id("cuDevicePrimaryCtxRetain");
@@ -45,6 +48,8 @@ pub(crate) fn call(
         payload::IMAGE => return special::image(exec, r),
         payload::HOST_NEXT => return special::host_next(exec, r, w),
         payload::HOST_DONE => return special::host_done(exec, r),
+        payload::DELIVER => return special::deliver(exec, r),
+        payload::TAKE => return special::take(exec, r),
         payload::GRAPH_NODE => return special::graph_node(exec, r, w),
         payload::GRAPH_KERNEL => return special::graph_kernel(exec, r, w),
         payload::GRAPH_COPY => return special::graph_copy(exec, r, w),
@@ -75,6 +80,7 @@ pub(crate) fn call(
         CONTEXT_DESTROY | PRIMARY_RESET | PRIMARY_RELEASE => {
             let session = Arc::clone(&exec.session);
             let _alone = session.alive.destroying();
+            session.deliveries.context_ends(exec.driver);
             // Of a primary context only the device is told, not the number.
             let context = match op {
                 CONTEXT_DESTROY => Some(context_of_frame(r.clone().u64()?)),
@@ -114,7 +120,18 @@ pub(crate) fn call(
         }
         CAPTURE_END => {
             let code = driver::dispatch(op, exec, r, w);
-            exec.session.alive.capture_ended();
+            // Any other failure leaves the capture as it is, if there is one: it may be another stream's.
+            let over = [
+                CUDA_SUCCESS,
+                CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+                CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
+            ];
+            if code
+                .as_ref()
+                .is_ok_and(|code| over.contains(&code.cast_unsigned()))
+            {
+                exec.session.alive.capture_ended();
+            }
             code
         }
         // Copies of the client's own memory come in other frames. The driver would take any other

@@ -20,6 +20,8 @@ use crate::supervisor::{Device, DriverInfo};
 
 /// Longest message. Below the default send buffer of a socket (212,992 bytes).
 const MESSAGE_MAX: usize = 160 << 10;
+/// Longest statistics in a message: what names them takes a little of it.
+pub(crate) const STATS_MAX: usize = MESSAGE_MAX - 64;
 
 /// What a worker needs to know before its first connection.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,6 +36,9 @@ pub(crate) struct Start {
     pub(crate) token: Option<String>,
     /// Certificate and key, PEM files.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
+    /// Networks whose fabric is trusted with plaintext by RDMA, as `gtrace_link::Networks` are
+    /// written; empty for none.
+    pub(crate) rdma_trusted: String,
     /// What a client may use.
     pub(crate) limits: Limits,
     /// Devices that clients can see.

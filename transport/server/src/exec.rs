@@ -5,7 +5,8 @@ use std::sync::Arc;
 use gtrace_cuda::Kind;
 use gtrace_link::{Link, LinkError, LinkKind};
 use gtrace_protocol::{
-    DecodeError, Flags, HEADER_LEN, Header, OUTPUT_MAX, Output, Stream, Writer, control,
+    DecodeError, ECHO_BULK_MAX, Flags, HEADER_LEN, Header, OUTPUT_MAX, Output, Stream, Writer,
+    control,
 };
 
 use crate::generated::driver::Driver;
@@ -57,6 +58,8 @@ pub(crate) struct Libraries {
 pub(crate) struct Exec {
     /// The client's session.
     pub(crate) session: Arc<Session>,
+    /// Number of the lane among those of the session that take copies.
+    pub(crate) number: u64,
     /// Its handles.
     pub(crate) handles: Arc<Handles>,
     /// The driver.
@@ -92,6 +95,7 @@ impl Exec {
     /// Of a lane that was let in.
     pub(crate) fn new(session: Arc<Session>, libraries: Libraries, link: Link) -> Self {
         Self {
+            number: session.deliveries.lane(),
             handles: Arc::clone(&session.handles),
             driver: libraries.driver,
             nvml: libraries.nvml,
@@ -216,6 +220,23 @@ impl Exec {
             return self.put_bytes(&header, &[]);
         }
         self.put_bytes(&header, small)
+    }
+
+    /// Answers an echo: its arguments, and `bulk` bytes of zeros, at most [`ECHO_BULK_MAX`].
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn echo(&mut self, bulk: usize, small: &[u8]) -> Result<(), LinkError> {
+        static ZEROS: [u8; ECHO_BULK_MAX] = [0; ECHO_BULK_MAX];
+        let bulk = &ZEROS[..bulk.min(ECHO_BULK_MAX)];
+        let mut reply = self.reply_header();
+        reply.set_payload(small.len(), bulk.len());
+        self.put_bytes(&reply, small)?;
+        match bulk.is_empty() {
+            true => Ok(()),
+            false => self.put_bulk(bulk),
+        }
     }
 
     pub(crate) fn put_bytes(&mut self, header: &Header, small: &[u8]) -> Result<(), LinkError> {
@@ -455,6 +476,17 @@ impl Exec {
         }
         header.set_payload(lengths.0, lengths.1);
         ends
+    }
+
+    /// Puts the bulk part of a frame behind its arguments.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn put_bulk(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
+        self.link.tx.bulk(bytes)?;
+        self.count_out(bytes.len());
+        Ok(())
     }
 
     /// Sends the first `len` bytes of the staging memory's next half behind what was put.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use gtrace_link::Networks;
 use serde::{Deserialize, Serialize};
 
 /// Port of GPU-over-IP.
@@ -100,6 +101,8 @@ pub struct Options {
     pub token: Option<String>,
     /// Certificate and key, PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// Networks whose fabric is trusted with plaintext, to whose hosts RDMA is used.
+    pub rdma_trusted: Networks,
     /// Listen beyond loopback without token and TLS.
     pub insecure: bool,
     /// What each client may use.
@@ -129,6 +132,7 @@ impl Default for Options {
             libnvml: None,
             token: None,
             tls: None,
+            rdma_trusted: Networks::default(),
             insecure: false,
             limits: Limits {
                 max_memory: None,

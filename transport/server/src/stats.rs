@@ -1,10 +1,10 @@
 //! What a session did and where its time went.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use gtrace_abi::{BUCKETS, MAX_NS, bucket_of, bucket_range, midpoint};
+use gtrace_abi::{BUCKETS, MAX_NS, bucket_of, bucket_range, quantile};
 use gtrace_protocol::OpId;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,7 @@ const _: () = assert!(COARSE_BOUNDS_NS[12] == MAX_NS);
 pub struct Histogram {
     buckets: Box<[AtomicU64]>,
     sum: AtomicU64,
+    max: AtomicU64,
 }
 
 impl Default for Histogram {
@@ -33,6 +34,7 @@ impl Default for Histogram {
         Self {
             buckets: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
             sum: AtomicU64::new(0),
+            max: AtomicU64::new(0),
         }
     }
 }
@@ -48,6 +50,9 @@ impl Histogram {
     /// As [`Histogram::add`], for a caller that adds to the sum itself.
     #[inline]
     fn place(&self, ns: u64) {
+        if ns > self.max.load(Ordering::Relaxed) {
+            self.max.fetch_max(ns, Ordering::Relaxed);
+        }
         if let Some(bucket) = self.buckets.get(bucket_of(ns)) {
             bucket.fetch_add(1, Ordering::Relaxed);
         }
@@ -55,40 +60,29 @@ impl Histogram {
 
     /// What it holds, summed up.
     pub fn times(&self) -> Times {
+        let filled = self.buckets.iter().enumerate().filter_map(|(at, bucket)| {
+            let count = bucket.load(Ordering::Relaxed);
+            // There are 896.
+            (count > 0).then_some((at as u16, count))
+        });
         let mut times = Times {
             sum_ns: self.sum.load(Ordering::Relaxed),
+            max_ns: self.max.load(Ordering::Relaxed),
+            buckets: filled.collect(),
             ..Times::default()
         };
-        let counts: Vec<u64> = self
-            .buckets
-            .iter()
-            .map(|bucket| bucket.load(Ordering::Relaxed))
-            .collect();
-        times.count = counts.iter().sum();
-        for (bucket, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let (low, _) = bucket_range(bucket);
+        times.count = times.buckets.iter().map(|(_, count)| count).sum();
+        for (bucket, count) in &times.buckets {
+            let (low, _) = bucket_range((*bucket).into());
             let coarse = COARSE_BOUNDS_NS
                 .iter()
                 .position(|bound| low < *bound)
                 .unwrap_or(COARSE_BOUNDS_NS.len() - 1);
             times.coarse[coarse] += count;
         }
-        times.p50_ns = quantile(&counts, times.count, 50);
-        times.p99_ns = quantile(&counts, times.count, 99);
+        times.find_quantiles();
         times
     }
-}
-
-fn quantile(counts: &[u64], total: u64, percent: u64) -> u64 {
-    let wanted = total.saturating_mul(percent).div_ceil(100).max(1);
-    let mut seen = 0;
-    for (bucket, count) in counts.iter().enumerate() {
-        seen += count;
-        if seen >= wanted {
-            return midpoint(bucket);
-        }
-    }
-    0
 }
 
 /// Durations, summed up.
@@ -102,20 +96,51 @@ pub struct Times {
     pub p50_ns: u64,
     /// 99 of 100 are shorter, ns.
     pub p99_ns: u64,
+    /// The longest, ns.
+    #[serde(default)]
+    pub max_ns: u64,
     /// How many below each of [`COARSE_BOUNDS_NS`] and not below the one before; longer ones are in
     /// the last.
     pub coarse: [u64; 13],
+    /// Index (of gtrace-abi) and count of each bucket that is not empty, ascending. Absent where there
+    /// was no room for them (`SessionStats::fit`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buckets: Vec<(u16, u64)>,
 }
 
 impl Times {
-    /// Adds another's count, sum and coarse histogram; the quantiles become those of the coarse
-    /// histogram's bounds.
+    /// Adds another's. The quantiles are found anew, if both know their buckets.
     pub fn add(&mut self, other: &Self) {
+        let whole = |times: &Self| times.count == times.buckets.iter().map(|(_, n)| n).sum::<u64>();
+        let whole = whole(self) && whole(other);
         self.count += other.count;
         self.sum_ns += other.sum_ns;
+        self.max_ns = self.max_ns.max(other.max_ns);
         for (mine, other) in self.coarse.iter_mut().zip(other.coarse) {
             *mine += other;
         }
+        if !whole {
+            self.buckets.clear();
+            return;
+        }
+        let mut sums: BTreeMap<u16, u64> = self.buckets.iter().copied().collect();
+        for (bucket, count) in &other.buckets {
+            *sums.entry(*bucket).or_default() += count;
+        }
+        self.buckets = sums.into_iter().collect();
+        self.find_quantiles();
+    }
+
+    fn find_quantiles(&mut self) {
+        (self.p50_ns, self.p99_ns) = (self.quantile(0.5), self.quantile(0.99));
+    }
+
+    fn quantile(&self, share: f64) -> u64 {
+        let buckets = self
+            .buckets
+            .iter()
+            .map(|(bucket, n)| ((*bucket).into(), *n));
+        quantile(buckets, self.count, share, self.max_ns)
     }
 }
 
@@ -204,6 +229,8 @@ impl Histogram {
         }
         self.sum
             .fetch_add(other.sum.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.max
+            .fetch_max(other.max.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
@@ -270,6 +297,18 @@ pub struct SessionStats {
     pub lanes: u32,
     /// Kinds of their links.
     pub links: Vec<String>,
+    /// Why lanes have not the links that their client asked for, each reason once.
+    #[serde(default)]
+    pub fallbacks: Vec<String>,
+    /// Times that RDMA was asked for and not agreed upon.
+    #[serde(default)]
+    pub rdma_refused: u64,
+    /// Times that a lane gave RDMA up for its connection.
+    #[serde(default)]
+    pub falls: u64,
+    /// Times that a lane took RDMA again.
+    #[serde(default)]
+    pub returns: u64,
     /// Device memory that the client allocated and has not freed, bytes.
     pub memory: u64,
     /// Handles in use.
@@ -282,6 +321,22 @@ pub struct SessionStats {
     pub driver: Times,
     /// Each operation, those with the most time in the driver first.
     pub ops: Vec<OpStats>,
+}
+
+impl SessionStats {
+    /// Leaves out buckets of the operations that took the least time until it has at most `most` bytes
+    /// as JSON, or no buckets; counts, sums and quantiles stay.
+    pub(crate) fn fit(&mut self, most: usize) -> serde_json::Result<()> {
+        let mut kept = self.ops.len();
+        while serde_json::to_vec(self)?.len() > most && kept > 0 {
+            kept /= 2;
+            for op in self.ops.iter_mut().skip(kept) {
+                op.queue.buckets.clear();
+                op.driver.buckets.clear();
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -300,6 +355,9 @@ mod tests {
         assert!(times.p50_ns.abs_diff(500_000) < 10_000, "{}", times.p50_ns);
         assert!(times.p99_ns.abs_diff(990_000) < 20_000, "{}", times.p99_ns);
         assert_eq!(times.coarse.iter().sum::<u64>(), 1000);
+        assert_eq!(times.max_ns, 1_000_000);
+        let counts: u64 = times.buckets.iter().map(|(_, count)| count).sum();
+        assert_eq!(counts, 1000);
         // Below 1.024 us is 1 us alone.
         assert_eq!(times.coarse[0], 1);
     }
@@ -322,5 +380,41 @@ mod tests {
         assert_eq!(names, ["301", "300"]);
         assert_eq!((stats.ops[1].errors, stats.ops[1].bytes), (1, 64));
         assert_eq!((stats.driver.count, stats.driver.sum_ns), (3, 54_000));
+    }
+
+    #[test]
+    fn times_add_up_bucket_by_bucket() {
+        let of = |values: &[u64]| {
+            let histogram = Histogram::default();
+            values.iter().for_each(|ns| histogram.add(*ns));
+            histogram.times()
+        };
+        let mut sum = of(&[1_000, 2_000, 3_000]);
+        sum.add(&of(&[2_000, 90_000]));
+        assert_eq!(sum, of(&[1_000, 2_000, 2_000, 3_000, 90_000]));
+        let mut bare = of(&[5_000]);
+        bare.buckets.clear();
+        sum.add(&bare);
+        assert_eq!((sum.count, sum.buckets.len()), (6, 0));
+    }
+
+    #[test]
+    fn buckets_of_the_least_go_first_where_there_is_no_room() {
+        let counts = SessionCounts::default();
+        for op in 0..64u32 {
+            let counts = counts.op(op);
+            for ns in 0..100 {
+                counts.place(1_000, 1_000 + ns * 500);
+                counts.spent(1_000, u64::from(op) * 1_000);
+            }
+        }
+        let mut stats = counts.snapshot(|op| op.to_string());
+        let whole = stats.clone();
+        stats.fit(1 << 20).unwrap();
+        assert_eq!(stats, whole);
+        stats.fit(60_000).unwrap();
+        assert!(serde_json::to_vec(&stats).unwrap().len() <= 60_000);
+        assert!(!stats.ops[0].driver.buckets.is_empty() && stats.ops[63].driver.buckets.is_empty());
+        assert_eq!(stats.ops[63].driver.p50_ns, whole.ops[63].driver.p50_ns);
     }
 }

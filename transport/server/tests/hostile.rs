@@ -10,10 +10,14 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{self, Extent, NodeCall, NodePlace, NodeWork, Pitched, Side, SideKind};
+use gtrace_cuda::payload::{
+    self, Extent, NodeCall, NodePlace, NodeWork, Payload as _, Pitched, Side, SideKind,
+};
 use gtrace_link::{LinkError, Token};
-use gtrace_protocol::{Flags, HEADER_LEN, Preamble, SessionId, control, op_id};
-use support::{Client, Server, bytes, target};
+use gtrace_protocol::{
+    ECHO_BULK_MAX, Flags, HEADER_LEN, Preamble, Reader, SessionId, control, op_id,
+};
+use support::{Client, Server, bytes, random, target};
 
 fn counted(server: &Server, reason: &str, at_least: u64) {
     server.wait_for(reason, |status| {
@@ -257,6 +261,85 @@ fn nodes_lead_nowhere_but_to_the_device() {
     serves(&server);
 }
 
+/// The tickets of the pieces that come, and what is said at the end.
+fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
+    let header = client.header(payload::TAKE, Flags::default());
+    client.send(header, &ticket.to_le_bytes(), &[]).unwrap();
+    let mut pieces = Vec::new();
+    loop {
+        let answer = client.receive().unwrap();
+        let mut reader = Reader::new(&answer.small);
+        if !answer.header.flags.has(Flags::MORE) {
+            let taken = payload::Taken::read(&mut reader).unwrap();
+            return (pieces, taken);
+        }
+        let piece = payload::Piece::read(&mut reader).unwrap();
+        pieces.push((piece.ticket, answer.bulk.len()));
+    }
+}
+
+#[test]
+fn copies_that_nobody_waits_for_are_bounded_and_checked() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let all = (payload::BLOCK * payload::BLOCKS) as u64;
+    let at = client.alloc(2 * all).unwrap();
+    let delivery = |ticket, from, len, stream| {
+        bytes(&payload::Delivery {
+            ticket,
+            from,
+            len,
+            stream,
+        })
+    };
+    // One that is good, and what is wrong with others.
+    let deliver = |client: &mut Client, ticket, from, len, stream| {
+        let small = delivery(ticket, from, len, stream);
+        client.call_op(payload::DELIVER, &small, &[]).header.status
+    };
+    assert_eq!(deliver(&mut client, 1, at, 100_000, 0), 0);
+    assert_eq!(deliver(&mut client, 1, at, 1, 0), 1, "a ticket in use");
+    assert_eq!(deliver(&mut client, 0, at, 1, 0), 1);
+    assert_eq!(deliver(&mut client, 2, at, 0, 0), 1);
+    assert_ne!(deliver(&mut client, 3, at, 1, 99), 0, "no such stream");
+    assert_eq!(deliver(&mut client, 4, at, all, 0), 2);
+    assert_eq!(deliver(&mut client, 5, at, u64::MAX, 0), 2);
+    assert_eq!(deliver(&mut client, 6, 64, 10, 0), 1, "no such memory");
+    let (pieces, taken) = take(&mut client, 1);
+    assert_eq!(pieces, [(1, payload::BLOCK), (1, 100_000 - payload::BLOCK)]);
+    assert_eq!(taken.failed, [1, 0, 2, 4, 5, 6]);
+    assert!(taken.elsewhere.is_empty());
+    // Its room is free again, in whatever pieces.
+    for ticket in 10..20 {
+        assert_eq!(deliver(&mut client, ticket, at, all, 0), 0);
+        let (pieces, _) = take(&mut client, ticket);
+        assert_eq!(pieces.len(), payload::BLOCKS);
+    }
+    assert_eq!(
+        take(&mut client, 77),
+        (Vec::new(), payload::Taken::default())
+    );
+    // A context that ends with copies under way.
+    assert_eq!(deliver(&mut client, 30, at, 5, 0), 0);
+    assert_eq!(
+        client
+            .call("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes())
+            .header
+            .status,
+        0
+    );
+    assert_eq!(take(&mut client, 30).0, [(30, 5)]);
+    for garbage in [&[][..], &[0xff; 7], &[0xff; 300]] {
+        for op in [payload::DELIVER, payload::TAKE] {
+            assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
+        }
+    }
+    // Gone while it waits, and with copies that it never took.
+    drop(client);
+    server.wait_for("no sessions", |status| status.sessions.is_empty());
+    serves(&server);
+}
+
 /// What the server does with a lane that sends `bytes` after its handshake.
 fn after_garbage(server: &Server, garbage: &[u8]) -> Option<String> {
     let mut client = Client::ready(server.unix(), "unix");
@@ -303,6 +386,38 @@ fn frames_that_are_none_close_the_lane_with_the_reason() {
             .contains("claims")
     );
     server.wait_for("no sessions", |status| status.sessions.is_empty());
+    serves(&server);
+}
+
+#[test]
+fn echoes_give_back_what_came_and_no_more_bytes_than_a_mebibyte() {
+    let server = Server::start(|_| {});
+    for link in ["unix", "shm", "tcp"] {
+        let address = match link {
+            "tcp" => server.tcp(),
+            _ => server.unix(),
+        };
+        let mut client = Client::ready(address, link);
+        for (asked, given) in [
+            (0, 0),
+            (1, 1),
+            (ECHO_BULK_MAX as u32, ECHO_BULK_MAX),
+            (u32::MAX, ECHO_BULK_MAX),
+        ] {
+            let mut header = client.header(control::ECHO, Flags::default());
+            header.status = asked;
+            // What comes as a bulk part is read to nowhere.
+            client.send(header, b"hello", &random(70_000, 3)).unwrap();
+            let answer = client.answer();
+            assert_eq!(answer.header.op, control::ECHO);
+            assert_eq!(answer.header.bulk(), given, "{link}: {asked}");
+            assert_eq!(
+                (answer.small.as_slice(), answer.bulk.len()),
+                (&b"hello"[..], given)
+            );
+        }
+        drop(client);
+    }
     serves(&server);
 }
 

@@ -31,6 +31,14 @@ impl Place {
             Self::HostAllocated | Self::HostMapped | Self::HostRegistered
         )
     }
+
+    /// Whether the device reaches it by its address.
+    pub(crate) const fn is_of_device(self) -> bool {
+        !matches!(
+            self,
+            Self::HostAllocated | Self::HostRegistered | Self::Reserved
+        )
+    }
 }
 
 /// An allocation.

@@ -2,7 +2,8 @@
 //!
 //! Bytes for the device are taken before the call returns, so that the program may use their memory
 //! again, as CUDA promises for pageable memory. Bytes from the device are there when the call
-//! returns, also those of the `Async` functions: CUDA allows that.
+//! returns, also those of the `Async` functions, as CUDA allows; but into page-locked memory they come
+//! later ([`deliveries`]).
 
 // Reads and writes the program's memory.
 #![allow(unsafe_code)]
@@ -21,7 +22,7 @@ use crate::graph::captured_linear;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, log, managed, settled};
+use crate::{clock, deliveries, log, managed, settled};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -78,6 +79,7 @@ pub(crate) fn upload(
     bytes: &[u8],
     stream: u64,
 ) -> Result<(), CUresult> {
+    deliveries::settle(session, bytes.as_ptr().addr(), bytes.len())?;
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
         let chunk = chunk(lane);
@@ -126,6 +128,8 @@ pub(crate) fn pull(
     loop {
         let bulk = call.header.bulk();
         let header = call.header;
+        // The error of an earlier call rides on whatever comes first.
+        lane.note_sticky(header.context);
         lane.arguments(&header, |_| Ok(()))?;
         if bulk > left {
             lane.drop_bulk(bulk)?;
@@ -140,7 +144,7 @@ pub(crate) fn pull(
         if !header.flags.has(Flags::MORE) {
             break;
         }
-        call.next(lane)?;
+        call.wait(lane)?;
     }
     let outcome = lane.outcome(&call.header);
     call.end();
@@ -158,6 +162,7 @@ pub(crate) fn download(
     from: CUdeviceptr,
     stream: u64,
 ) -> Result<(), CUresult> {
+    deliveries::settle(session, into.as_ptr().addr(), into.len())?;
     with_lane(session, |lane| {
         let began = clock::now();
         let request = Download {
@@ -181,7 +186,17 @@ pub(crate) fn download(
             at += len;
             Ok(())
         })
-    })
+    })?;
+    deliveries::collect(session)
+}
+
+/// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
+/// copies to page-locked memory is here on return.
+pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
+    match session.state.deliveries.any() {
+        true => synchronise(),
+        false => Ok(()),
+    }
 }
 
 /// Copies memory of a graph's copy to its place on the device, in the order of `stream`.
@@ -285,7 +300,9 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
         }
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
-        upload(session::cuda()?, OP, dstDevice, bytes, SYNCHRONOUS)
+        let session = session::cuda()?;
+        upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
+        after_synchronous(session)
     })
 }
 
@@ -369,6 +386,10 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }
+        let to = dstHost.expose_provenance();
+        if deliveries::copy(session, to, srcDevice, ByteCount, stream(hStream))? {
+            return Ok(());
+        }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
         let drained = with_lane(session, |lane| Ok(lane.drained_by_next(stream(hStream))))?;
@@ -431,6 +452,8 @@ unsafe fn unified(
                 if let Some(stream) = stream {
                     check(remote::cuStreamSynchronize(stream))?;
                 }
+                deliveries::settle(session, dst as usize, len)?;
+                deliveries::settle(session, src as usize, len)?;
                 let (into, bytes) = (destination(to, len)?, source(from, len)?);
                 ptr::copy(bytes.as_ptr(), into.as_mut_ptr(), len);
                 Ok(())

@@ -13,7 +13,7 @@ use gtrace_protocol::{DecodeError, Flags, Header, OpId, Reader, Writer, op_id};
 
 use crate::lane::{Frame, Lane};
 use crate::session::{self, Session, with_lane};
-use crate::{clock, context, log, managed, nvml, settled, stats, status};
+use crate::{clock, context, deliveries, log, managed, nvml, settled, stats, status};
 
 /// By kind, so that the numbers of a kind are dense. A kind is a byte.
 static COUNTERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -57,11 +57,11 @@ pub(crate) fn guard_text(action: impl FnOnce() -> *const c_char) -> *const c_cha
 
 /// What a function that is exported only so that programs can be linked with it answers.
 #[cold]
-pub(crate) fn absent(name: &'static str) -> CUresult {
+pub(crate) fn absent(name: &'static str, why: &'static str) -> CUresult {
     guard(|| {
         log::once(
             name,
-            &format!("{name} is not supported; it was answered with NOT_SUPPORTED"),
+            &format!("{name} is not supported ({why}); it was answered with NOT_SUPPORTED"),
         );
         cuda::CUDA_ERROR_NOT_SUPPORTED
     })
@@ -252,6 +252,10 @@ pub(crate) fn exchange(
     const STREAM: OpId = op_id("cuStreamSynchronize");
     let given = managed::given();
     let mut all = false;
+    // In strict mode also calls are answered that wait for nothing.
+    let waits = !flags.has(Flags::STRICT);
+    // What other threads are taking of copies to page-locked memory.
+    let mut elsewhere = Vec::new();
     let outcome = with_lane(session, |lane| {
         let began = clock::now();
         let until = settled::until(session);
@@ -259,15 +263,26 @@ pub(crate) fn exchange(
             if op == STREAM && stream_is_drained(lane, small) {
                 return Ok(None);
             }
-            Call::new(op, flags, began).send(lane, small, &[]).map(Some)
+            let mut call = Call::new(op, flags, began);
+            call.post(lane, small, &[])?;
+            Ok(Some(call))
         })?;
         let Some(mut call) = call else {
             stats::local!("cuStreamSynchronize");
             return check(lane.take_sticky());
         };
+        // Behind the call, so that it finds all that the call has waited for.
+        let taking = match waits && session.state.deliveries.any() {
+            true => Some(deliveries::ask(lane, 0, true)?),
+            false => None,
+        };
+        call.wait(lane)?;
         let result = call.results(lane, read);
         let outcome = lane.outcome(&call.header);
         call.end();
+        if let Some(taking) = taking {
+            elsewhere = deliveries::receive(lane, taking)?;
+        }
         match outcome {
             cuda::CUDA_SUCCESS if op == SYNCHRONIZE => {
                 all = settled::synchronised(session, until);
@@ -277,8 +292,10 @@ pub(crate) fn exchange(
             code => Err(code),
         }
     });
-    // In strict mode also calls are answered that wait for nothing.
-    if outcome.is_ok() && !flags.has(Flags::STRICT) {
+    if !elsewhere.is_empty() {
+        deliveries::finish(session, &elsewhere)?;
+    }
+    if outcome.is_ok() && waits {
         managed::after_wait(given, all);
     }
     outcome
@@ -304,6 +321,8 @@ pub(crate) struct Call {
     bytes_out: usize,
     bytes_in: usize,
     seq: u64,
+    /// Sent behind another call that is still to be answered: it costs no round trip of its own.
+    behind: bool,
     /// Header of the answer.
     pub(crate) header: Header,
 }
@@ -320,8 +339,15 @@ impl Call {
             bytes_out: 0,
             bytes_in: 0,
             seq: 0,
+            behind: false,
             header: Header::default(),
         }
+    }
+
+    /// It is sent behind another call that is still to be answered.
+    pub(crate) fn behind(mut self, behind: bool) -> Self {
+        self.behind = behind;
+        self
     }
 
     /// Sends the request and waits for the header of the answer.
@@ -335,6 +361,22 @@ impl Call {
         small: &[u8],
         bulk: &[u8],
     ) -> Result<Self, CUresult> {
+        self.post(lane, small, bulk)?;
+        self.wait(lane)?;
+        Ok(self)
+    }
+
+    /// Sends the request.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn post(
+        &mut self,
+        lane: &mut Lane,
+        small: &[u8],
+        bulk: &[u8],
+    ) -> Result<(), CUresult> {
         let nvml = self.flags.has(Flags::NVML);
         self.seq = lane.send(&Frame {
             op: self.op,
@@ -346,18 +388,19 @@ impl Call {
         })?;
         self.bytes_out = small.len() + bulk.len();
         self.sent = clock::now();
-        self.header = lane.answer(self.seq)?;
-        self.seen = clock::now();
-        Ok(self)
+        Ok(())
     }
 
-    /// Waits for the header of the next frame of the answer.
+    /// Waits for the header of the answer to what was posted, or of its next frame.
     ///
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn next(&mut self, lane: &mut Lane) -> Result<(), CUresult> {
+    pub(crate) fn wait(&mut self, lane: &mut Lane) -> Result<(), CUresult> {
         self.header = lane.answer(self.seq)?;
+        if self.seen == 0 {
+            self.seen = clock::now();
+        }
         Ok(())
     }
 
@@ -410,6 +453,7 @@ impl Call {
     pub(crate) fn end(self) {
         stats::answered(&stats::Answered {
             op: self.op,
+            behind: self.behind,
             began: self.began,
             sent: self.sent,
             seen: self.seen,

@@ -13,10 +13,10 @@ use gtrace_cuda::types::driver::{self as cuda, CUevent, CUresult, CUstream};
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::lane::Outgoing;
-use crate::managed;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
+use crate::{deliveries, managed};
 
 /// Where an event was recorded last.
 #[derive(Clone)]
@@ -24,15 +24,18 @@ pub(crate) struct Mark {
     lane: Arc<Outgoing>,
     /// Number of the frame in it.
     seq: u64,
+    /// The last copy to page-locked memory that was asked for before.
+    deliveries: u64,
     /// A question was answered with yes.
     complete: bool,
 }
 
 impl Mark {
-    pub(crate) const fn new(lane: Arc<Outgoing>, seq: u64) -> Self {
+    pub(crate) const fn new(lane: Arc<Outgoing>, seq: u64, deliveries: u64) -> Self {
         Self {
             lane,
             seq,
+            deliveries,
             complete: false,
         }
     }
@@ -181,6 +184,11 @@ fn query(event: CUevent, ask: impl FnOnce() -> CUresult, count: impl FnOnce()) -
         let session = session::cuda()?;
         let mark = session.state.events.get(number(event));
         if has_happened(session, mark.as_ref())? {
+            // What was copied before the event has to be here.
+            let copies = &session.state.deliveries;
+            if mark.is_some_and(|mark| copies.any_until(mark.deliveries)) {
+                deliveries::collect(session)?;
+            }
             count();
             managed::after_wait(0, false);
             return Ok(());

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::lane::Outgoing;
 use crate::log;
@@ -17,6 +17,9 @@ const PERIOD: Duration = Duration::from_micros(60);
 /// Looks in vain before it sleeps.
 const PATIENCE: u32 = 32;
 
+/// Between two looks at what devices were given.
+const TEND: Duration = Duration::from_millis(250);
+
 const ASLEEP: u32 = 0;
 const AWAKE: u32 = 1;
 
@@ -24,6 +27,10 @@ const AWAKE: u32 = 1;
 pub(crate) trait Flush {
     /// Sends what lies somewhere; true if something did. `all` is scratch memory.
     fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool;
+    /// Whether what was sent has to be looked after, since a device has it.
+    fn is_tended(&self) -> bool;
+    /// Looks after what was sent.
+    fn tend(&self);
 }
 
 /// The bell of the thread.
@@ -56,18 +63,31 @@ impl Flusher {
         }
     }
 
-    fn sleep(&self) {
+    /// Until it is woken, looking after `session` now and then.
+    fn sleep(&self, session: &impl Flush) {
+        let period = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: TEND.subsec_nanos().into(),
+        };
+        let timeout = match session.is_tended() {
+            true => &raw const period,
+            false => std::ptr::null(),
+        };
         while self.state.load(Ordering::Acquire) == ASLEEP {
-            // SAFETY: waits on a word that outlives the call; wakes by chance are harmless.
+            // SAFETY: waits on a word that outlives the call, as the time does; wakes by chance are
+            // harmless.
             unsafe {
                 libc::syscall(
                     libc::SYS_futex,
                     self.state.as_ptr(),
                     libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
                     ASLEEP,
-                    std::ptr::null::<libc::timespec>(),
+                    timeout,
                 )
             };
+            if session.is_tended() {
+                session.tend();
+            }
         }
     }
 
@@ -76,7 +96,8 @@ impl Flusher {
         let started = without_signals(|| {
             thread::Builder::new()
                 .name("gtrace-flush".into())
-                .stack_size(128 << 10)
+                // Drivers of RDMA devices work on it too.
+                .stack_size(256 << 10)
                 .spawn(move || self.run(session))
         });
         if let Err(error) = started {
@@ -92,8 +113,13 @@ impl Flusher {
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 2_000) };
         let mut all = Vec::new();
         let mut in_vain = 0;
+        let mut tended = Instant::now();
         loop {
             thread::sleep(PERIOD);
+            if session.is_tended() && tended.elapsed() >= TEND {
+                session.tend();
+                tended = Instant::now();
+            }
             if session.flush(&mut all) {
                 in_vain = 0;
                 continue;
@@ -108,7 +134,7 @@ impl Flusher {
             if session.flush(&mut all) {
                 self.state.store(AWAKE, Ordering::Release);
             } else {
-                self.sleep();
+                self.sleep(session);
             }
             in_vain = 0;
         }

@@ -3,16 +3,16 @@
 // Reads names and writes results through pointers of the program.
 #![allow(unsafe_code)]
 
+mod attributes;
 mod record;
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_char};
 use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{FunctionInfo, GetFunction, Parameter, Payload as _};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUlibrary, CUmodule,
-    CUresult,
+    self as cuda, CUfunction, CUkernel, CUlibrary, CUmodule, CUresult,
 };
 use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
@@ -25,6 +25,9 @@ use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
 
+pub(crate) use attributes::{
+    cuFuncGetAttribute, cuFuncSetAttribute, cuKernelGetAttribute, cuKernelSetAttribute,
+};
 use record::ATTRIBUTES;
 pub(crate) use record::{Functions, Record, any_record, record};
 
@@ -191,95 +194,6 @@ pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkerne
         lock(&session.state.functions)
             .of_kernels
             .insert(key, handle);
-        Ok(())
-    })
-}
-
-pub(crate) unsafe fn cuFuncGetAttribute(
-    pi: *mut c_int,
-    attrib: CUfunction_attribute,
-    hfunc: CUfunction,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let known = record(session, number(hfunc)).and_then(|r| r.attribute(attrib));
-        if let Some(value) = known {
-            local!("cuFuncGetAttribute");
-            // SAFETY: a pointer of the program.
-            return unsafe { put(pi, value) };
-        }
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuFuncGetAttribute(pi, attrib, hfunc) })
-    })
-}
-
-pub(crate) unsafe fn cuFuncSetAttribute(
-    hfunc: CUfunction,
-    attrib: CUfunction_attribute,
-    value: c_int,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: no pointers.
-        check(unsafe { remote::cuFuncSetAttribute(hfunc, attrib, value) })?;
-        if let Some(record) = record(session, number(hfunc)) {
-            record.set(attrib, value);
-        }
-        lock(&session.state.functions).forget_occupancy(number(hfunc));
-        Ok(())
-    })
-}
-
-pub(crate) unsafe fn cuKernelGetAttribute(
-    pi: *mut c_int,
-    attrib: CUfunction_attribute,
-    kernel: CUkernel,
-    dev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        crate::device::device(session, dev)?;
-        // What is kept is for one device.
-        let one = session.snapshot.get().is_some_and(|s| s.devices.len() == 1);
-        let known = record(session, number(kernel)).and_then(|r| r.attribute(attrib));
-        if let (true, Some(value)) = (one, known) {
-            local!("cuKernelGetAttribute");
-            // SAFETY: a pointer of the program.
-            return unsafe { put(pi, value) };
-        }
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuKernelGetAttribute(pi, attrib, kernel, dev) })
-    })
-}
-
-pub(crate) unsafe fn cuKernelSetAttribute(
-    attrib: CUfunction_attribute,
-    val: c_int,
-    kernel: CUkernel,
-    dev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: no pointers.
-        check(unsafe { remote::cuKernelSetAttribute(attrib, val, kernel, dev) })?;
-        let handle = number(kernel);
-        if let Some(record) = record(session, handle) {
-            record.set(attrib, val);
-        }
-        // Functions of the kernel have it too.
-        let mut functions = lock(&session.state.functions);
-        let of: Vec<u64> = functions
-            .of_kernels
-            .iter()
-            .filter(|((of, _), _)| *of == handle)
-            .map(|(_, function)| *function)
-            .collect();
-        for function in of.into_iter().chain([handle]) {
-            functions.forget_occupancy(function);
-            if let Some(record) = record(session, function) {
-                record.set(attrib, val);
-            }
-        }
         Ok(())
     })
 }

@@ -18,7 +18,7 @@ use crate::copy::{self, push};
 use crate::entry::{Call, check, done, written};
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{capture, clock, flusher, log, managed, status};
+use crate::{capture, clock, deliveries, flusher, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -111,6 +111,9 @@ fn run(session: &'static Session) {
         // What the stream has done by now is there for the function, and what the function does for the
         // stream.
         managed::after_wait(0, false);
+        if deliveries::collect(session) == Err(status::LOST) {
+            return;
+        }
         if let Some(pending) = pending {
             let user = std::ptr::with_exposed_provenance_mut(pending.user);
             let stream = std::ptr::without_provenance_mut(pending.stream);

@@ -16,7 +16,7 @@ use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::state::{read, write};
 use crate::stats::local;
-use crate::{log, managed};
+use crate::{deliveries, log, managed};
 
 const PAGE: usize = 4096;
 
@@ -105,8 +105,8 @@ pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
         }
         local!("cuMemFreeHost");
         let found = begins(session, p, Place::HostAllocated)?;
-        // Copies from here have taken their bytes, and those to here were awaited: nothing is under
-        // way that CUDA would wait for.
+        // Copies from here have taken their bytes; those to here are waited for, as by CUDA.
+        deliveries::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         let size = (found.size as usize).next_multiple_of(PAGE);
         // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
@@ -152,6 +152,7 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
         local!("cuMemHostUnregister");
         let found = begins(session, p, Place::HostRegistered)
             .map_err(|_| cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)?;
+        deliveries::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         Ok(())
     })

@@ -76,7 +76,10 @@ pub(crate) unsafe fn cuMemExportToShareableHandle(
     _: u64,
 ) -> CUresult {
     local!("cuMemExportToShareableHandle");
-    entry::absent("cuMemExportToShareableHandle")
+    entry::absent(
+        "cuMemExportToShareableHandle",
+        "a descriptor would be one of the server's process",
+    )
 }
 
 /// Likewise.
@@ -86,5 +89,8 @@ pub(crate) unsafe fn cuMemImportFromShareableHandle(
     _: CUmemAllocationHandleType,
 ) -> CUresult {
     local!("cuMemImportFromShareableHandle");
-    entry::absent("cuMemImportFromShareableHandle")
+    entry::absent(
+        "cuMemImportFromShareableHandle",
+        "a descriptor would be one of this process",
+    )
 }

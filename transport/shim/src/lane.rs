@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
-use gtrace_link::{Ender, Link, LinkError, LinkKind, Rx, Tx};
+use gtrace_link::{Ender, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
 use gtrace_protocol::{
     After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
     Writer, control,
@@ -37,6 +37,8 @@ pub(crate) struct Outgoing {
     /// Another thread's call waits for what lies here.
     hurry: AtomicBool,
     end: Ender,
+    /// What its link is, and what became of it.
+    info: LinkInfo,
     sending: Mutex<Sending>,
 }
 
@@ -83,6 +85,21 @@ impl Outgoing {
         // An error comes to the owner with its next call.
         let _ = sending.flush();
         true
+    }
+
+    /// Looks after what was sent, unless the owner is about to.
+    fn tend(&self) {
+        if let Ok(mut sending) = self.sending.try_lock()
+            && sending.open
+        {
+            // An error comes to the owner with its next call.
+            let _ = sending.tx.tend();
+        }
+    }
+
+    /// What its link is, and what became of it.
+    pub(crate) const fn info(&self) -> &LinkInfo {
+        &self.info
     }
 
     /// Its number in the session.
@@ -164,6 +181,7 @@ impl Lane {
             watermark: AtomicU64::new(0),
             hurry: AtomicBool::new(false),
             end: link.end,
+            info: link.info.clone(),
             sending: Mutex::new(Sending {
                 tx: link.tx,
                 seq: 0,
@@ -240,7 +258,8 @@ impl Lane {
     /// The last frame that was sent.
     #[inline]
     pub(crate) fn mark(&self) -> Mark {
-        Mark::new(Arc::clone(&self.out), self.sent)
+        let deliveries = self.session.state.deliveries.last();
+        Mark::new(Arc::clone(&self.out), self.sent, deliveries)
     }
 
     /// An empty writer, to be given back with [`Lane::give_back`].
@@ -460,7 +479,10 @@ impl Lane {
             cuda::CUDA_SUCCESS => self.take_sticky(),
             code => {
                 self.session.state.captures.failed(code);
-                if self.sticky == code {
+                // Why a capture has failed is not told after that it has.
+                let ended = code == cuda::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                    && is_of_captures(self.sticky);
+                if self.sticky == code || ended {
                     self.sticky = 0;
                 }
                 code
@@ -532,11 +554,32 @@ impl Drop for Lane {
     }
 }
 
+/// Whether an error is one that makes a capture invalid.
+const fn is_of_captures(code: CUresult) -> bool {
+    matches!(
+        code,
+        cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED..=cuda::CUDA_ERROR_CAPTURED_EVENT
+    )
+}
+
 /// Drops the receiving half, once, at the lane's end.
 #[allow(unsafe_code)]
 fn drop_rx(rx: &mut ManuallyDrop<Box<dyn Rx>>) {
     // SAFETY: called by the lane's `drop` alone, after which nobody has it.
     unsafe { ManuallyDrop::drop(rx) };
+}
+
+/// What became of links since they were opened.
+#[derive(Debug, Default)]
+pub(crate) struct LinkChanges {
+    /// Times that RDMA was asked for and not agreed upon.
+    pub(crate) refused: u64,
+    /// Times that a device was given up for the connection, and that it was taken again.
+    pub(crate) falls: u64,
+    pub(crate) returns: u64,
+    /// What takes the place of a device now.
+    pub(crate) now: Option<LinkKind>,
+    pub(crate) reasons: Vec<String>,
 }
 
 /// The sending halves of a session's lanes.
@@ -574,6 +617,34 @@ impl Lanes {
         }
     }
 
+    /// Looks after what was sent in any lane.
+    fn tend(&self) {
+        let all: Vec<Arc<Outgoing>> = self.lock().clone();
+        for lane in all {
+            lane.tend();
+        }
+    }
+
+    /// What became of the links of all lanes.
+    pub(crate) fn changes(&self) -> LinkChanges {
+        let mut sum = LinkChanges::default();
+        for lane in self.lock().iter() {
+            let (info, changes) = (lane.info(), &lane.info().changes);
+            sum.refused += changes.refusals();
+            sum.falls += changes.falls();
+            sum.returns += changes.returns();
+            if info.kind_now() != info.kind {
+                sum.now = Some(info.kind_now());
+            }
+            for reason in changes.reasons() {
+                if !sum.reasons.contains(&reason) {
+                    sum.reasons.push(reason);
+                }
+            }
+        }
+        sum
+    }
+
     /// Sends what lies in any lane. True if something lay there.
     pub(crate) fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool {
         all.clear();
@@ -589,5 +660,13 @@ impl Lanes {
 impl flusher::Flush for Session {
     fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool {
         self.lanes.flush(all)
+    }
+
+    fn is_tended(&self) -> bool {
+        self.info.kind == LinkKind::Rdma
+    }
+
+    fn tend(&self) {
+        self.lanes.tend();
     }
 }

@@ -9,11 +9,14 @@
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
 mod allocations;
+mod answers;
+mod batch;
 mod capture;
 mod clock;
 mod context;
 mod contexts;
 mod copy;
+mod deliveries;
 mod device;
 mod entry;
 mod events;
@@ -55,6 +58,7 @@ mod version;
 
 /// Functions that are written by hand, for the generated symbols.
 mod local {
+    pub(crate) use crate::batch::*;
     pub(crate) use crate::capture::*;
     pub(crate) use crate::context::*;
     pub(crate) use crate::copy::*;

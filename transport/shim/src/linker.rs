@@ -216,7 +216,7 @@ pub(crate) unsafe fn cuLinkComplete(
                     unsafe { wanted.give(&logs) };
                     break;
                 }
-                call.next(lane)?;
+                call.wait(lane)?;
             }
             let outcome = lane.outcome(&call.header);
             call.received(image.len());

@@ -238,7 +238,7 @@ pub(crate) fn before_write(
 /// Whether a one-way call may read or write memory of the device, wherever that lies. Launches and
 /// linear copies, which are written by hand, say what they use.
 pub(crate) const fn may_use_memory(op: OpId) -> bool {
-    const OPS: [OpId; 25] = [
+    const OPS: [OpId; 27] = [
         op_id("cuGraphLaunch"),
         op_id("cuMemcpyDtoD_v2"),
         op_id("cuMemcpyDtoDAsync_v2"),
@@ -258,6 +258,8 @@ pub(crate) const fn may_use_memory(op: OpId) -> bool {
         op_id("cuMemsetD2D8Async"),
         op_id("cuMemsetD2D16Async"),
         op_id("cuMemsetD2D32Async"),
+        op_id("cuStreamBatchMemOp"),
+        op_id("cuStreamBatchMemOp_v2"),
         op_id("cuStreamWaitValue32_v2"),
         op_id("cuStreamWaitValue64_v2"),
         op_id("cuStreamWriteValue32"),

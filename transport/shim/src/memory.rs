@@ -199,7 +199,7 @@ pub(crate) unsafe fn cuMemGetAddressRange_v2(
         let session = session::cuda()?;
         let found = read(&session.state.allocations).find(dptr);
         match found {
-            Some(found) if !found.place.is_host() && found.place != Place::Reserved => {
+            Some(found) if found.place.is_of_device() => {
                 local!("cuMemGetAddressRange_v2");
                 // SAFETY: pointers of the program.
                 unsafe {

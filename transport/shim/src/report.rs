@@ -42,6 +42,8 @@ struct Times {
     max: u64,
     p50: u64,
     p99: u64,
+    /// By bucket of gtrace-abi.
+    buckets: Vec<u64>,
 }
 
 struct Row {
@@ -67,6 +69,11 @@ struct Report {
     /// Best size of a piece of a bulk copy, bytes.
     chunk: usize,
     fallbacks: Vec<String>,
+    /// Times that RDMA was asked for and not agreed upon.
+    refused: u64,
+    /// Times that a device was given up for the connection, and that it was taken again.
+    falls: u64,
+    returns: u64,
     program: String,
     elapsed: u64,
     local: BTreeMap<&'static str, u64>,
@@ -81,13 +88,19 @@ impl Report {
         }
         let mut rows: Vec<Row> = stats::operations().map(row).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.total()));
+        let changes = session.lanes.changes();
+        let mut fallbacks = session.info.fallbacks.clone();
+        fallbacks.extend(changes.reasons);
         Self {
             peer: session.peer(),
             host: session.host.clone(),
-            link: session.info.kind.to_string(),
+            link: changes.now.unwrap_or(session.info.kind).to_string(),
             congestion_control: session.info.congestion_control.clone(),
             chunk: session.info.chunk,
-            fallbacks: session.info.fallbacks.clone(),
+            fallbacks,
+            refused: changes.refused,
+            falls: changes.falls,
+            returns: changes.returns,
             program: session.program().to_owned(),
             elapsed,
             local,
@@ -146,6 +159,7 @@ fn times(part: &Part) -> Times {
         max,
         p50: percentile(50),
         p99: percentile(99),
+        buckets,
     }
 }
 
@@ -171,9 +185,23 @@ fn json(report: &Report) -> String {
         let mut parts = Vec::new();
         for (name, times) in PARTS.iter().zip(&row.parts) {
             if let Some(t) = times {
+                let buckets = t
+                    .buckets
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, count)| **count > 0);
+                let buckets: Vec<String> = buckets
+                    .map(|(at, count)| format!("[{at},{count}]"))
+                    .collect();
                 parts.push(format!(
-                    "\"{name}\":{{\"count\":{},\"sum_ns\":{},\"p50_ns\":{},\"p99_ns\":{},\"max_ns\":{}}}",
-                    t.count, t.sum, t.p50, t.p99, t.max
+                    "\"{name}\":{{\"count\":{},\"sum_ns\":{},\"p50_ns\":{},\"p99_ns\":{},\
+                     \"max_ns\":{},\"buckets\":[{}]}}",
+                    t.count,
+                    t.sum,
+                    t.p50,
+                    t.p99,
+                    t.max,
+                    buckets.join(",")
                 ));
             }
         }
@@ -194,7 +222,7 @@ fn json(report: &Report) -> String {
     let fallbacks: Vec<String> = report.fallbacks.iter().map(|f| quoted(f)).collect();
     format!(
         "{{\"program\":{},\"pid\":{},\"server\":{},\"server_host\":{},\"link\":{},\
-         \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\
+         \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"falls\":{},\"returns\":{},\
          \"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\"waiting\":{},\"bytes_out\":{},\
          \"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
         quoted(&report.program),
@@ -208,6 +236,9 @@ fn json(report: &Report) -> String {
             .map_or_else(|| "null".to_owned(), quoted),
         report.chunk,
         fallbacks.join(","),
+        report.refused,
+        report.falls,
+        report.returns,
         report.elapsed,
         report.local.values().sum::<u64>(),
         report.sum(|r| r.one_way),

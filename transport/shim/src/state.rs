@@ -8,6 +8,7 @@ use std::sync::{
 use crate::allocations::Allocations;
 use crate::capture::Captures;
 use crate::contexts::Contexts;
+use crate::deliveries::Deliveries;
 use crate::device::LaunchLimits;
 use crate::events::Events;
 use crate::functions::{Functions, Record};
@@ -34,6 +35,8 @@ pub(crate) struct State {
     /// Events that were recorded.
     pub(crate) events: Events,
     pub(crate) host_functions: HostFunctions,
+    /// Copies to page-locked memory that were not waited for.
+    pub(crate) deliveries: Deliveries,
     /// Texture and surface objects.
     pub(crate) objects: Mutex<Objects>,
     /// The pool from which `cuMemAllocAsync` allocates, by device, where the program has set one.

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering::R
 use gtrace_abi::{BUCKETS, bucket_of};
 use gtrace_protocol::OpId;
 
-use crate::clock;
 use crate::session::Session;
+use crate::{answers, clock};
 
 /// Parts of a call's time.
 pub(crate) const PARTS: [&str; 5] = ["client", "wire", "queue", "driver", "wake"];
@@ -241,6 +241,8 @@ impl Left {
 /// An awaited call; times in ns.
 pub(crate) struct Answered {
     pub(crate) op: OpId,
+    /// Its answer came behind that of another call, and was not waited for by itself.
+    pub(crate) behind: bool,
     /// Begin of the program's call.
     pub(crate) began: u64,
     /// The request was handed to the link.
@@ -259,11 +261,19 @@ pub(crate) struct Answered {
 #[inline]
 pub(crate) fn answered(call: &Answered) {
     if let Some(operation) = operation(call.op) {
-        operation.waiting.fetch_add(1, Relaxed);
+        let count = match call.behind {
+            true => &operation.one_way,
+            false => &operation.waiting,
+        };
+        count.fetch_add(1, Relaxed);
         operation
             .bytes_out
             .fetch_add(call.bytes_out as u64, Relaxed);
         operation.bytes_in.fetch_add(call.bytes_in as u64, Relaxed);
+        if call.behind {
+            return;
+        }
+        answers::note(call);
         let round = call.seen.saturating_sub(call.sent);
         let wire = round.saturating_sub(call.queue).saturating_sub(call.exec);
         let wake = clock::now().saturating_sub(call.seen);
@@ -379,6 +389,7 @@ mod tests {
         let op = gtrace_protocol::op_id("test of the parts");
         answered(&Answered {
             op,
+            behind: false,
             began: 1_000,
             sent: 2_000,
             seen: 12_000,

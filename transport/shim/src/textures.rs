@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use std::mem;
 use std::ptr::without_provenance_mut;
 
-use gtrace_cuda::payload::{Payload as _, Resource, TEXTURE_WORDS, TextureCreate, View};
+use gtrace_cuda::payload::{
+    Payload as _, Resource, TextureCreate, View, texture_description, texture_words,
+};
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUresult,
     CUsurfObject, CUtexObject,
@@ -113,56 +115,6 @@ fn described(resource: &Resource) -> CUDA_RESOURCE_DESC {
     given
 }
 
-fn words(given: &CUDA_TEXTURE_DESC) -> [u32; TEXTURE_WORDS] {
-    let [x, y, z] = given.addressMode;
-    let [red, green, blue, alpha] = given.borderColor.map(f32::to_bits);
-    [
-        x,
-        y,
-        z,
-        given.filterMode,
-        given.flags,
-        given.maxAnisotropy,
-        given.mipmapFilterMode,
-        given.mipmapLevelBias.to_bits(),
-        given.minMipmapLevelClamp.to_bits(),
-        given.maxMipmapLevelClamp.to_bits(),
-        red,
-        green,
-        blue,
-        alpha,
-    ]
-}
-
-/// The description that [`words`] was made from.
-fn texture(words: &[u32; TEXTURE_WORDS]) -> CUDA_TEXTURE_DESC {
-    let [
-        x,
-        y,
-        z,
-        filter,
-        flags,
-        anisotropy,
-        levels,
-        bias,
-        least,
-        greatest,
-        border @ ..,
-    ] = *words;
-    // SAFETY: zeros are a value.
-    let mut given: CUDA_TEXTURE_DESC = unsafe { mem::zeroed() };
-    given.addressMode = [x, y, z];
-    given.filterMode = filter;
-    given.flags = flags;
-    given.maxAnisotropy = anisotropy;
-    given.mipmapFilterMode = levels;
-    given.mipmapLevelBias = f32::from_bits(bias);
-    given.minMipmapLevelClamp = f32::from_bits(least);
-    given.maxMipmapLevelClamp = f32::from_bits(greatest);
-    given.borderColor = border.map(f32::from_bits);
-    given
-}
-
 /// Has the server make an object; its number.
 fn make(op: OpId, write: impl FnOnce(&mut Writer)) -> Result<u64, CUresult> {
     let mut object = 0;
@@ -194,7 +146,7 @@ pub(crate) unsafe fn cuTexObjectCreate(
             let description = pTexDesc.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
             (
                 resource(pResDesc)?,
-                words(description),
+                texture_words(description),
                 pResViewDesc.as_ref(),
             )
         };
@@ -296,7 +248,12 @@ pub(crate) unsafe fn cuTexObjectGetTextureDesc(
     done(|| {
         local!("cuTexObjectGetTextureDesc");
         // SAFETY: a pointer of the program.
-        unsafe { put(pTexDesc, texture(&known(texObject)?.description)) }
+        unsafe {
+            put(
+                pTexDesc,
+                texture_description(&known(texObject)?.description),
+            )
+        }
     })
 }
 

@@ -299,7 +299,9 @@ macro_rules! api {
         /// Pointers are null or valid as the CUDA driver API says of this function.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> u32 {
-            $crate::abi::guard(move || -> $crate::abi::Answer { $body })
+            $crate::calls::around(stringify!($name), move || {
+                $crate::abi::guard(move || -> $crate::abi::Answer { $body })
+            })
         }
     };
 }

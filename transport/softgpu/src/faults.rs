@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use crate::calls::Delay;
 use crate::config::warn;
 use crate::error::CuError;
 
@@ -174,6 +175,9 @@ fn parse_entry(entry: &str, told: &mut DeviceFaults) -> Option<()> {
         told.lost_at = Some(at.parse().ok()?);
     } else if let Some(time) = entry.strip_prefix("delay:launch=") {
         told.delay = parse_time(time)?;
+    } else if let Some(call) = entry.strip_prefix("delay:") {
+        // Kept by `calls`, as it is for all devices.
+        Delay::parse(call)?;
     } else if let Some(code) = entry.strip_prefix("xid:") {
         told.xids.push(code.parse().ok()?);
     } else if let Some(count) = entry.strip_prefix("ecc:corrected=") {
@@ -205,7 +209,7 @@ fn parse_reason(reason: &str) -> Option<u64> {
     })
 }
 
-fn parse_time(text: &str) -> Option<Duration> {
+pub(crate) fn parse_time(text: &str) -> Option<Duration> {
     let digits = text.find(|c: char| !c.is_ascii_digit())?;
     let number: u64 = text[..digits].parse().ok()?;
     Some(match &text[digits..] {

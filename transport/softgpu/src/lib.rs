@@ -7,6 +7,7 @@ pub mod api;
 mod arena;
 mod array;
 mod attributes;
+mod calls;
 mod cluster;
 mod command;
 mod config;

@@ -64,6 +64,8 @@ pub(crate) struct Allocation {
     pub(crate) id: u64,
     /// Other processes may have it open.
     pub(crate) exported: bool,
+    /// `cuMemFreeAsync` was called, and the stream has not got there: no longer in use of its pool.
+    leaving: bool,
 }
 
 static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
@@ -83,6 +85,18 @@ pub(crate) fn set_exported(base: u64) -> bool {
     }
 }
 
+/// A stream will free the allocation that begins at `base`: its pool counts it as free from now on.
+pub(crate) fn begin_to_free(base: u64) -> Answer {
+    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    let found = map.get_mut(&base).filter(|found| found.kind.is_allocated());
+    let found = found.filter(|found| !found.leaving).ok_or(INVALID_VALUE)?;
+    found.leaving = true;
+    if let Kind::Pool(pool) = found.kind {
+        Pool::freed(pool, found.size);
+    }
+    Ok(())
+}
+
 /// Forgets memory that [`note`] has noted, if it has.
 pub(crate) fn forget(base: u64) {
     MAP.write()
@@ -100,6 +114,7 @@ fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
         context,
         id,
         exported: false,
+        leaving: false,
     };
     MAP.write()
         .unwrap_or_else(PoisonError::into_inner)
@@ -202,7 +217,9 @@ fn release(devices: &[Device], found: &Allocation) {
                     _ => device.give(found.base, found.size),
                 }
             }
-            if let Kind::Pool(pool) = found.kind {
+            if let Kind::Pool(pool) = found.kind
+                && !found.leaving
+            {
                 Pool::freed(pool, found.size);
             }
         }
@@ -252,6 +269,7 @@ pub(crate) fn register(
             context,
             id,
             exported: false,
+            leaving: false,
         },
     );
     Ok(true)

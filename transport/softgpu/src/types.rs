@@ -49,6 +49,40 @@ pub struct MemLocation {
     pub id: c_int,
 }
 
+/// `CUmemcpyAttributes`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MemcpyAttributes {
+    /// 1 in the order of the stream, 2 during the call, 3 whenever.
+    pub source_order: c_uint,
+    /// Where the source is expected.
+    pub source: MemLocation,
+    /// Where the destination is expected.
+    pub target: MemLocation,
+    /// 1: beside kernels, if possible.
+    pub flags: c_uint,
+}
+
+/// `CUstreamBatchMemOpParams`, a union, by the places that its operations share.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct StreamMemOp {
+    /// `CU_STREAM_MEM_OP_*`.
+    pub operation: c_uint,
+    /// Flags of the operations that have no address.
+    pub flags_of_none: c_uint,
+    /// Of the word.
+    pub address: DevicePtr,
+    /// To be written or compared with.
+    pub value: u64,
+    /// Of the operation.
+    pub flags: c_uint,
+    /// Not used.
+    pub alias: DevicePtr,
+    /// Up to the size of the union.
+    pub pad: u64,
+}
+
 /// `CUmemAccessDesc`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

@@ -9,7 +9,7 @@ use crate::pci::{PciReport, PciTree, PciWatch};
 use crate::procfs::{DriverVersion, ProcGpu, proc_gpus};
 use crate::sysfs::{ProcRoot, SysRoot};
 use crate::watch::SampleWatch;
-use crate::{GpuInfo, Metric, Observed};
+use crate::{GpuInfo, Metric, Observed, RdmaExpected, RdmaHealth, RdmaWatch};
 
 /// A sample older than this says nothing about the load now.
 const FRESH: Duration = Duration::from_secs(30);
@@ -23,6 +23,7 @@ pub struct Devices {
     proc: ProcRoot,
     pci: PciWatch,
     samples: SampleWatch,
+    rdma: RdmaWatch,
     /// The newest snapshot's GPUs.
     nvml: BTreeMap<PciAddress, NvmlGpu>,
     /// GPUs that the driver has and NVML does not show, and for how many snapshots in a row.
@@ -42,6 +43,8 @@ pub struct DeviceReport {
     pub driver: Option<DriverVersion>,
     /// Why PCI could not be listed, if it could not.
     pub pci_error: Option<String>,
+    /// How the RDMA ports stand; `None` where they were not looked at.
+    pub rdma: Option<RdmaHealth>,
 }
 
 impl Devices {
@@ -49,12 +52,20 @@ impl Devices {
     pub fn new(sys: SysRoot, proc: ProcRoot) -> Self {
         Self {
             proc,
+            rdma: RdmaWatch::new(sys.clone(), RdmaExpected::default()),
             pci: PciWatch::new(sys),
             samples: SampleWatch::new(),
             nvml: BTreeMap::new(),
             missing: BTreeMap::new(),
             lost: BTreeSet::new(),
         }
+    }
+
+    /// With what the configuration expects of RDMA ports.
+    #[must_use]
+    pub fn expecting(mut self, sys: SysRoot, expected: RdmaExpected) -> Self {
+        self.rdma = RdmaWatch::new(sys, expected);
+        self
     }
 
     /// Looks at everything. `snapshot` is NVML's answer of this moment, `None` if it gave none;
@@ -67,6 +78,9 @@ impl Devices {
             ..DeviceReport::default()
         };
         self.take_samples(snapshot.as_ref(), &mut report.events);
+        let rdma = self.rdma.look(now);
+        report.events.extend(rdma.events);
+        report.rdma = Some(rdma.health);
         let pci = self.poll_pci(now);
         let lost_by_pci = report.take_pci(pci, &self.lost);
         let proc = proc_gpus(&self.proc);

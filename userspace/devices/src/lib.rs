@@ -1,5 +1,5 @@
-//! What a host shows of its GPUs besides the kernel log: PCI in sysfs, /proc/driver/nvidia, and
-//! NVML, which runs in a child process because a dead GPU can hang it in the kernel.
+//! What a host shows of its GPUs and their network besides the kernel log: PCI and RDMA devices in
+//! sysfs, /proc/driver/nvidia, and NVML, which runs in a child process because a dead GPU can hang it in the kernel.
 //!
 //! Nothing here prints or logs: readings are types, findings are [`gtrace_event::Occurrence`]s.
 //! A daemon keeps one [`NvmlClient`] and one [`Devices`], and every few seconds gives the
@@ -29,6 +29,7 @@ mod nvml;
 mod observed;
 mod pci;
 mod procfs;
+mod rdma;
 mod sample;
 mod sysfs;
 mod watch;
@@ -47,6 +48,10 @@ pub use pci::{
     inventory,
 };
 pub use procfs::{DriverVersion, ProcGpu, proc_gpus};
+pub use rdma::{
+    CounterClass, PORT_COUNTERS, PortCounter, RdmaExpected, RdmaHealth, RdmaPort, RdmaReport,
+    RdmaState, RdmaWatch, rdma_ports,
+};
 pub use sample::{
     Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode, NvLinkSample, Power,
     ProcessType, RemappedRows, RetiredPages, Temperature, Utilization, Violations,
@@ -59,4 +64,5 @@ pub use watch::SampleWatch;
 pub mod parsers {
     pub use crate::nvml::parse_response;
     pub use crate::pci::{parse_aer, parse_speed};
+    pub use crate::rdma::{parse_rate, parse_state};
 }

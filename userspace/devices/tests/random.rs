@@ -43,6 +43,10 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         let _ = parsers::parse_aer(&text);
         let _ = parsers::parse_speed(&text);
+        let _ = parsers::parse_state(&text);
+        if let Some((rate, _)) = parsers::parse_rate(&text) {
+            prop_assert!(rate.is_finite() && rate > 0.0);
+        }
         let _ = parsers::parse_response(&bytes);
         let _ = DriverVersion::parse(&text);
         let _ = DriverVersion::parse(&format!("NVRM version: Kernel Module {text}"));
@@ -58,6 +62,9 @@ proptest! {
     ) {
         let _ = parsers::parse_aer(&format!("{text}\nRxErr {n}\nTOTAL_ERR_COR {n}{n}"));
         let _ = parsers::parse_speed(&format!("{n} GT/s {text}"));
+        let _ = parsers::parse_state(&format!("{n}: {text}"));
+        let _ = parsers::parse_rate(&format!("{n} Gb/sec ({text}"));
+        let _ = parsers::parse_rate(&format!("{n} Gb/sec ({n}X {text})"));
         let line = format!("{{\"id\":{n},\"ok\":{{\"gpus\":[{{\"pci\":\"{text}\"}}]}}}}");
         let _ = parsers::parse_response(line.as_bytes());
         let _ = DriverVersion::parse(&format!("NVRM version: {text} Kernel Module {text}"));

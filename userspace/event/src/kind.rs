@@ -83,6 +83,12 @@ kinds! {
     PcieLink = "pcie_link",
     /// A card came into a PCIe slot or left it, or its link went up or down.
     PcieHotplug = "pcie_hotplug",
+    /// A port of an RDMA device (InfiniBand, RoCE) went down or up, flaps, or is slower than it was.
+    RdmaPort = "rdma_port",
+    /// Error counters of an RDMA port rose faster than they should.
+    RdmaErrors = "rdma_errors",
+    /// An RDMA device that was there is gone.
+    RdmaLost = "rdma_lost",
     /// gtrace itself lost a source, or records of one.
     SourceLost = "source_lost",
 }

@@ -26,8 +26,8 @@ mod witness;
 pub use advice::Advice;
 pub use amend::Amendment;
 pub use detail::{
-    AerDetail, ApiDetail, Detail, FabricDetail, HostDetail, PcieDetail, ProcessExitDetail,
-    SampleDetail, SlotChange, SourceDetail, XidDetail,
+    AerDetail, ApiDetail, Detail, FabricDetail, HostDetail, PcieDetail, PortChange,
+    ProcessExitDetail, RdmaDetail, SampleDetail, SlotChange, SourceDetail, XidDetail,
 };
 pub use event::Event;
 pub use gpu::{Gpu, PciAddress, PciAddressError};

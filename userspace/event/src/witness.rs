@@ -48,6 +48,9 @@ pub enum WitnessName {
     /// sysfs of PCI devices (link speed and width, presence).
     #[serde(rename = "sysfs:pci")]
     SysfsPci,
+    /// sysfs of RDMA devices (port states, rates, counters).
+    #[serde(rename = "sysfs:rdma")]
+    SysfsRdma,
     /// /proc/driver/nvidia.
     #[serde(rename = "/proc/driver/nvidia")]
     ProcDriver,
@@ -61,7 +64,7 @@ pub enum WitnessName {
 
 impl WitnessName {
     /// Every witness.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::PrintkConsole,
         Self::Kmsg,
         Self::RasAer,
@@ -75,6 +78,7 @@ impl WitnessName {
         Self::DevXid,
         Self::Nvml,
         Self::SysfsPci,
+        Self::SysfsRdma,
         Self::ProcDriver,
         Self::File,
         Self::Gtrace,
@@ -96,6 +100,7 @@ impl WitnessName {
             Self::DevXid => "nvidia:nvidia_dev_xid",
             Self::Nvml => "nvml",
             Self::SysfsPci => "sysfs:pci",
+            Self::SysfsRdma => "sysfs:rdma",
             Self::ProcDriver => "/proc/driver/nvidia",
             Self::File => "file",
             Self::Gtrace => "gtrace",

@@ -1,6 +1,8 @@
 //! Configuration: one TOML file; every key is also a flag and an environment variable.
 //! A flag wins over the environment, that over the file, that over the default.
 
+mod parse;
+
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,9 @@ use gtrace_abi::{DeviceFilter, STATUS_BITS};
 use gtrace_event::WitnessName;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+pub(crate) use self::parse::parse_devices;
+use self::parse::{CALL_FAILURES, parse_budget, parse_call_failures, parse_listen, parse_off};
 
 /// Where the configuration is read from unless `--config` names another file.
 pub const DEFAULT_FILE: &str = "/etc/gtrace/gtrace.toml";
@@ -49,7 +54,7 @@ pub enum ConfigError {
 macro_rules! keys {
     ($($(#[$meta:meta])* $key:ident: $ty:ty = $env:literal,)*) => {
         /// The keys as they are given: all optional.
-        #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Keys {
             $(
@@ -95,6 +100,13 @@ keys! {
     /// have it. While it is attached the driver cannot be unloaded, unless gtrace sees that
     /// somebody is about to and lets go first.
     dev_xid_tracepoint: bool = "GTRACE_DEV_XID_TRACEPOINT",
+    /// Count CUDA calls of all processes by uprobes on their libcuda.so: latency, errors, bytes, device
+    /// memory. Each call that is counted takes longer for it; see cuda_api_budget.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    cuda_api: bool = "GTRACE_CUDA_API",
+    /// What the probes on CUDA calls may cost, in percent of the CPU time of the traced processes; the
+    /// dearest are taken away beyond it. 0 for any cost.
+    cuda_api_budget: f64 = "GTRACE_CUDA_API_BUDGET",
     /// Room of the event ring in bytes; a power of two from 4096.
     ring_bytes: u32 = "GTRACE_RING_BYTES",
     /// The same event again within so many seconds is a repeat of the first.
@@ -107,6 +119,10 @@ keys! {
     nvml_library: PathBuf = "GTRACE_NVML_LIBRARY",
     /// Seconds between looks at the PCI devices in sysfs; 0 for none.
     pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
+    /// RDMA ports (InfiniBand, RoCE) of this host that are to be active; 0: those that are at the start.
+    rdma_ports: u32 = "GTRACE_RDMA_PORTS",
+    /// Their least rate in Gb/s; 0: the highest that each was seen with.
+    rdma_rate_gbps: u32 = "GTRACE_RDMA_RATE_GBPS",
     /// Seconds between one-second measurements of the probes' cost; 0 for none.
     probe_cost_interval_s: u64 = "GTRACE_PROBE_COST_INTERVAL_S",
     /// Days that events are kept; 0 for ever.
@@ -122,7 +138,7 @@ keys! {
 }
 
 /// The configuration in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// Directory of the store.
     pub state_dir: PathBuf,
@@ -144,6 +160,10 @@ pub struct Config {
     pub call_failures: CallFailures,
     /// Whether nvidia:nvidia_dev_xid is attached to.
     pub dev_xid_tracepoint: bool,
+    /// Whether CUDA calls are counted.
+    pub cuda_api: bool,
+    /// Share of the traced processes' CPU time that this may cost; `None` for any.
+    pub cuda_api_budget: Option<f64>,
     /// Room of the event ring; 0 for the probes' own default.
     pub ring_bytes: u32,
     /// How long a repeat stays a repeat.
@@ -156,6 +176,8 @@ pub struct Config {
     pub nvml_library: Option<PathBuf>,
     /// Between looks at sysfs.
     pub pci_interval: Option<Duration>,
+    /// What is expected of RDMA ports.
+    pub rdma: (Option<u32>, Option<u32>),
     /// Between measurements of the probes' cost.
     pub probe_cost_interval: Option<Duration>,
     /// How long events are kept.
@@ -222,12 +244,16 @@ impl Config {
             hung_call_s: Some(10),
             call_failures: Some(CALL_FAILURES.into()),
             dev_xid_tracepoint: Some(false),
+            cuda_api: Some(false),
+            cuda_api_budget: Some(1.0),
             ring_bytes: Some(8 << 20),
             fold_window_s: Some(60),
             nvml_interval_s: Some(10),
             nvml_deadline_s: Some(5),
             nvml_library: None,
             pci_interval_s: Some(10),
+            rdma_ports: Some(0),
+            rdma_rate_gbps: Some(0),
             probe_cost_interval_s: Some(60),
             retention_days: Some(90),
             retention_mb: Some(1000),
@@ -262,12 +288,18 @@ impl Config {
             hung_call: seconds(keys.hung_call_s),
             call_failures: parse_call_failures(&keys.call_failures.unwrap_or_default())?,
             dev_xid_tracepoint: keys.dev_xid_tracepoint.unwrap_or_default(),
+            cuda_api: keys.cuda_api.unwrap_or_default(),
+            cuda_api_budget: parse_budget(keys.cuda_api_budget.unwrap_or_default())?,
             ring_bytes,
             fold_window: Duration::from_secs(keys.fold_window_s.unwrap_or_default()),
             nvml_interval: seconds(keys.nvml_interval_s),
             nvml_deadline: seconds(keys.nvml_deadline_s).unwrap_or(Duration::from_secs(5)),
             nvml_library: keys.nvml_library,
             pci_interval: seconds(keys.pci_interval_s),
+            rdma: (
+                keys.rdma_ports.filter(|ports| *ports > 0),
+                keys.rdma_rate_gbps.filter(|rate| *rate > 0),
+            ),
             probe_cost_interval: seconds(keys.probe_cost_interval_s),
             retention_age: keys
                 .retention_days
@@ -282,140 +314,6 @@ impl Config {
             proc_root: keys.proc_root.unwrap_or_default(),
         })
     }
-}
-
-/// The failures that say something about the GPU, its memory or the driver. Others, such as
-/// NV_ERR_NOT_SUPPORTED, are how programs find out what a GPU can do.
-const CALL_FAILURES: &str = "no_memory,insufficient_resources,gpu_is_lost,card_not_present,\
-                             ecc_error,gpu_in_fullchip_reset,reset_required,timeout";
-
-/// Error numbers of ioctl(2) by which the driver tells of a GPU that is gone or does not answer; the
-/// others tell of a caller's mistake.
-const CALL_ERRNOS: [i32; 4] = [libc::EIO, libc::ENXIO, libc::ENODEV, libc::ETIMEDOUT];
-
-fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigError> {
-    let mut failures = CallFailures::default();
-    match text {
-        "none" => return Ok(failures),
-        // 0 is success.
-        "all" => {
-            failures.statuses.fill(u64::MAX);
-            failures.statuses[0] &= !1;
-            failures.errnos = [!1, u64::MAX];
-            return Ok(failures);
-        }
-        _ => {}
-    }
-    for errno in CALL_ERRNOS.iter().filter_map(|e| usize::try_from(*e).ok()) {
-        failures.errnos[errno / 64 % 2] |= 1 << (errno % 64);
-    }
-    for word in split(text) {
-        let number = word
-            .strip_prefix("0x")
-            .and_then(|hex| u32::from_str_radix(hex, 16).ok())
-            .or_else(|| word.parse().ok());
-        let status = number.or_else(|| gtrace_nvrm::status_by_name(word));
-        let place = status
-            .and_then(|status| usize::try_from(status).ok())
-            .filter(|status| (1..STATUS_BITS).contains(status));
-        let Some(status) = place else {
-            return Err(ConfigError::Value {
-                key: "call_failures",
-                reason: format!(
-                    "`{word}` is no NV_STATUS of a failure below {STATUS_BITS:#x}; write it as \
-                     no_memory, NV_ERR_NO_MEMORY or 0x51, or write `all` or `none`"
-                ),
-            });
-        };
-        failures.statuses[status / 64] |= 1 << (status % 64);
-    }
-    Ok(failures)
-}
-
-fn parse_listen(text: &str) -> Result<Option<SocketAddr>, ConfigError> {
-    if text == "off" {
-        return Ok(None);
-    }
-    let refuse = |reason: String| ConfigError::Value {
-        key: "listen",
-        reason,
-    };
-    let address: SocketAddr = text.parse().map_err(|_| {
-        refuse(format!(
-            "`{text}` is no address; write it as 127.0.0.1:7470, or `off`"
-        ))
-    })?;
-    if !address.ip().is_loopback() {
-        return Err(refuse(format!(
-            "{address} is reachable from other machines and the API has no authentication; \
-             use a loopback address, and a proxy with TLS and a token in front of it"
-        )));
-    }
-    Ok(Some(address))
-}
-
-fn parse_off(text: &str) -> Result<Vec<WitnessName>, ConfigError> {
-    split(text)
-        .map(|word| {
-            WitnessName::ALL
-                .into_iter()
-                .find(|w| w.name() == word)
-                .ok_or_else(|| {
-                    let known: Vec<_> = WitnessName::ALL.iter().map(|w| w.name()).collect();
-                    ConfigError::Value {
-                        key: "off",
-                        reason: format!("`{word}` is no source; sources are {}", known.join(", ")),
-                    }
-                })
-        })
-        .collect()
-}
-
-pub(crate) fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
-    if text == "auto" {
-        return Ok(None);
-    }
-    let refuse = |reason: String| ConfigError::Value {
-        key: "devices",
-        reason,
-    };
-    let filters: Vec<_> = split(text)
-        .map(|word| {
-            let (major, minor) = match word.split_once(':') {
-                Some((major, "*")) => (major, None),
-                Some((major, minor)) => (major, Some(minor)),
-                None => (word, None),
-            };
-            let bad = || {
-                refuse(format!(
-                    "`{word}` is no MAJOR[:MINOR]; 195:255 is /dev/nvidiactl"
-                ))
-            };
-            let major: u32 = major.parse().map_err(|_| bad())?;
-            let minor = match minor {
-                Some(minor) => minor.parse().map_err(|_| bad())?,
-                None => DeviceFilter::ANY_MINOR,
-            };
-            if major == 0 || major > 0xfff {
-                return Err(bad());
-            }
-            Ok(DeviceFilter { major, minor })
-        })
-        .collect::<Result<_, _>>()?;
-    if filters.len() > gtrace_abi::MAX_DEVICES {
-        return Err(refuse(format!(
-            "{} devices are given; at most {} fit",
-            filters.len(),
-            gtrace_abi::MAX_DEVICES
-        )));
-    }
-    Ok(Some(filters))
-}
-
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',')
-        .map(str::trim)
-        .filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -453,7 +351,7 @@ mod tests {
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 5] = [
+        let cases: [(Change, &str, &str); 6] = [
             (
                 |k| k.listen = Some("0.0.0.0:7470".into()),
                 "listen",
@@ -469,6 +367,11 @@ mod tests {
                 |k| k.devices = Some("nvidia0".into()),
                 "devices",
                 "MAJOR[:MINOR]",
+            ),
+            (
+                |k| k.cuda_api_budget = Some(-1.0),
+                "cuda_api_budget",
+                "0 to 100",
             ),
             (|k| k.ring_bytes = Some(5000), "ring_bytes", "power of two"),
         ];

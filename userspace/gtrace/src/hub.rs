@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::cuda::{CudaReport, Tally};
 use crate::metrics::Metrics;
 
 /// How many published records a slow live reader may lag behind before it is told of a gap.
@@ -121,6 +122,9 @@ pub struct Status {
     /// Processes that have the driver's devices open.
     #[serde(default)]
     pub gpu_processes: Vec<DeviceUser>,
+    /// How the RDMA ports of the host stand; absent where they are not looked at.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rdma: Option<gtrace_devices::RdmaHealth>,
     /// Own footprint.
     pub footprint: Footprint,
     /// Trouble with the store, if any: records wait in memory until it is over.
@@ -199,6 +203,10 @@ pub struct CallStats {
     pub p999_ns: u64,
     /// Maximum.
     pub max_ns: u64,
+    /// Index and count of each bucket that is not empty, ascending, if they were asked for. See
+    /// docs/profiles.md for the buckets.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub buckets: Vec<(u16, u64)>,
 }
 
 impl CallStats {
@@ -239,6 +247,7 @@ pub struct Hub {
     status: Mutex<Status>,
     gpus: Mutex<Vec<GpuInfo>>,
     calls: Mutex<Vec<CallStats>>,
+    cuda: Mutex<Arc<(CudaReport, Tally)>>,
     pci_metrics: Mutex<Vec<gtrace_devices::Metric>>,
 }
 
@@ -258,6 +267,7 @@ impl Hub {
             status: Mutex::new(status),
             gpus: Mutex::default(),
             calls: Mutex::default(),
+            cuda: Mutex::default(),
             pci_metrics: Mutex::default(),
         });
         (hub, receiver)
@@ -335,6 +345,16 @@ impl Hub {
         if status.gpu_processes != users {
             status.gpu_processes = users;
         }
+    }
+
+    /// CUDA calls, as last read from the kernel, with their sums for `/metrics`.
+    pub(crate) fn cuda(&self) -> Arc<(CudaReport, Tally)> {
+        Arc::clone(&lock(&self.cuda))
+    }
+
+    /// Replaces them.
+    pub(crate) fn set_cuda(&self, report: CudaReport, tally: Tally) {
+        *lock(&self.cuda) = Arc::new((report, tally));
     }
 
     /// Replaces the driver-call statistics.

@@ -46,11 +46,19 @@ enum Command {
     Exec(cli::exec::Args),
     /// Serve the GPUs of this host to programs on other hosts.
     Serve(cli::serve::Args),
+    /// Measure what calls cost on the GPU of another host.
+    Bench(cli::bench::Args),
     /// Check or show the configuration.
     Config(cli::config::Args),
     /// Execute the calls of one client of `gtrace serve`.
     #[command(hide = true)]
     ServeWorker,
+    /// Measure one kind of call with the driver that is found.
+    #[command(hide = true)]
+    BenchClient {
+        /// File that says what to measure, JSON.
+        plan: PathBuf,
+    },
     /// Answer the daemon's questions to NVML.
     #[command(hide = true)]
     NvmlChild {
@@ -77,6 +85,8 @@ fn main() -> ExitCode {
         Command::Exec(args) => cli::exec::run(args),
         Command::Serve(args) => cli::serve::run(args),
         Command::ServeWorker => return cli::serve::worker(),
+        Command::Bench(args) => cli::bench::run(args),
+        Command::BenchClient { plan } => return cli::bench::client(&plan),
         Command::Config(args) => cli::config::run(args),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
     };

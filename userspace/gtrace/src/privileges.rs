@@ -16,10 +16,12 @@ fn perf_event_paranoid() -> i32 {
 /// * CAP_SYSLOG: read /dev/kmsg;
 /// * CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE: control group and open devices of other users'
 ///   processes;
+/// * CAP_CHECKPOINT_RESTORE, with `libraries`: open libraries that processes have mapped and that were
+///   deleted or replaced since (/proc/PID/map_files);
 /// * CAP_SYS_ADMIN, with `keep_stats`: the kernel asks for it to switch run statistics on, by
 ///   which the cost of the probes is measured; and where kernel.perf_event_paranoid is above 2, as
 ///   distributions' kernels then ask for it to attach a kprobe.
-pub fn drop_unneeded(keep_stats: bool) -> anyhow::Result<()> {
+pub fn drop_unneeded(keep_stats: bool, libraries: bool) -> anyhow::Result<()> {
     let mut keep: CapsHashSet = [
         Capability::CAP_BPF,
         Capability::CAP_PERFMON,
@@ -28,6 +30,9 @@ pub fn drop_unneeded(keep_stats: bool) -> anyhow::Result<()> {
         Capability::CAP_SYS_PTRACE,
     ]
     .into();
+    if libraries {
+        keep.insert(Capability::CAP_CHECKPOINT_RESTORE);
+    }
     if keep_stats || perf_event_paranoid() > 2 {
         keep.insert(Capability::CAP_SYS_ADMIN);
     }

@@ -13,6 +13,8 @@ use gtrace_event::{
 };
 use jiff::tz::TimeZone;
 
+pub use gtrace_profile::text::{bytes, duration};
+
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
@@ -462,22 +464,6 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     }
     lines.push(line);
     lines
-}
-
-/// A time in three digits: `950ns`, `1.25us`, `30.1ms`, `2.00s`.
-pub fn duration(ns: u64) -> String {
-    let (value, unit) = match ns {
-        0..1_000 => return format!("{ns}ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
-        _ => (ns as f64 / 1e9, "s"),
-    };
-    let digits = match value {
-        ..10.0 => 2,
-        10.0..100.0 => 1,
-        _ => 0,
-    };
-    format!("{value:.digits$}{unit}")
 }
 
 #[cfg(test)]

@@ -83,6 +83,27 @@ fn every_reading_route_answers_on_both_sockets() {
 }
 
 #[test]
+fn buckets_of_histograms_are_given_to_who_asks() {
+    let daemon = Daemon::start();
+    daemon.hub.set_calls(vec![CallStats {
+        count: 3,
+        buckets: vec![(126, 2), (130, 1)],
+        ..CallStats::default()
+    }]);
+    let client = daemon.client();
+    let buckets = |path: &str| {
+        let calls: Vec<CallStats> = client.get(path).unwrap();
+        calls[0].buckets.clone()
+    };
+    assert!(buckets("/api/v1/histograms").is_empty());
+    assert_eq!(
+        buckets("/api/v1/histograms?buckets=true"),
+        [(126, 2), (130, 1)]
+    );
+    assert!(client.get::<Value>("/api/v1/histograms?bucket=1").is_err());
+}
+
+#[test]
 fn events_are_filtered_by_every_parameter() {
     let daemon = Daemon::start();
     let old = xid(
@@ -487,6 +508,7 @@ fn metrics_are_well_formed_in_both_formats() {
         p99_ns: 3000,
         p999_ns: 4000,
         max_ns: 5000,
+        buckets: Vec::new(),
     };
     let own = Some("0000:3b:00.0");
     daemon.hub.set_calls(vec![

@@ -66,14 +66,8 @@ impl Follower {
 
     /// Sends SIGINT as Ctrl-C does, and returns the exit code.
     fn interrupt(mut self) -> Option<i32> {
-        let pid = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-INT", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
         self.child.wait().unwrap().code()
     }
 }
@@ -279,7 +273,10 @@ fn status_and_a_snapshot_of_top_say_how_things_stand() {
     assert_eq!(code, Some(0));
     let json: Value = serde_json::from_str(&json).unwrap();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["calls", "counters", "events", "gpus", "status"]);
+    assert_eq!(
+        keys,
+        ["calls", "counters", "events", "gpus", "processes", "status"]
+    );
     daemon
         .hub
         .update_status(|s| s.store_problem = Some("disk full".into()));

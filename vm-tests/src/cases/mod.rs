@@ -8,11 +8,18 @@ mod bench;
 mod calls;
 mod pcie;
 mod process;
+mod rdma;
+mod rdma_bench;
+mod rdma_faults;
+mod rdma_load;
+mod rdma_ports;
+mod rdma_two;
 mod reload;
 mod smoke;
 mod stub;
 mod under_way;
 mod unload;
+mod uprobes;
 mod verifier;
 mod xid;
 
@@ -69,6 +76,12 @@ const TOPICS: &[&[Case]] = &[
     unload::CASES,
     process::CASES,
     pcie::CASES,
+    rdma::CASES,
+    rdma_bench::CASES,
+    rdma_ports::CASES,
+    rdma_faults::CASES,
+    rdma_two::CASES,
+    uprobes::CASES,
     bench::CASES,
 ];
 

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use gtrace_vm_tests::layout::{LONG_ARG, SCENARIO_ARG};
+use gtrace_vm_tests::layout::{LONG_ARG, PEER_ARG, SCENARIO_ARG};
 use gtrace_vm_tests::protocol::{FromGuest, ToGuest};
 use gtrace_vm_tests::scenario::Scenario;
 
@@ -162,6 +162,11 @@ impl Guest {
 /// The kernel's command line.
 fn cmdline() -> Result<String> {
     fs::read_to_string("/proc/cmdline").context("cannot read /proc/cmdline")
+}
+
+/// Whether this is the second machine of its scenario.
+pub(crate) fn is_peer() -> bool {
+    cmdline().is_ok_and(|text| text.split_whitespace().any(|word| word == PEER_ARG))
 }
 
 /// The scenario that this machine was booted for.

@@ -7,11 +7,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::BUSYBOX;
 use gtrace_vm_tests::scenario::{SHARE_DIR, SHARE_TAG, Scenario};
 use rustix::mount::{MountFlags, mount};
 
+use crate::agent;
 use crate::guest::{self, modules};
 
 /// Kind and place of each file system, in order.
@@ -42,6 +43,9 @@ const SETTINGS: [(&str, &str); 2] = [
 
 /// Where control groups are.
 const CONTROL_GROUPS: &str = "/sys/fs/cgroup";
+
+/// The card of the network for commands, which the kernel finds second.
+const COMMANDS: &str = "eth1";
 
 /// Events carry it.
 const HOST_NAME: &[u8] = b"gtrace-vm";
@@ -74,6 +78,35 @@ pub(crate) fn system() -> Result<()> {
     }
     if scenario == Scenario::Bench {
         mount_share()?;
+    }
+    if scenario.has_peer() {
+        commands()?;
+    }
+    Ok(())
+}
+
+/// The network by which the first machine has the second run commands.
+fn commands() -> Result<()> {
+    let peer = guest::is_peer();
+    let address = agent::ADDRESSES[usize::from(!peer)];
+    let up = Command::new(BUSYBOX)
+        .args([
+            "ifconfig",
+            COMMANDS,
+            address,
+            "netmask",
+            "255.255.255.0",
+            "up",
+        ])
+        .status()
+        .with_context(|| format!("cannot start {BUSYBOX}"))?;
+    ensure!(
+        up.success(),
+        "{COMMANDS} stays down: ifconfig ended with {up}"
+    );
+    if peer {
+        let agent = Command::new("/proc/self/exe").arg("agent").spawn();
+        agent.context("cannot start what runs commands")?;
     }
     Ok(())
 }

@@ -95,7 +95,7 @@ pub(super) fn absent() -> Result<String> {
 //! A program that is linked with `-lcuda` starts only if every symbol that it names is there, called
 //! or not. `cuGetProcAddress` does not find these.
 //!
-//! Uses `crate::entry::absent(name) -> u32`, which answers NOT_SUPPORTED and tells of it once.
+//! Uses `crate::entry::absent(name, why) -> u32`, which answers NOT_SUPPORTED and tells of it once.
 ",
     );
     out.push_str(&allows(types));
@@ -107,17 +107,19 @@ pub(super) fn absent() -> Result<String> {
         writeln!(
             out,
             "#[unsafe(no_mangle)]
-            pub unsafe extern \"C\" fn {name}() -> CUresult {{ entry::absent({name:?}) }}
+            pub unsafe extern \"C\" fn {name}() -> CUresult {{ entry::absent({name:?}, \"it is older than CUDA 10\") }}
 "
         )?;
     }
     for signature in signatures::DRIVER {
         let name = signature.name;
         if !described.contains(name) {
+            let why = functions::why_absent(name)
+                .with_context(|| format!("{name} is not described, and nobody says why"))?;
             writeln!(
                 out,
                 "#[unsafe(no_mangle)]
-                pub unsafe extern \"C\" fn {name}({}) -> {} {{ entry::absent({name:?}) }}
+                pub unsafe extern \"C\" fn {name}({}) -> {} {{ entry::absent({name:?}, {why:?}) }}
 ",
                 parameters(signature),
                 signature.returns

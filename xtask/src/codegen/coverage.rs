@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use gtrace_cuda::names;
 use gtrace_cuda::{Api, Class, Function, Hand, functions, signatures};
 
@@ -57,11 +57,26 @@ older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORT
             "\n### {title}: {} functions that are not covered\n",
             absent.len()
         )?;
+        not_covered(&mut out, api, &absent)?;
+    }
+    Ok(out)
+}
+
+/// The functions that are not covered, and why, where that is said of each.
+fn not_covered(out: &mut String, api: Api, absent: &[&str]) -> Result<()> {
+    if api == Api::Nvml {
         for name in absent {
             writeln!(out, "* `{name}`")?;
         }
+        return Ok(());
     }
-    Ok(out)
+    writeln!(out, "| function | why not |\n|---|---|")?;
+    for name in absent {
+        let why = functions::why_absent(name)
+            .with_context(|| format!("{name} is not described, and nobody says why"))?;
+        writeln!(out, "| `{name}` | {why} |")?;
+    }
+    Ok(())
 }
 
 /// Functions of the headers that are not described.

@@ -106,7 +106,9 @@ pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result
                 }
                 Told::Over { verdict, .. } => match verdict {
                     Verdict::Passed => {}
-                    Verdict::Failed(why) | Verdict::Skipped(why) => failure = Some(why),
+                    Verdict::Failed(why) | Verdict::Skipped(why) | Verdict::Emulator(why) => {
+                        failure = Some(why);
+                    }
                 },
                 Told::BadEnd { message } => failure = Some(message),
             }

@@ -11,7 +11,7 @@ use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML, GTRACE};
 
 use super::cpio::Archive;
 use super::kernel::Kernel;
-use super::{modules, stub};
+use super::{modules, rdma, stub, uprobes};
 use crate::context::{Context, Profile};
 use crate::shell;
 
@@ -31,8 +31,9 @@ pub(super) fn build(
     for dir in DIRS {
         archive.dir(dir);
     }
-    archive.file("/etc/passwd", "root:x:0:0:root:/root:/bin/sh\n", 0o644);
-    archive.file("/etc/group", "root:x:0:\n", 0o644);
+    let users = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\n";
+    archive.file("/etc/passwd", users, 0o644);
+    archive.file("/etc/group", "root:x:0:\nuser:x:1000:\n", 0o644);
     let init = context.binary(Profile::Release, "gtrace-vm-init");
     program(&mut archive, "/init", &init)?;
     let gtrace = context.binary(Profile::Release, "gtrace");
@@ -44,6 +45,8 @@ pub(super) fn build(
         copy(&mut archive, &format!("/stub/{file}"), &stub_dir.join(file))?;
     }
     program(&mut archive, FAKE_NVML, &stub::fake_nvml(context, cache)?)?;
+    rdma::add(&mut archive, context, cache).context("what the cases about RDMA run")?;
+    uprobes::add(&mut archive, context, cache).context("what the cases about CUDA calls run")?;
     let dir = cache.join("images");
     fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let path = dir.join(format!("{}.cpio", kernel.line));
@@ -57,14 +60,14 @@ fn write(archive: &Archive, path: &Path) -> std::io::Result<()> {
     out.flush()
 }
 
-fn copy(archive: &mut Archive, path: &str, source: &Path) -> Result<()> {
+pub(super) fn copy(archive: &mut Archive, path: &str, source: &Path) -> Result<()> {
     archive
         .copy(path, source)
         .with_context(|| format!("cannot read {}", source.display()))
 }
 
 /// A program or library with the libraries that it loads, each at its own path.
-fn program(archive: &mut Archive, path: &str, source: &Path) -> Result<()> {
+pub(super) fn program(archive: &mut Archive, path: &str, source: &Path) -> Result<()> {
     copy(archive, path, source)?;
     let listing = shell::output(Command::new("ldd").arg(source).env("LC_ALL", "C"))?;
     let listing = String::from_utf8_lossy(&listing.stdout).into_owned();

@@ -16,6 +16,7 @@ use gtrace_vm_tests::scenario::{SHARE_TAG, Scenario};
 use tempfile::TempDir;
 
 use super::kernel::Kernel;
+use super::pair::{self, Peer};
 use super::qmp::Monitor;
 
 /// The emulator.
@@ -31,13 +32,11 @@ const ACCEL_VARIABLE: &str = "GTRACE_VM_ACCEL";
 const ACCEL: &str = "tcg,thread=multi";
 
 /// Every machine has these. No default devices, no network that was not asked for.
-const COMMON: [&str; 19] = [
+const COMMON: [&str; 17] = [
     "-M",
     "q35",
     "-cpu",
     "max",
-    "-smp",
-    "2",
     "-m",
     "1536",
     "-nodefaults",
@@ -81,14 +80,15 @@ pub(crate) struct Boot<'a> {
 }
 
 impl Boot<'_> {
-    fn command(&self, monitor: &Path) -> Result<Command> {
+    fn command(&self, monitor: &Path, seat: &Seat) -> Result<Command> {
         let accel = std::env::var(ACCEL_VARIABLE).unwrap_or_else(|_| ACCEL.to_owned());
         let mut append = format!(
             "{KERNEL_ARGS} log_buf_len={LOG_BYTES} {SCENARIO_ARG}{}",
             self.scenario
         );
         let long = self.long.then_some(LONG_ARG);
-        for arg in self.scenario.kernel_args().iter().copied().chain(long) {
+        let more = long.into_iter().chain(seat.kernel_arg);
+        for arg in self.scenario.kernel_args().iter().copied().chain(more) {
             append.push(' ');
             append.push_str(arg);
         }
@@ -100,6 +100,7 @@ impl Boot<'_> {
         // The console is the first serial port.
         command.arg("-serial");
         command.arg(format!("file:{}", self.console.display()));
+        command.args(["-smp", &self.scenario.cpus().to_string()]);
         let (exit, common) = COMMON.split_last().context("QEMU needs arguments")?;
         command.args(common).arg(format!("{exit}{EXIT_PORT:#x}"));
         command.arg("-qmp");
@@ -107,7 +108,7 @@ impl Boot<'_> {
         command.arg("-kernel").arg(self.kernel.image()?);
         command.arg("-initrd").arg(self.image);
         command.args(["-append", &append]);
-        command.args(self.scenario.qemu_args());
+        command.args(self.scenario.qemu_args()).args(&seat.args);
         if let Some(share) = self.share {
             let share = share.display().to_string().replace(',', ",,");
             command.arg("-virtfs");
@@ -119,9 +120,20 @@ impl Boot<'_> {
     }
 }
 
+/// What a machine has that another of the same scenario has not.
+#[derive(Debug, Default)]
+pub(super) struct Seat {
+    /// Of QEMU.
+    pub(super) args: Vec<String>,
+    /// Of the kernel.
+    pub(super) kernel_arg: Option<&'static str>,
+}
+
 /// A running machine; ended when dropped.
 pub(super) struct Machine {
     child: Child,
+    /// The second machine of its scenario.
+    pub(super) peer: Option<Box<Peer>>,
     input: ChildStdin,
     lines: Receiver<String>,
     monitor: Option<Monitor>,
@@ -142,14 +154,22 @@ pub(super) enum Heard {
 }
 
 impl Machine {
-    /// Starts QEMU.
+    /// Starts QEMU, and a second one where the scenario has two machines.
     pub(super) fn start(boot: &Boot<'_>) -> Result<Self> {
+        match boot.scenario.has_peer() {
+            true => pair::start(boot),
+            false => Self::start_at(boot, &Seat::default()),
+        }
+    }
+
+    /// Starts one QEMU.
+    pub(super) fn start_at(boot: &Boot<'_>, seat: &Seat) -> Result<Self> {
         let dir = socket_dir()?;
         // What an earlier boot wrote there must not be taken for this one's.
         fs::write(boot.console, "")
             .with_context(|| format!("cannot write {}", boot.console.display()))?;
         let mut child = boot
-            .command(&dir.path().join("monitor"))?
+            .command(&dir.path().join("monitor"), seat)?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -181,6 +201,7 @@ impl Machine {
         });
         Ok(Self {
             child,
+            peer: None,
             input,
             lines,
             monitor: None,
@@ -245,6 +266,12 @@ impl Machine {
         }
     }
 
+    /// Whether a text stands on the console.
+    pub(super) fn console_has(&self, text: &str) -> bool {
+        let console = fs::read(&self.console).unwrap_or_default();
+        String::from_utf8_lossy(&console).contains(text)
+    }
+
     /// The last lines of the console, for a message.
     pub(super) fn console_end(&self) -> String {
         let text = fs::read(&self.console).unwrap_or_default();
@@ -271,10 +298,10 @@ fn append(file: &Path, line: &str) -> io::Result<()> {
     writeln!(file, "{line}")
 }
 
-fn socket_dir() -> Result<TempDir> {
+pub(super) fn socket_dir() -> Result<TempDir> {
     tempfile::Builder::new()
         .prefix("gtrace-vm-")
         .permissions(Permissions::from_mode(0o700))
         .tempdir()
-        .context("cannot create a directory for QEMU's monitor")
+        .context("cannot create a directory for QEMU's sockets")
 }

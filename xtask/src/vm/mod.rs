@@ -11,10 +11,13 @@ mod image;
 mod kernel;
 mod machine;
 mod modules;
+mod pair;
 mod qmp;
+mod rdma;
 mod session;
 mod stub;
 mod suite;
+mod uprobes;
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -36,12 +39,15 @@ use crate::shell::{self, step};
 /// Names another cache than `vm` in the target directory.
 const CACHE_VARIABLE: &str = "GTRACE_VM_CACHE";
 
+/// How the names of cases with two machines begin.
+const TWO_MACHINES: &str = "rdma_two";
+
 /// Where the consoles' output goes, in the cache.
 const LOGS: &str = "logs";
 
 /// Packages that machines, images and the stub take, beside what building gtrace takes, and the
 /// program that will do wherever it comes from.
-const NEEDED: [(&str, Option<&str>); 8] = [
+const NEEDED: [(&str, Option<&str>); 11] = [
     ("qemu-system-x86", Some(machine::QEMU)),
     ("busybox-static", Some("busybox")),
     ("make", Some("make")),
@@ -50,6 +56,9 @@ const NEEDED: [(&str, Option<&str>); 8] = [
     ("libelf-dev", None),
     ("xz-utils", Some("xz")),
     ("util-linux", Some(machine::SETPRIV)),
+    ("ibverbs-providers", None),
+    ("iproute2", Some("rdma")),
+    ("perftest", Some("ib_send_lat")),
 ];
 
 /// What to test, and on what.
@@ -210,7 +219,7 @@ fn cache(context: &Context) -> Result<Cache> {
 /// Builds the guest's program; returns its cases. By itself: what it wants of common dependencies
 /// must not change gtrace.
 fn build_guest(context: &Context) -> Result<Vec<Case>> {
-    setup::host_packages()?;
+    setup::host_packages(context)?;
     step("building the guest's program");
     shell::run(context.cargo().args([
         "build",
@@ -244,7 +253,13 @@ fn run(
         kernel::check_line(line)?;
     }
     let cases = build_guest(context)?;
-    let scenarios = Scenario::ALL.into_iter().filter(|s| *s != Scenario::Bench);
+    let wanted = |scenario: &Scenario| {
+        let named = |filter: &String| filter.starts_with(TWO_MACHINES);
+        let two =
+            scenario.has_peer() && (options.long || options.filter.as_ref().is_some_and(named));
+        scenario.by_default() || two
+    };
+    let scenarios = Scenario::ALL.into_iter().filter(wanted);
     let plan: Vec<_> = scenarios
         .map(|scenario| {
             let filter = options.filter.as_deref();

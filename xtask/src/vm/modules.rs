@@ -13,12 +13,14 @@ use super::kernel::Kernel;
 use crate::shell;
 
 /// What the scenarios and cases load, beside the stub. Some are built into some kernels.
-const WANTED: [&str; 9] = [
+const WANTED: [&str; 11] = [
     "9p",
     "9pnet_virtio",
     "aer_inject",
+    "crc32_generic",
     "e1000e",
     "overlay",
+    "rdma_rxe",
     "virtio_blk",
     "virtio_net",
     "virtio_pci",

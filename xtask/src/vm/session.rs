@@ -19,6 +19,10 @@ const CLEAN_UP_LIMIT: Duration = Duration::from_secs(60);
 /// How long a machine may take to end.
 const END_LIMIT: Duration = Duration::from_secs(30);
 
+/// On the console of a kernel that met the breakpoint by which it patches its own code after it had taken
+/// it away: with several CPUs that QEMU emulates, one may still run code that another has replaced.
+const EMULATOR: &str = "Oops: int3";
+
 /// What is said of a case that the deadline ended or did not let begin.
 pub(super) const OUT_OF_TIME: &str = "out of time";
 
@@ -31,6 +35,8 @@ pub(crate) enum Verdict {
     Failed(String),
     /// It could test nothing there, and why.
     Skipped(String),
+    /// The emulator broke the machine, and what the console says.
+    Emulator(String),
 }
 
 /// What is told while a machine runs.
@@ -71,7 +77,7 @@ pub(crate) type Tell<'a> = dyn FnMut(Told<'_>) -> ControlFlow<()> + 'a;
 /// QEMU cannot be started or spoken to.
 pub(crate) fn boot(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Result<usize> {
     let mut machine = Machine::start(boot)?;
-    if let Err(cause) = until_ready(&mut machine, BOOT_LIMIT) {
+    if let Err(cause) = until_up(&mut machine) {
         // None of the others would fare better.
         let message = format!("the machine does not come up: {cause}");
         for case in cases {
@@ -82,6 +88,7 @@ pub(crate) fn boot(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Res
     }
     for (index, case) in cases.iter().enumerate() {
         let (seconds, verdict, usable) = run(&mut machine, case, boot.deadline, tell);
+        let verdict = with_peer(&mut machine, verdict);
         if !usable {
             let _ = over(tell, case, seconds, verdict);
             return Ok(index + 1);
@@ -119,6 +126,30 @@ struct Cause(String);
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Waits until the machine takes the first case, and its peer commands.
+fn until_up(machine: &mut Machine) -> Result<(), Cause> {
+    until_ready(machine, BOOT_LIMIT)?;
+    match &mut machine.peer {
+        Some(peer) => until_ready(&mut peer.machine, BOOT_LIMIT)
+            .map_err(|cause| Cause(format!("of the second machine: {cause}"))),
+        None => Ok(()),
+    }
+}
+
+/// A failure whose cause may be that the second machine is gone.
+fn with_peer(machine: &mut Machine, verdict: Verdict) -> Verdict {
+    match (verdict, &mut machine.peer) {
+        (Verdict::Failed(message), Some(peer)) => {
+            let peer = &mut peer.machine;
+            match peer.wait(Duration::ZERO) {
+                Ok(None) => Verdict::Failed(message),
+                _ => Verdict::Failed(format!("{message}\nof the second machine: {}", ended(peer))),
+            }
+        }
+        (verdict, _) => verdict,
     }
 }
 
@@ -193,7 +224,14 @@ fn run(
                 );
                 return (seconds, Verdict::Failed(message), false);
             }
-            Heard::End => return (0.0, Verdict::Failed(ended(machine).0), false),
+            Heard::End => {
+                let message = ended(machine).0;
+                let verdict = match machine.console_has(EMULATOR) {
+                    true => Verdict::Emulator(message),
+                    false => Verdict::Failed(message),
+                };
+                return (begin.elapsed().as_secs_f64(), verdict, false);
+            }
         }
     }
 }
@@ -213,6 +251,11 @@ fn ended(machine: &mut Machine) -> Cause {
 
 /// Ends the machine in order; what went wrong, a panic for example.
 fn end(machine: &mut Machine) -> Result<Option<String>> {
+    if let Some(mut peer) = machine.peer.take()
+        && let Some(message) = end(&mut peer.machine)?
+    {
+        return Ok(Some(format!("of the second machine: {message}")));
+    }
     machine.say(&ToGuest::Off);
     while !matches!(machine.hear(END_LIMIT), Heard::End | Heard::Silence) {}
     let status = machine.wait(END_LIMIT)?;

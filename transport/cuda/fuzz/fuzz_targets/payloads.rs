@@ -7,9 +7,9 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_cuda::payload::{
-    Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions,
+    Delivery, Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions,
     KernelNode, Launch, LinkAdd, LinkCreate, Load, Loaded, Logs, NodeCall, Payload, Permitted,
-    Pitched, Resource, Side, Snapshot, SnapshotRequest, TextureCreate, Upload, visible,
+    Piece, Pitched, Resource, Side, Snapshot, SnapshotRequest, Taken, TextureCreate, Upload, visible,
 };
 use gtrace_cuda::wire::{self, Scalar, Versioned};
 use gtrace_protocol::{DecodeError, Reader, Writer};
@@ -197,7 +197,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 24 {
+    match choice % 27 {
         0 => there_and_back::<SnapshotRequest>(bytes),
         1 => there_and_back::<Snapshot>(bytes),
         2 => there_and_again::<Load>(bytes),
@@ -232,6 +232,9 @@ fuzz_target!(|data: &[u8]| {
         20 => there_and_back::<TextureCreate>(bytes),
         21 => there_and_back::<NodeCall<'_>>(bytes),
         22 => there_and_back::<KernelNode<'_>>(bytes),
+        23 => there_and_back::<Delivery>(bytes),
+        24 => there_and_back::<Piece>(bytes),
+        25 => there_and_back::<Taken>(bytes),
         _ => arguments(bytes),
     }
 });

@@ -20,6 +20,10 @@ crate::describe! {
     waiting cuMipmappedArrayGetLevel(
         pLevelArray: known(Array), hMipmappedArray: handle(MipmappedArray), level: value,
     );
+    waiting cuArrayGetSparseProperties(sparseProperties: out, array: handle(Array));
+    waiting cuMipmappedArrayGetSparseProperties(
+        sparseProperties: out, mipmap: handle(MipmappedArray),
+    );
     waiting cuMipmappedArrayGetMemoryRequirements(
         memoryRequirements: out, mipmap: handle(MipmappedArray), device: value,
     );

@@ -69,6 +69,18 @@ crate::describe! {
         dstDevice: address, dstContext: handle(Context), srcDevice: address,
         srcContext: handle(Context), ByteCount: value, hStream: handle(Stream),
     );
+    // They travel as the copies that they are of.
+    local cuMemcpyBatchAsync(
+        dsts: special, srcs: special, sizes: special, count: special, attrs: special,
+        attrsIdxs: special, numAttrs: special, failIdx: special, hStream: special,
+    );
+    local cuMemcpyBatchAsync_v2(
+        dsts: special, srcs: special, sizes: special, count: special, attrs: special,
+        attrsIdxs: special, numAttrs: special, hStream: special,
+    );
+    local cuMemcpyWithAttributesAsync(
+        dst: special, src: special, size: special, attr: special, hStream: special,
+    );
     waiting(sync, by_hand) cuMemcpy2D_v2(pCopy: special);
     waiting(sync, by_hand) cuMemcpy2DUnaligned_v2(pCopy: special);
     waiting(by_hand) cuMemcpy2DAsync_v2(pCopy: special, hStream: handle(Stream));

@@ -53,14 +53,30 @@ crate::describe! {
     waiting cuMemGetAllocationGranularity(granularity: out, prop: in, option: value);
     waiting cuMemGetAllocationPropertiesFromHandle(prop: out, handle: value);
     waiting cuMemRetainAllocationHandle(handle: out, addr: address);
-    one_way cuMemAdvise(devPtr: address, count: value, advice: value, device: value);
-    one_way cuMemAdvise_v2(devPtr: address, count: value, advice: value, location: value);
+    // The client refuses what no driver takes, as a one-way call tells it late.
+    one_way(client) cuMemAdvise(devPtr: address, count: value, advice: value, device: value);
+    one_way(client) cuMemAdvise_v2(
+        devPtr: address, count: value, advice: value, location: value,
+    );
     // The client moves pages of managed memory too.
     one_way(client) cuMemPrefetchAsync(
         devPtr: address, count: value, dstDevice: value, hStream: handle(Stream),
     );
     one_way(client) cuMemPrefetchAsync_v2(
         devPtr: address, count: value, location: value, flags: value, hStream: handle(Stream),
+    );
+    one_way(client) cuMemPrefetchBatchAsync(
+        dptrs: in[count], sizes: in[count], count: value, prefetchLocs: in[numPrefetchLocs],
+        prefetchLocIdxs: in[numPrefetchLocs], numPrefetchLocs: value, flags: value,
+        hStream: handle(Stream),
+    );
+    one_way(client) cuMemDiscardBatchAsync(
+        dptrs: in[count], sizes: in[count], count: value, flags: value, hStream: handle(Stream),
+    );
+    one_way(client) cuMemDiscardAndPrefetchBatchAsync(
+        dptrs: in[count], sizes: in[count], count: value, prefetchLocs: in[numPrefetchLocs],
+        prefetchLocIdxs: in[numPrefetchLocs], numPrefetchLocs: value, flags: value,
+        hStream: handle(Stream),
     );
     waiting cuMemRangeGetAttribute(
         data: out[dataSize], dataSize: value, attribute: value, devPtr: address, count: value,

@@ -50,6 +50,12 @@ crate::describe! {
     one_way cuStreamWriteValue64_v2(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
+    one_way cuStreamBatchMemOp(
+        stream: handle(Stream), count: value, paramArray: in[count], flags: value,
+    );
+    one_way cuStreamBatchMemOp_v2(
+        stream: handle(Stream), count: value, paramArray: in[count], flags: value,
+    );
     // The functions that the device calls are the client's.
     one_way(by_hand) cuStreamAddCallback(
         hStream: handle(Stream), callback: special, userData: special, flags: value,

@@ -116,6 +116,13 @@ const VERSIONED: &[(&str, &[(u32, &str)])] = &[
         ],
     ),
     (
+        "cuMemcpyBatchAsync",
+        &[
+            (12_080, "cuMemcpyBatchAsync"),
+            (13_000, "cuMemcpyBatchAsync_v2"),
+        ],
+    ),
+    (
         "cuStreamBatchMemOp",
         &[
             (8000, "cuStreamBatchMemOp"),

@@ -11,6 +11,8 @@
 //! | `cuLaunchKernel`, `cuLaunchCooperativeKernel`, `cuLaunchKernelEx` | one-way | [`Launch`] | |
 //! | `cuMemcpyHtoD_v2`, `cuMemcpyHtoDAsync_v2` | one-way | [`Upload`], bulk: the bytes | |
 //! | `cuMemcpyDtoH_v2`, `cuMemcpyDtoHAsync_v2` | waiting | [`Download`] | frames whose bulk parts are the bytes in order |
+//! | [`DELIVER`] | one-way | [`Delivery`] | |
+//! | [`TAKE`] | waiting | u64 ticket to wait for, or 0 | frames whose arguments are a [`Piece`] and whose bulk parts are its bytes; the last one's are [`Taken`] |
 //! | `cuMemcpy2D_v2`, `cuMemcpy2DUnaligned_v2`, `cuMemcpy2DAsync_v2`, `cuMemcpy3D_v2`, `cuMemcpy3DAsync_v2` | waiting from the device to the client, else one-way | [`Pitched`] | as for the linear ones |
 //! | `cuTexObjectCreate` | waiting | [`TextureCreate`] | u64 number |
 //! | `cuSurfObjectCreate` | waiting | [`Resource`] | u64 number |
@@ -36,6 +38,7 @@
 //! its own address. All but the last have [`gtrace_protocol::Flags::MORE`].
 
 mod copy;
+mod delivery;
 mod graph;
 mod host;
 mod image;
@@ -46,6 +49,7 @@ mod texture;
 mod visible;
 
 pub use copy::{Download, Extent, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
+pub use delivery::{BLOCK, BLOCKS, Delivery, Piece, Taken};
 pub use graph::{
     ACCESS, BODIES_MAX, EDGE, KernelNode, MEMSET, NodeCall, NodePlace, NodeWork, POOL_PROPERTIES,
 };
@@ -59,7 +63,9 @@ pub use launch::{
 };
 pub use link::{LinkAdd, LinkCreate};
 pub use snapshot::{ATTRIBUTES, DEVICES_MAX, DeviceSnapshot, Snapshot, SnapshotRequest};
-pub use texture::{Resource, TEXTURE_WORDS, TextureCreate, View};
+pub use texture::{
+    Resource, TEXTURE_WORDS, TextureCreate, View, texture_description, texture_words,
+};
 pub use visible::{Permitted, visible};
 
 use gtrace_protocol::{DecodeError, OpId, Reader, Writer, op_id};
@@ -73,6 +79,10 @@ pub const IMAGE: OpId = op_id("gtrace.image");
 pub const HOST_NEXT: OpId = op_id("gtrace.host.next");
 /// A host function has returned; its stream goes on.
 pub const HOST_DONE: OpId = op_id("gtrace.host.done");
+/// A copy to page-locked memory of the client, which the server keeps until it is taken.
+pub const DELIVER: OpId = op_id("gtrace.deliver");
+/// Takes what is there of such copies.
+pub const TAKE: OpId = op_id("gtrace.take");
 
 /// A node of a graph is added or changed.
 pub const GRAPH_NODE: OpId = op_id("gtrace.graph.node");
@@ -92,11 +102,13 @@ pub const GRAPH_UPDATE: OpId = op_id("gtrace.graph.update");
 pub const CAPTURE_INFO: OpId = op_id("gtrace.capture.info");
 
 /// Names of the operations that no symbol stands for, for statistics.
-pub const NAMES: [(&str, OpId); 12] = [
+pub const NAMES: [(&str, OpId); 14] = [
     ("gtrace.snapshot", SNAPSHOT),
     ("gtrace.image", IMAGE),
     ("gtrace.host.next", HOST_NEXT),
     ("gtrace.host.done", HOST_DONE),
+    ("gtrace.deliver", DELIVER),
+    ("gtrace.take", TAKE),
     ("gtrace.graph.node", GRAPH_NODE),
     ("gtrace.graph.kernel", GRAPH_KERNEL),
     ("gtrace.graph.copy", GRAPH_COPY),
@@ -204,6 +216,9 @@ mod tests {
             read::<Upload>(&bytes);
             read::<Download>(&bytes);
             read::<Pitched>(&bytes);
+            read::<Delivery>(&bytes);
+            read::<Piece>(&bytes);
+            read::<Taken>(&bytes);
             read::<NodeCall<'_>>(&bytes);
             read::<KernelNode<'_>>(&bytes);
             read::<HostFunction>(&bytes);

@@ -1,8 +1,11 @@
 //! Texture and surface objects: unions that lead to handles, told apart by what they are.
 
+#![allow(non_snake_case, reason = "members of the driver's structures")]
+
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
 use super::{Payload, flag};
+use crate::types::driver::CUDA_TEXTURE_DESC;
 
 /// What a texture or surface is of (`CUDA_RESOURCE_DESC`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,57 @@ pub struct View {
 /// Words of a `CUDA_TEXTURE_DESC` before those that are reserved: address modes (3), filter, flags, anisotropy, filter
 /// of levels, bias, least and greatest level, border colour (4); numbers with a point as their bits.
 pub const TEXTURE_WORDS: usize = 14;
+
+/// The words of a description.
+pub fn texture_words(given: &CUDA_TEXTURE_DESC) -> [u32; TEXTURE_WORDS] {
+    let [x, y, z] = given.addressMode;
+    let [red, green, blue, alpha] = given.borderColor.map(f32::to_bits);
+    [
+        x,
+        y,
+        z,
+        given.filterMode,
+        given.flags,
+        given.maxAnisotropy,
+        given.mipmapFilterMode,
+        given.mipmapLevelBias.to_bits(),
+        given.minMipmapLevelClamp.to_bits(),
+        given.maxMipmapLevelClamp.to_bits(),
+        red,
+        green,
+        blue,
+        alpha,
+    ]
+}
+
+/// The description that [`texture_words`] were made from.
+pub fn texture_description(words: &[u32; TEXTURE_WORDS]) -> CUDA_TEXTURE_DESC {
+    let [
+        x,
+        y,
+        z,
+        filterMode,
+        flags,
+        maxAnisotropy,
+        mipmapFilterMode,
+        bias,
+        least,
+        greatest,
+        border @ ..,
+    ] = *words;
+    CUDA_TEXTURE_DESC {
+        addressMode: [x, y, z],
+        filterMode,
+        flags,
+        maxAnisotropy,
+        mipmapFilterMode,
+        mipmapLevelBias: f32::from_bits(bias),
+        minMipmapLevelClamp: f32::from_bits(least),
+        maxMipmapLevelClamp: f32::from_bits(greatest),
+        borderColor: border.map(f32::from_bits),
+        reserved: [0; 12],
+    }
+}
 
 /// `cuTexObjectCreate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +227,12 @@ impl Payload<'_> for TextureCreate {
 mod tests {
     use super::super::tests::comes_back;
     use super::*;
+
+    #[test]
+    fn descriptions_come_back() {
+        let words = std::array::from_fn(|at| 3 + at as u32);
+        assert_eq!(texture_words(&texture_description(&words)), words);
+    }
 
     #[test]
     fn textures_come_back() {

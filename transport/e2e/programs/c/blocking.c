@@ -18,10 +18,15 @@ int main(void) {
     CUstream stream;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     uint64_t nanoseconds = 300 * 1000 * 1000;
+    Hold busy = {0};
+    if (!blocking)
+        busy = hold(stream);
     double start = now();
     CHECK(LAUNCH(delay, 1, 1, stream, &nanoseconds));
     double took = now() - start;
     CUresult state = cuStreamQuery(stream);
+    if (!blocking)
+        let_go(busy);
     CHECK(cuStreamSynchronize(stream));
     if (blocking)
         REQUIRE(state == CUDA_SUCCESS && took >= 0.299, "the launch took %g s and left %d", took, state);

@@ -262,6 +262,16 @@ static void refused(CUcontext context) {
     SHOW(cuStreamEndCapture(stream, &graph));
     CHECK(cuMemFree(memory));
 
+    // The end of what has not begun ends no other capture, of which nobody may look at an event then.
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    SHOW(cuStreamEndCapture(other, &graph));
+    CHECK(cuEventRecord(event, stream));
+    CHECK(cuMemAlloc(&memory, 64));
+    CHECK(cuMemsetD8Async(c, 0, 16, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuMemFree(memory));
+    CHECK(cuGraphDestroy(graph));
+
     // Work of another stream that is not joined.
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CHECK(cuEventRecord(event, stream));

@@ -133,6 +133,28 @@ static inline CUdeviceptr upload(const void *data, size_t bytes) {
     return address;
 }
 
+// Work in a stream that does not end before it is let go, however slow the machine is.
+typedef struct {
+    CUdeviceptr word;
+    CUstream other;
+} Hold;
+
+static inline Hold hold(CUstream stream) {
+    Hold it = {.word = allocate(4)};
+    CHECK(cuStreamCreate(&it.other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemsetD32Async(it.word, 0, 1, it.other));
+    CHECK(cuStreamSynchronize(it.other));
+    CHECK(cuStreamWaitValue32(stream, it.word, 1, 1)); // until it is equal
+    return it;
+}
+
+// The word is not freed: that would wait for the device.
+static inline void let_go(Hold it) {
+    CHECK(cuMemsetD32Async(it.word, 1, 1, it.other));
+    CHECK(cuStreamSynchronize(it.other));
+    CHECK(cuStreamDestroy(it.other));
+}
+
 // splitmix64: the same numbers in every run.
 static inline uint64_t random_u64(uint64_t *state) {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);

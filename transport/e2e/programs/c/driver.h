@@ -332,6 +332,7 @@ FUNCTION(cuEventQuery, CUevent event)
 FUNCTION(cuEventElapsedTime, float *milliseconds, CUevent start, CUevent end)
 
 #include "arrays.h"
+#include "batches.h"
 #include "graphs.h"
 
 #endif

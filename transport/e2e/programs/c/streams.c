@@ -57,10 +57,12 @@ static void times_and_queries(CUfunction delay) {
     SHOW(cuStreamQuery(stream));
     CHECK(cuEventRecord(start, stream));
     CHECK(LAUNCH(delay, 1, 1, stream, &nanoseconds));
+    Hold busy = hold(stream);
     CHECK(cuEventRecord(end, stream));
     EXPECT(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
     EXPECT(CUDA_ERROR_NOT_READY, cuEventQuery(end));
     EXPECT(CUDA_ERROR_NOT_READY, cuEventElapsedTime(&milliseconds, start, end));
+    let_go(busy);
     CHECK(cuEventSynchronize(end));
     CHECK(cuEventQuery(start));
     CHECK(cuEventQuery(end));

@@ -18,7 +18,7 @@ impl Worker<'_> {
         let buffer = &mut self.buffers[index];
         let to = buffer.address + at as u64;
         buffer.expected[at..at + bytes].copy_from_slice(&source);
-        if self.random.below(3) > 0 {
+        if self.random.usize(..3) > 0 {
             self.driver.to_device_async(to, &source, stream)?;
         } else {
             // The default stream does not wait for non-blocking ones, nor they for it.
@@ -31,10 +31,10 @@ impl Worker<'_> {
     }
 
     pub(super) fn fill(&mut self) -> Result<()> {
-        let unit = [1, 2, 4][self.random.below(3)];
+        let unit = [1, 2, 4][self.random.usize(..3)];
         let (index, at, bytes) = self.range(unit);
         let stream = self.stream_of(index);
-        let value = self.random.number() as u32;
+        let value = self.random.u64(..) as u32;
         let buffer = &mut self.buffers[index];
         let to = buffer.address + at as u64;
         for chunk in buffer.expected[at..at + bytes].chunks_mut(unit) {
@@ -63,12 +63,12 @@ impl Worker<'_> {
 
     pub(super) fn on_device(&mut self) -> Result<()> {
         let (from, at, bytes) = self.range(1);
-        let to = self.random.below(self.buffers.len());
+        let to = self.random.usize(..self.buffers.len());
         let room = self.buffers[to].expected.len();
         if from == to || room < bytes {
             return Ok(());
         }
-        let target = self.random.below(room - bytes + 1);
+        let target = self.random.usize(..room - bytes + 1);
         let stream = self.stream_of(to);
         self.follow(stream, from)?;
         let piece = self.buffers[from].expected[at..at + bytes].to_vec();
@@ -88,7 +88,7 @@ impl Worker<'_> {
 
     pub(super) fn sort(&mut self) -> Result<()> {
         const ROW: usize = 64;
-        let index = self.random.below(self.buffers.len());
+        let index = self.random.usize(..self.buffers.len());
         let rows = (self.buffers[index].expected.len() / ROW).min(ELEMENTS);
         if rows == 0 {
             return Ok(());
@@ -111,8 +111,8 @@ impl Worker<'_> {
 
     pub(super) fn line(&mut self) -> Result<()> {
         let (from, to) = (
-            self.random.below(self.buffers.len()),
-            self.random.below(self.buffers.len()),
+            self.random.usize(..self.buffers.len()),
+            self.random.usize(..self.buffers.len()),
         );
         let least = self.buffers[from]
             .expected
@@ -120,8 +120,8 @@ impl Worker<'_> {
             .min(self.buffers[to].expected.len());
         let count = (least / 4).min(ELEMENTS);
         let (scale, offset) = (
-            self.random.number() as i32 % 1000,
-            self.random.number() as i32,
+            self.random.u64(..) as i32 % 1000,
+            self.random.u64(..) as i32,
         );
         let limit = i64::from(i32::MAX / 2);
         let stream = self.stream_of(to);
@@ -160,7 +160,7 @@ impl Worker<'_> {
         let (index, at, bytes) = self.range(1);
         let (stream, buffer) = (self.stream_of(index), &self.buffers[index]);
         self.done.compared += bytes as u64;
-        let in_stream = (self.random.below(2) == 0).then_some(stream);
+        let in_stream = (self.random.usize(..2) == 0).then_some(stream);
         if in_stream.is_none() {
             self.driver.stream_synchronize(stream)?;
         }
@@ -174,8 +174,8 @@ impl Worker<'_> {
     }
 
     pub(super) fn ask(&mut self) -> Result<()> {
-        let stream = self.streams[self.random.below(STREAMS)];
-        match self.random.below(4) {
+        let stream = self.streams[self.random.usize(..STREAMS)];
+        match self.random.usize(..4) {
             0 => {
                 let (free, total) = self.driver.memory_info()?;
                 ensure!(free <= total, "{free} of {total} bytes are free");

@@ -3,10 +3,10 @@
 use std::sync::PoisonError;
 
 use anyhow::{Context as _, Result};
+use fastrand::Rng;
 
 use super::{Done, Gift, Kernels, Shared, compare};
 use crate::driver::{Address, Driver, Stream};
-use crate::random::Random;
 
 /// Most bytes of one buffer.
 const LARGEST: usize = 96 << 10;
@@ -24,7 +24,7 @@ pub(super) struct Buffer {
 pub(super) struct Worker<'a> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) driver: &'a Driver,
-    pub(super) random: Random,
+    pub(super) random: Rng,
     pub(super) streams: Vec<Stream>,
     pub(super) buffers: Vec<Buffer>,
     pub(super) kernels: Option<Kernels>,
@@ -40,7 +40,7 @@ impl<'a> Worker<'a> {
         Ok(Self {
             shared,
             driver,
-            random: Random::new(seed),
+            random: Rng::with_seed(seed),
             streams,
             buffers: Vec::new(),
             kernels: None,
@@ -53,7 +53,7 @@ impl<'a> Worker<'a> {
         if self.buffers.len() < 3 {
             return self.allocate();
         }
-        match self.random.below(100) {
+        match self.random.usize(..100) {
             0..8 => self.allocate(),
             8..14 => self.free(),
             14..29 => self.upload(),
@@ -72,17 +72,17 @@ impl<'a> Worker<'a> {
 
     /// A buffer and a range of it whose ends are multiples of `unit`, at least one unit long.
     pub(super) fn range(&mut self, unit: usize) -> (usize, usize, usize) {
-        let index = self.random.below(self.buffers.len());
+        let index = self.random.usize(..self.buffers.len());
         let units = self.buffers[index].expected.len() / unit;
-        let at = self.random.below(units);
+        let at = self.random.usize(..units);
         let most = units - at;
         // Mostly short.
-        let most = if self.random.below(4) == 0 {
+        let most = if self.random.usize(..4) == 0 {
             most
         } else {
             most.min(600)
         };
-        let count = 1 + self.random.below(most);
+        let count = 1 + self.random.usize(..most);
         (index, at * unit, count * unit)
     }
 
@@ -95,9 +95,9 @@ impl<'a> Worker<'a> {
             return self.free();
         }
         // A few are too small for a row that is sorted; 4 bytes is the least that all steps can use.
-        let bytes = 4 * (1 + self.random.below(LARGEST / 4));
-        let stream = self.random.below(STREAMS);
-        let address = if self.random.below(2) == 0 {
+        let bytes = 4 * (1 + self.random.usize(..LARGEST / 4));
+        let stream = self.random.usize(..STREAMS);
+        let address = if self.random.usize(..2) == 0 {
             self.driver.allocate(bytes)?
         } else {
             self.driver.allocate_async(bytes, self.streams[stream])?
@@ -115,10 +115,10 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn free(&mut self) -> Result<()> {
-        let index = self.random.below(self.buffers.len());
+        let index = self.random.usize(..self.buffers.len());
         let stream = self.stream_of(index);
         let buffer = self.buffers.swap_remove(index);
-        if self.random.below(2) == 0 {
+        if self.random.usize(..2) == 0 {
             self.driver.free_async(buffer.address, stream)?;
         } else {
             self.driver.stream_synchronize(stream)?;
@@ -135,8 +135,8 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn new_stream(&mut self) -> Result<()> {
-        let at = self.random.below(STREAMS);
-        if self.random.below(2) == 0 {
+        let at = self.random.usize(..STREAMS);
+        if self.random.usize(..2) == 0 {
             self.driver.stream_synchronize(self.streams[at])?;
             self.driver.destroy_stream(self.streams[at])?;
             self.streams[at] = self.driver.create_stream()?;
@@ -164,7 +164,7 @@ impl<'a> Worker<'a> {
     }
 
     pub(super) fn give(&mut self) -> Result<()> {
-        let index = self.random.below(self.buffers.len());
+        let index = self.random.usize(..self.buffers.len());
         let stream = self.stream_of(index);
         let buffer = self.buffers.swap_remove(index);
         let ready = self.driver.create_event()?;
@@ -198,7 +198,7 @@ impl<'a> Worker<'a> {
             ready,
         }) = gift
         {
-            let stream = self.random.below(STREAMS);
+            let stream = self.random.usize(..STREAMS);
             self.driver.stream_wait(self.streams[stream], ready)?;
             self.driver.destroy_event(ready)?;
             self.buffers.push(Buffer {

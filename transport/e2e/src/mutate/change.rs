@@ -1,10 +1,10 @@
 //! What is done to the frames of one connection: from a random generator, so that a seed tells it all.
 
+use fastrand::Rng;
 use gtrace_protocol::{BULK_MAX, FIRST_OPERATION, Flags, Header, SMALL_MAX, control};
 
 use super::Direction;
 use super::call::{Operation, Values, operations};
-use crate::random::Random;
 
 /// Numbers at which lengths, counts and handles go wrong.
 const INTERESTING: [u64; 34] = [
@@ -112,7 +112,7 @@ pub(super) enum Fate {
 /// Changes the frames of one connection.
 #[derive(Debug)]
 pub(super) struct Mutator {
-    random: Random,
+    random: Rng,
     direction: Direction,
     /// One frame in so many is changed.
     rate: usize,
@@ -128,12 +128,12 @@ pub(super) struct Mutator {
 
 impl Mutator {
     pub(super) fn new(direction: Direction, seed: u64) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = Rng::with_seed(seed);
         let rates = [6, 20, 50, 50, 200];
-        let rate = rates[random.below(rates.len())];
+        let rate = rates[random.usize(..rates.len())];
         // HELLO, an echo, PROOF and SWITCH; CHALLENGE, the echo's answer and WELCOME.
-        let spared = [0, 4][random.below(2)];
-        let invents = direction == Direction::ToServer && random.below(3) == 0;
+        let spared = [0, 4][random.usize(..2)];
+        let invents = direction == Direction::ToServer && random.usize(..3) == 0;
         Self {
             random,
             direction,
@@ -161,14 +161,14 @@ impl Mutator {
             return Fate::Whole;
         }
         self.note.clear();
-        if self.invents && !frame.header.is_control() && self.random.below(2) == 0 {
+        if self.invents && !frame.header.is_control() && self.random.usize(..2) == 0 {
             let frames = vec![(self.invented(&frame.header), true), (frame.clone(), false)];
             return Fate::Changed {
                 frames,
                 renumber: true,
             };
         }
-        if self.random.below(self.rate) != 0 {
+        if self.random.usize(..self.rate) != 0 {
             return Fate::Whole;
         }
         let fate = self.changed(frame);
@@ -180,9 +180,9 @@ impl Mutator {
     }
 
     fn changed(&mut self, frame: &Frame) -> Fate {
-        let renumber = self.random.below(8) != 0;
+        let renumber = self.random.usize(..8) != 0;
         let mut changed = frame.clone();
-        let frames = match self.random.below(60) {
+        let frames = match self.random.usize(..60) {
             0 => {
                 self.note += " dropped";
                 Vec::new()
@@ -193,7 +193,7 @@ impl Mutator {
             }
             3 => {
                 let len = changed.to_bytes().len();
-                let at = self.random.below(len);
+                let at = self.random.usize(..len);
                 self.note += &format!(" cut at {at} of {len}");
                 return Fate::Cut(at);
             }
@@ -217,7 +217,7 @@ impl Mutator {
                 vec![(changed, false)]
             }
             _ => {
-                for _ in 0..=self.random.below(3) {
+                for _ in 0..=self.random.usize(..3) {
                     self.payload(&mut changed);
                 }
                 vec![(changed, false)]
@@ -237,16 +237,16 @@ impl Mutator {
                 let operation = self.operation();
                 self.note += &format!(" invented {} before", operation.name);
                 frame.header.op = operation.op;
-                frame.header.flags = match self.random.below(2) {
+                frame.header.flags = match self.random.usize(..2) {
                     0 => operation.flags,
                     _ => operation.flags.with(Flags::ONE_WAY),
                 };
-                let described = self.random.below(4) != 0;
+                let described = self.random.usize(..4) != 0;
                 if !described || !operation.arguments(&mut frame.small, self) {
                     self.arguments(&mut frame.small);
                 }
-                if self.random.below(4) == 0 {
-                    frame.bulk = vec![0; self.random.below(5000)];
+                if self.random.usize(..4) == 0 {
+                    frame.bulk = vec![0; self.random.usize(..5000)];
                     self.random.fill(&mut frame.bulk);
                 }
             }
@@ -259,10 +259,10 @@ impl Mutator {
                     12,
                     model.op,
                 ];
-                frame.header.op = op[self.random.below(op.len())];
+                frame.header.op = op[self.random.usize(..op.len())];
                 self.note += &format!(" invented op {:#x} before", frame.header.op);
-                frame.header.credit = self.random.number() as u16;
-                frame.header.seq = model.seq.wrapping_sub(self.random.below(3) as u64);
+                frame.header.credit = self.random.u64(..) as u16;
+                frame.header.seq = model.seq.wrapping_sub(self.random.usize(..3) as u64);
                 self.arguments(&mut frame.small);
             }
         }
@@ -271,24 +271,24 @@ impl Mutator {
 
     fn operation(&mut self) -> &'static Operation {
         let all = operations();
-        &all[self.random.below(all.len())]
+        &all[self.random.usize(..all.len())]
     }
 
     /// Arguments that might be those of any call.
     fn arguments(&mut self, small: &mut Vec<u8>) {
-        for _ in 0..self.random.below(14) {
-            match self.random.below(9) {
-                0 => small.push(self.random.below(3) as u8),
+        for _ in 0..self.random.usize(..14) {
+            match self.random.usize(..9) {
+                0 => small.push(self.random.usize(..3) as u8),
                 1 | 2 => small.extend((self.number() as u32).to_le_bytes()),
                 3 => {
                     // An array, with its length.
-                    let len = self.random.below(40);
+                    let len = self.random.usize(..40);
                     small.extend((len as u64).to_le_bytes());
                     let begin = small.len();
                     small.resize(begin + len, 0);
                     self.random.fill(&mut small[begin..]);
                 }
-                4 => small.extend((self.random.below(4) as u32).to_le_bytes()),
+                4 => small.extend((self.random.usize(..4) as u32).to_le_bytes()),
                 _ => small.extend(self.number().to_le_bytes()),
             }
         }
@@ -296,34 +296,37 @@ impl Mutator {
 
     fn header(&mut self, frame: &mut Frame) {
         let header = &mut frame.header;
-        match self.random.below(16) {
-            0 => header.op = self.random.number() as u32,
-            1 => header.op = self.random.below(FIRST_OPERATION as usize + 1) as u32,
+        match self.random.usize(..16) {
+            0 => header.op = self.random.u64(..) as u32,
+            1 => header.op = self.random.usize(..FIRST_OPERATION as usize + 1) as u32,
             2 | 3 => {
                 let operation = self.operation();
                 header.op = operation.op;
                 header.flags = Flags(header.flags.0 & !Flags::NVML.0).with(operation.flags);
             }
-            4 | 5 => header.status = STATUSES[self.random.below(STATUSES.len())],
-            6 => header.context = STATUSES[self.random.below(STATUSES.len())],
+            4 | 5 => header.status = STATUSES[self.random.usize(..STATUSES.len())],
+            6 => header.context = STATUSES[self.random.usize(..STATUSES.len())],
             7 => header.after = self.number(),
-            8 => header.after = (self.random.below(4) as u64) << 48 | self.random.below(100) as u64,
-            9 => header.credit = [0, 1, 0xffff][self.random.below(3)],
-            10 | 11 => header.flags.0 ^= 1 << self.random.below(6),
-            12 => header.flags.0 ^= 1 << self.random.below(16),
+            8 => {
+                header.after =
+                    (self.random.usize(..4) as u64) << 48 | self.random.usize(..100) as u64
+            }
+            9 => header.credit = [0, 1, 0xffff][self.random.usize(..3)],
+            10 | 11 => header.flags.0 ^= 1 << self.random.usize(..6),
+            12 => header.flags.0 ^= 1 << self.random.usize(..16),
             13 => {
                 header.seq = header
                     .seq
-                    .wrapping_add([1, u64::MAX, 1 << 40][self.random.below(3)])
+                    .wrapping_add([1, u64::MAX, 1 << 40][self.random.usize(..3)])
             }
             14 => {
                 // The border between arguments and bulk part moves.
                 let all = [frame.small.as_slice(), &frame.bulk].concat();
-                let at = self.random.below(all.len() + 1).min(SMALL_MAX);
+                let at = self.random.usize(..all.len() + 1).min(SMALL_MAX);
                 frame.small = all[..at].to_vec();
                 frame.bulk = all[at..].to_vec();
             }
-            _ => match self.random.below(3) {
+            _ => match self.random.usize(..3) {
                 0 => frame.spoilt = true,
                 1 => {
                     frame.lengths_lie = true;
@@ -352,7 +355,8 @@ impl Mutator {
     }
 
     fn payload(&mut self, frame: &mut Frame) {
-        let bulk = !frame.bulk.is_empty() && (frame.small.is_empty() || self.random.below(3) == 0);
+        let bulk =
+            !frame.bulk.is_empty() && (frame.small.is_empty() || self.random.usize(..3) == 0);
         let (part, cap) = match bulk {
             true => (&mut frame.bulk, BULK_MAX),
             false => (&mut frame.small, SMALL_MAX),
@@ -361,36 +365,36 @@ impl Mutator {
         let len = part.len();
         let choice = match len {
             0 => 9,
-            _ => self.random.below(12),
+            _ => self.random.usize(..12),
         };
-        let at = self.random.below(len.max(1));
-        let some = 1 + self.random.below((len - at.min(len)).clamp(1, 64));
+        let at = self.random.usize(..len.max(1));
+        let some = 1 + self.random.usize(..(len - at.min(len)).clamp(1, 64));
         let end = (at + some).min(len);
         match choice {
-            0 | 1 => part[at] ^= 1 << self.random.below(8),
+            0 | 1 => part[at] ^= 1 << self.random.usize(..8),
             2 => part[at..end].fill(0),
             3 => part[at..end].fill(0xff),
             4..=6 => {
-                let width = [1, 2, 4, 8, 8][self.random.below(5)];
-                let aligned = self.random.below(4) != 0;
+                let width = [1, 2, 4, 8, 8][self.random.usize(..5)];
+                let aligned = self.random.usize(..4) != 0;
                 let at = if aligned { at / 4 * 4 } else { at };
                 let number = match choice {
                     4 => self.number(),
-                    _ => INTERESTING[self.random.below(INTERESTING.len())],
+                    _ => INTERESTING[self.random.usize(..INTERESTING.len())],
                 };
                 let (end, number) = ((at + width).min(len), number.to_le_bytes());
                 part[at..end].copy_from_slice(&number[..end - at]);
                 self.note += &format!(" {:x?}", &number[..end - at]);
             }
             7 => {
-                let other = self.random.below(len);
+                let other = self.random.usize(..len);
                 for (a, b) in (at..len).zip(other..len).take(8) {
                     part.swap(a, b);
                 }
             }
             8 => part.truncate(at),
             9 => {
-                let more = [1, 4, 8, 64, 5000][self.random.below(5)];
+                let more = [1, 4, 8, 64, 5000][self.random.usize(..5)];
                 let mut bytes = vec![0; more];
                 self.random.fill(&mut bytes);
                 part.extend(bytes);
@@ -421,24 +425,24 @@ impl Mutator {
 
 impl Values for Mutator {
     fn number(&mut self) -> u64 {
-        match self.random.below(4) {
-            0 => INTERESTING[self.random.below(INTERESTING.len())],
-            1 => self.random.below(300) as u64,
-            _ if self.words.is_empty() => self.random.number(),
+        match self.random.usize(..4) {
+            0 => INTERESTING[self.random.usize(..INTERESTING.len())],
+            1 => self.random.usize(..300) as u64,
+            _ if self.words.is_empty() => self.random.u64(..),
             _ => {
-                let seen = self.words[self.random.below(self.words.len())];
-                seen.wrapping_add([0, 0, 0, 1, 8, 4096, u64::MAX][self.random.below(7)])
+                let seen = self.words[self.random.usize(..self.words.len())];
+                seen.wrapping_add([0, 0, 0, 1, 8, 4096, u64::MAX][self.random.usize(..7)])
             }
         }
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.random.below(bound)
+        self.random.usize(..bound)
     }
 
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
-        match self.random.below(3) {
+        match self.random.usize(..3) {
             0 => {}
             1 => self.random.fill(&mut bytes),
             _ => {

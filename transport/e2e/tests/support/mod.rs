@@ -113,3 +113,27 @@ impl Case {
         }
     }
 }
+
+/// Libraries of NVIDIA's runtime that were fetched, a version each.
+pub(crate) fn runtimes() -> Vec<PathBuf> {
+    fn library(folder: &std::path::Path) -> Option<PathBuf> {
+        for entry in std::fs::read_dir(folder).ok()?.flatten() {
+            let path = entry.path();
+            let found = match path.is_dir() {
+                true => library(&path),
+                false => entry
+                    .file_name()
+                    .to_string_lossy()
+                    .starts_with("libcudart.so.")
+                    .then_some(path),
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+    let folder = artefacts().profile.with_file_name("e2e-runtimes");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| library(&entry.path())).collect()
+}

@@ -37,6 +37,7 @@ fn link() -> (Link, UnixStream) {
         host: "fuzz".into(),
         timeout: Duration::from_secs(2),
         ring: 0,
+        rdma_trusted: gtrace_link::Networks::default(),
         sessions: Arc::new(OneSession::new(SessionId([1; 16]), 4).expect("random")),
     };
     let stream = ours.into();

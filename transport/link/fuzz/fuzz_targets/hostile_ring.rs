@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|data: &[u8]| gtrace_link::fuzzing::hostile(data));
+fuzz_target!(|data: &[u8]| gtrace_link::fuzzing::hostile_ring(data));

@@ -2,8 +2,8 @@
 #![no_main]
 
 use gtrace_protocol::{
-    Challenge, ClientHello, HEADER_LEN, Header, Message, PREAMBLE_LEN, Preamble, Proof, Reader,
-    Refused, Welcome, Writer,
+    Challenge, ClientHello, HEADER_LEN, Header, Message, PREAMBLE_LEN, Preamble, Proof, QueuePairs,
+    QueuePairsAnswer, Reader, Refused, SEGMENT_LEN, Segment, Welcome, Writer,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -19,12 +19,21 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 8 {
+    match choice % 11 {
         0 => there_and_back::<ClientHello>(bytes),
         1 => there_and_back::<Challenge>(bytes),
         2 => there_and_back::<Proof>(bytes),
         3 => there_and_back::<Refused>(bytes),
         4 => there_and_back::<Welcome>(bytes),
+        7 => there_and_back::<QueuePairs>(bytes),
+        8 => there_and_back::<QueuePairsAnswer>(bytes),
+        9 => {
+            if let Some(bytes) = bytes.first_chunk::<SEGMENT_LEN>()
+                && let Ok(segment) = Segment::parse(bytes)
+            {
+                assert_eq!(Segment::parse(&segment.to_bytes()), Ok(segment));
+            }
+        }
         5 => {
             if let Some(bytes) = bytes.first_chunk::<PREAMBLE_LEN>()
                 && let Ok(preamble) = Preamble::parse(bytes)

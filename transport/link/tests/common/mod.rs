@@ -1,12 +1,13 @@
 //! A server in a thread, and links between threads.
 #![allow(dead_code, unreachable_pub)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ pub fn terms() -> ServerTerms {
         host: "test-server".into(),
         timeout: Duration::from_secs(5),
         ring: 1 << 20,
+        rdma_trusted: gtrace_link::Networks::default(),
         sessions: Arc::new(session),
     }
 }
@@ -46,7 +48,12 @@ pub fn accept(stream: Stream, terms: &ServerTerms) -> Accepted {
 
 /// A server on loopback: its address, and what comes of each connection.
 pub fn tcp_server(terms: ServerTerms) -> (String, Receiver<Accepted>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    tcp_server_at(IpAddr::from([127, 0, 0, 1]), terms)
+}
+
+/// The same at another address of this host.
+pub fn tcp_server_at(ip: IpAddr, terms: ServerTerms) -> (String, Receiver<Accepted>) {
+    let listener = TcpListener::bind((ip, 0)).unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -131,14 +138,27 @@ impl Certificates {
     }
 }
 
+/// Address of an RDMA device of this host, if tests are to use it.
+pub fn rdma_address() -> Option<IpAddr> {
+    let address = std::env::var("GTRACE_TEST_RDMA").ok()?;
+    Some(address.parse().expect("an address"))
+}
+
 /// A link of that kind, and its other end.
 pub fn link_of(kind: LinkKind) -> (Link, Link) {
     let certificates = (kind == LinkKind::Tls).then(Certificates::new);
-    let terms = certificates
+    let mut terms = certificates
         .as_ref()
         .map_or_else(terms, Certificates::terms);
-    let (address, accepted) = tcp_server(terms);
+    let mut ip = IpAddr::from([127, 0, 0, 1]);
+    if let (LinkKind::Rdma, Some(rdma)) = (kind, rdma_address()) {
+        ip = rdma;
+        terms.rdma_trusted = rdma.to_string().parse().unwrap();
+    }
+    let rdma_trusted = terms.rdma_trusted.clone();
+    let (address, accepted) = tcp_server_at(ip, terms);
     let mut target = Target::parse(&address).unwrap();
+    target.rdma_trusted = rdma_trusted;
     target.tls = certificates
         .as_ref()
         .and_then(|certificates| certificates.client("ca", Some("localhost")));
@@ -146,6 +166,7 @@ pub fn link_of(kind: LinkKind) -> (Link, Link) {
         LinkKind::SharedMemory => Preference::SharedMemory,
         LinkKind::Unix => Preference::Unix,
         LinkKind::Tcp | LinkKind::Tls => Preference::Tcp,
+        LinkKind::Rdma => Preference::Rdma,
     };
     let (client, server) = pair(&target, &accepted);
     assert_eq!((client.info.kind, server.info.kind), (kind, kind));
@@ -167,10 +188,19 @@ impl Bytes {
         self.0
     }
 
+    /// The next bytes: pieces of a table, from places that follow from the seed, as making each byte
+    /// anew takes most of the time of a test that is not optimised.
     pub fn fill(&mut self, into: &mut [u8]) {
-        for piece in into.chunks_mut(8) {
-            let bytes = self.next().to_le_bytes();
-            piece.copy_from_slice(&bytes[..piece.len()]);
+        const PIECE: usize = 1 << 10;
+        static TABLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+            let mut bytes = Bytes::new(1);
+            (0..1 << 13)
+                .flat_map(|_| bytes.next().to_le_bytes())
+                .collect()
+        });
+        for piece in into.chunks_mut(PIECE) {
+            let at = self.next() as usize % (TABLE.len() - PIECE);
+            piece.copy_from_slice(&TABLE[at..at + piece.len()]);
         }
     }
 }

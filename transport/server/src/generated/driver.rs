@@ -323,6 +323,43 @@ pub struct Driver {
             CUstream,
         ) -> CUresult,
     >,
+    /// `cuMemcpyBatchAsync`
+    pub cuMemcpyBatchAsync: Option<
+        unsafe extern "C" fn(
+            *mut CUdeviceptr,
+            *mut CUdeviceptr,
+            *mut usize,
+            usize,
+            *mut CUmemcpyAttributes,
+            *mut usize,
+            usize,
+            *mut usize,
+            CUstream,
+        ) -> CUresult,
+    >,
+    /// `cuMemcpyBatchAsync_v2`
+    pub cuMemcpyBatchAsync_v2: Option<
+        unsafe extern "C" fn(
+            *mut CUdeviceptr,
+            *mut CUdeviceptr,
+            *mut usize,
+            usize,
+            *mut CUmemcpyAttributes,
+            *mut usize,
+            usize,
+            CUstream,
+        ) -> CUresult,
+    >,
+    /// `cuMemcpyWithAttributesAsync`
+    pub cuMemcpyWithAttributesAsync: Option<
+        unsafe extern "C" fn(
+            CUdeviceptr,
+            CUdeviceptr,
+            usize,
+            *mut CUmemcpyAttributes,
+            CUstream,
+        ) -> CUresult,
+    >,
     /// `cuMemcpy2D_v2`
     pub cuMemcpy2D_v2: Option<unsafe extern "C" fn(*const CUDA_MEMCPY2D) -> CUresult>,
     /// `cuMemcpy2DUnaligned_v2`
@@ -501,6 +538,42 @@ pub struct Driver {
     pub cuMemPrefetchAsync_v2: Option<
         unsafe extern "C" fn(CUdeviceptr, usize, CUmemLocation, c_uint, CUstream) -> CUresult,
     >,
+    /// `cuMemPrefetchBatchAsync`
+    pub cuMemPrefetchBatchAsync: Option<
+        unsafe extern "C" fn(
+            *mut CUdeviceptr,
+            *mut usize,
+            usize,
+            *mut CUmemLocation,
+            *mut usize,
+            usize,
+            c_ulonglong,
+            CUstream,
+        ) -> CUresult,
+    >,
+    /// `cuMemDiscardBatchAsync`
+    pub cuMemDiscardBatchAsync: Option<
+        unsafe extern "C" fn(
+            *mut CUdeviceptr,
+            *mut usize,
+            usize,
+            c_ulonglong,
+            CUstream,
+        ) -> CUresult,
+    >,
+    /// `cuMemDiscardAndPrefetchBatchAsync`
+    pub cuMemDiscardAndPrefetchBatchAsync: Option<
+        unsafe extern "C" fn(
+            *mut CUdeviceptr,
+            *mut usize,
+            usize,
+            *mut CUmemLocation,
+            *mut usize,
+            usize,
+            c_ulonglong,
+            CUstream,
+        ) -> CUresult,
+    >,
     /// `cuMemRangeGetAttribute`
     pub cuMemRangeGetAttribute: Option<
         unsafe extern "C" fn(
@@ -603,6 +676,14 @@ pub struct Driver {
     /// `cuStreamWriteValue64_v2`
     pub cuStreamWriteValue64_v2:
         Option<unsafe extern "C" fn(CUstream, CUdeviceptr, cuuint64_t, c_uint) -> CUresult>,
+    /// `cuStreamBatchMemOp`
+    pub cuStreamBatchMemOp: Option<
+        unsafe extern "C" fn(CUstream, c_uint, *mut CUstreamBatchMemOpParams, c_uint) -> CUresult,
+    >,
+    /// `cuStreamBatchMemOp_v2`
+    pub cuStreamBatchMemOp_v2: Option<
+        unsafe extern "C" fn(CUstream, c_uint, *mut CUstreamBatchMemOpParams, c_uint) -> CUresult,
+    >,
     /// `cuStreamAddCallback`
     pub cuStreamAddCallback:
         Option<unsafe extern "C" fn(CUstream, CUstreamCallback, *mut c_void, c_uint) -> CUresult>,
@@ -1417,6 +1498,13 @@ pub struct Driver {
     /// `cuMipmappedArrayGetLevel`
     pub cuMipmappedArrayGetLevel:
         Option<unsafe extern "C" fn(*mut CUarray, CUmipmappedArray, c_uint) -> CUresult>,
+    /// `cuArrayGetSparseProperties`
+    pub cuArrayGetSparseProperties:
+        Option<unsafe extern "C" fn(*mut CUDA_ARRAY_SPARSE_PROPERTIES, CUarray) -> CUresult>,
+    /// `cuMipmappedArrayGetSparseProperties`
+    pub cuMipmappedArrayGetSparseProperties: Option<
+        unsafe extern "C" fn(*mut CUDA_ARRAY_SPARSE_PROPERTIES, CUmipmappedArray) -> CUresult,
+    >,
     /// `cuMipmappedArrayGetMemoryRequirements`
     pub cuMipmappedArrayGetMemoryRequirements: Option<
         unsafe extern "C" fn(
@@ -1936,6 +2024,19 @@ impl Driver {
             cuMemcpyPeerAsync: unsafe { library.get(c"cuMemcpyPeerAsync".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
+            cuMemcpyBatchAsync: unsafe { library.get(c"cuMemcpyBatchAsync".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuMemcpyBatchAsync_v2: unsafe {
+                library.get(c"cuMemcpyBatchAsync_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemcpyWithAttributesAsync: unsafe {
+                library.get(c"cuMemcpyWithAttributesAsync".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuMemcpy2D_v2: unsafe { library.get(c"cuMemcpy2D_v2".to_bytes_with_nul()) }
                 .ok()
                 .map(|symbol| *symbol),
@@ -2114,6 +2215,21 @@ impl Driver {
             }
             .ok()
             .map(|symbol| *symbol),
+            cuMemPrefetchBatchAsync: unsafe {
+                library.get(c"cuMemPrefetchBatchAsync".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemDiscardBatchAsync: unsafe {
+                library.get(c"cuMemDiscardBatchAsync".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMemDiscardAndPrefetchBatchAsync: unsafe {
+                library.get(c"cuMemDiscardAndPrefetchBatchAsync".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuMemRangeGetAttribute: unsafe {
                 library.get(c"cuMemRangeGetAttribute".to_bytes_with_nul())
             }
@@ -2228,6 +2344,14 @@ impl Driver {
             .map(|symbol| *symbol),
             cuStreamWriteValue64_v2: unsafe {
                 library.get(c"cuStreamWriteValue64_v2".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuStreamBatchMemOp: unsafe { library.get(c"cuStreamBatchMemOp".to_bytes_with_nul()) }
+                .ok()
+                .map(|symbol| *symbol),
+            cuStreamBatchMemOp_v2: unsafe {
+                library.get(c"cuStreamBatchMemOp_v2".to_bytes_with_nul())
             }
             .ok()
             .map(|symbol| *symbol),
@@ -2954,6 +3078,16 @@ impl Driver {
             }
             .ok()
             .map(|symbol| *symbol),
+            cuArrayGetSparseProperties: unsafe {
+                library.get(c"cuArrayGetSparseProperties".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
+            cuMipmappedArrayGetSparseProperties: unsafe {
+                library.get(c"cuMipmappedArrayGetSparseProperties".to_bytes_with_nul())
+            }
+            .ok()
+            .map(|symbol| *symbol),
             cuMipmappedArrayGetMemoryRequirements: unsafe {
                 library.get(c"cuMipmappedArrayGetMemoryRequirements".to_bytes_with_nul())
             }
@@ -3274,6 +3408,9 @@ const OP_cuMemAdvise: u32 = op_id("cuMemAdvise");
 const OP_cuMemAdvise_v2: u32 = op_id("cuMemAdvise_v2");
 const OP_cuMemPrefetchAsync: u32 = op_id("cuMemPrefetchAsync");
 const OP_cuMemPrefetchAsync_v2: u32 = op_id("cuMemPrefetchAsync_v2");
+const OP_cuMemPrefetchBatchAsync: u32 = op_id("cuMemPrefetchBatchAsync");
+const OP_cuMemDiscardBatchAsync: u32 = op_id("cuMemDiscardBatchAsync");
+const OP_cuMemDiscardAndPrefetchBatchAsync: u32 = op_id("cuMemDiscardAndPrefetchBatchAsync");
 const OP_cuMemRangeGetAttribute: u32 = op_id("cuMemRangeGetAttribute");
 const OP_cuStreamCreate: u32 = op_id("cuStreamCreate");
 const OP_cuStreamCreateWithPriority: u32 = op_id("cuStreamCreateWithPriority");
@@ -3298,6 +3435,8 @@ const OP_cuStreamWriteValue32: u32 = op_id("cuStreamWriteValue32");
 const OP_cuStreamWriteValue32_v2: u32 = op_id("cuStreamWriteValue32_v2");
 const OP_cuStreamWriteValue64: u32 = op_id("cuStreamWriteValue64");
 const OP_cuStreamWriteValue64_v2: u32 = op_id("cuStreamWriteValue64_v2");
+const OP_cuStreamBatchMemOp: u32 = op_id("cuStreamBatchMemOp");
+const OP_cuStreamBatchMemOp_v2: u32 = op_id("cuStreamBatchMemOp_v2");
 const OP_cuStreamAddCallback: u32 = op_id("cuStreamAddCallback");
 const OP_cuLaunchHostFunc: u32 = op_id("cuLaunchHostFunc");
 const OP_cuStreamBeginCapture_v2: u32 = op_id("cuStreamBeginCapture_v2");
@@ -3411,6 +3550,8 @@ const OP_cuArrayGetMemoryRequirements: u32 = op_id("cuArrayGetMemoryRequirements
 const OP_cuArrayGetPlane: u32 = op_id("cuArrayGetPlane");
 const OP_cuMipmappedArrayCreate: u32 = op_id("cuMipmappedArrayCreate");
 const OP_cuMipmappedArrayGetLevel: u32 = op_id("cuMipmappedArrayGetLevel");
+const OP_cuArrayGetSparseProperties: u32 = op_id("cuArrayGetSparseProperties");
+const OP_cuMipmappedArrayGetSparseProperties: u32 = op_id("cuMipmappedArrayGetSparseProperties");
 const OP_cuMipmappedArrayGetMemoryRequirements: u32 =
     op_id("cuMipmappedArrayGetMemoryRequirements");
 const OP_cuMipmappedArrayDestroy: u32 = op_id("cuMipmappedArrayDestroy");
@@ -3576,6 +3717,9 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuMemAdvise_v2 => cuMemAdvise_v2(exec, r, w),
         OP_cuMemPrefetchAsync => cuMemPrefetchAsync(exec, r, w),
         OP_cuMemPrefetchAsync_v2 => cuMemPrefetchAsync_v2(exec, r, w),
+        OP_cuMemPrefetchBatchAsync => cuMemPrefetchBatchAsync(exec, r, w),
+        OP_cuMemDiscardBatchAsync => cuMemDiscardBatchAsync(exec, r, w),
+        OP_cuMemDiscardAndPrefetchBatchAsync => cuMemDiscardAndPrefetchBatchAsync(exec, r, w),
         OP_cuMemRangeGetAttribute => cuMemRangeGetAttribute(exec, r, w),
         OP_cuStreamCreate => cuStreamCreate(exec, r, w),
         OP_cuStreamCreateWithPriority => cuStreamCreateWithPriority(exec, r, w),
@@ -3600,6 +3744,8 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuStreamWriteValue32_v2 => cuStreamWriteValue32_v2(exec, r, w),
         OP_cuStreamWriteValue64 => cuStreamWriteValue64(exec, r, w),
         OP_cuStreamWriteValue64_v2 => cuStreamWriteValue64_v2(exec, r, w),
+        OP_cuStreamBatchMemOp => cuStreamBatchMemOp(exec, r, w),
+        OP_cuStreamBatchMemOp_v2 => cuStreamBatchMemOp_v2(exec, r, w),
         OP_cuStreamAddCallback => special::cuStreamAddCallback(exec, r, w),
         OP_cuLaunchHostFunc => special::cuLaunchHostFunc(exec, r, w),
         OP_cuStreamBeginCapture_v2 => cuStreamBeginCapture_v2(exec, r, w),
@@ -3718,6 +3864,8 @@ pub fn dispatch(op: u32, exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
         OP_cuArrayGetPlane => cuArrayGetPlane(exec, r, w),
         OP_cuMipmappedArrayCreate => cuMipmappedArrayCreate(exec, r, w),
         OP_cuMipmappedArrayGetLevel => cuMipmappedArrayGetLevel(exec, r, w),
+        OP_cuArrayGetSparseProperties => cuArrayGetSparseProperties(exec, r, w),
+        OP_cuMipmappedArrayGetSparseProperties => cuMipmappedArrayGetSparseProperties(exec, r, w),
         OP_cuMipmappedArrayGetMemoryRequirements => {
             cuMipmappedArrayGetMemoryRequirements(exec, r, w)
         }
@@ -5668,6 +5816,141 @@ fn cuMemPrefetchAsync_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
     Ok(status.cast_signed())
 }
 
+fn cuMemPrefetchBatchAsync(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mut dptrs = unsafe { wire::take_vec::<CUdeviceptr>(r) }?;
+    let mut sizes = unsafe { wire::take_vec::<usize>(r) }?;
+    let count: usize = Scalar::take(r)?;
+    let mut prefetchLocs = unsafe { wire::take_vec::<CUmemLocation>(r) }?;
+    let mut prefetchLocIdxs = unsafe { wire::take_vec::<usize>(r) }?;
+    let numPrefetchLocs: usize = Scalar::take(r)?;
+    let flags: c_ulonglong = Scalar::take(r)?;
+    let hStream = r.u64()?;
+    r.end()?;
+    if dptrs.len() != Scalar::as_len(count) {
+        return Err(mismatch("dptrs", dptrs.len()).into());
+    }
+    if sizes.len() != Scalar::as_len(count) {
+        return Err(mismatch("sizes", sizes.len()).into());
+    }
+    if prefetchLocs.len() != Scalar::as_len(numPrefetchLocs) {
+        return Err(mismatch("prefetchLocs", prefetchLocs.len()).into());
+    }
+    if prefetchLocIdxs.len() != Scalar::as_len(numPrefetchLocs) {
+        return Err(mismatch("prefetchLocIdxs", prefetchLocIdxs.len()).into());
+    }
+    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMemPrefetchBatchAsync else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            dptrs.as_ptr().cast_mut(),
+            sizes.as_ptr().cast_mut(),
+            count,
+            prefetchLocs.as_ptr().cast_mut(),
+            prefetchLocIdxs.as_ptr().cast_mut(),
+            numPrefetchLocs,
+            flags,
+            real_hStream,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuMemDiscardBatchAsync(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mut dptrs = unsafe { wire::take_vec::<CUdeviceptr>(r) }?;
+    let mut sizes = unsafe { wire::take_vec::<usize>(r) }?;
+    let count: usize = Scalar::take(r)?;
+    let flags: c_ulonglong = Scalar::take(r)?;
+    let hStream = r.u64()?;
+    r.end()?;
+    if dptrs.len() != Scalar::as_len(count) {
+        return Err(mismatch("dptrs", dptrs.len()).into());
+    }
+    if sizes.len() != Scalar::as_len(count) {
+        return Err(mismatch("sizes", sizes.len()).into());
+    }
+    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMemDiscardBatchAsync else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            dptrs.as_ptr().cast_mut(),
+            sizes.as_ptr().cast_mut(),
+            count,
+            flags,
+            real_hStream,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
+fn cuMemDiscardAndPrefetchBatchAsync(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mut dptrs = unsafe { wire::take_vec::<CUdeviceptr>(r) }?;
+    let mut sizes = unsafe { wire::take_vec::<usize>(r) }?;
+    let count: usize = Scalar::take(r)?;
+    let mut prefetchLocs = unsafe { wire::take_vec::<CUmemLocation>(r) }?;
+    let mut prefetchLocIdxs = unsafe { wire::take_vec::<usize>(r) }?;
+    let numPrefetchLocs: usize = Scalar::take(r)?;
+    let flags: c_ulonglong = Scalar::take(r)?;
+    let hStream = r.u64()?;
+    r.end()?;
+    if dptrs.len() != Scalar::as_len(count) {
+        return Err(mismatch("dptrs", dptrs.len()).into());
+    }
+    if sizes.len() != Scalar::as_len(count) {
+        return Err(mismatch("sizes", sizes.len()).into());
+    }
+    if prefetchLocs.len() != Scalar::as_len(numPrefetchLocs) {
+        return Err(mismatch("prefetchLocs", prefetchLocs.len()).into());
+    }
+    if prefetchLocIdxs.len() != Scalar::as_len(numPrefetchLocs) {
+        return Err(mismatch("prefetchLocIdxs", prefetchLocIdxs.len()).into());
+    }
+    let real_hStream = match exec.handles.real(Kind::Stream, hStream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+
+    let Some(call) = exec.driver.cuMemDiscardAndPrefetchBatchAsync else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe {
+        call(
+            dptrs.as_ptr().cast_mut(),
+            sizes.as_ptr().cast_mut(),
+            count,
+            prefetchLocs.as_ptr().cast_mut(),
+            prefetchLocIdxs.as_ptr().cast_mut(),
+            numPrefetchLocs,
+            flags,
+            real_hStream,
+        )
+    };
+    Ok(status.cast_signed())
+}
+
 fn cuMemRangeGetAttribute(
     exec: &mut Exec,
     r: &mut Reader<'_>,
@@ -6146,6 +6429,48 @@ fn cuStreamWriteValue64_v2(
         return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
     };
     let status = unsafe { call(real_stream, addr, value, flags) };
+    Ok(status.cast_signed())
+}
+
+fn cuStreamBatchMemOp(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let stream = r.u64()?;
+    let count: c_uint = Scalar::take(r)?;
+    let mut paramArray = unsafe { wire::take_vec::<CUstreamBatchMemOpParams>(r) }?;
+    let flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_stream = match exec.handles.real(Kind::Stream, stream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if paramArray.len() != Scalar::as_len(count) {
+        return Err(mismatch("paramArray", paramArray.len()).into());
+    }
+
+    let Some(call) = exec.driver.cuStreamBatchMemOp else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_stream, count, paramArray.as_ptr().cast_mut(), flags) };
+    Ok(status.cast_signed())
+}
+
+fn cuStreamBatchMemOp_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+    let stream = r.u64()?;
+    let count: c_uint = Scalar::take(r)?;
+    let mut paramArray = unsafe { wire::take_vec::<CUstreamBatchMemOpParams>(r) }?;
+    let flags: c_uint = Scalar::take(r)?;
+    r.end()?;
+    let real_stream = match exec.handles.real(Kind::Stream, stream) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    if paramArray.len() != Scalar::as_len(count) {
+        return Err(mismatch("paramArray", paramArray.len()).into());
+    }
+
+    let Some(call) = exec.driver.cuStreamBatchMemOp_v2 else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(real_stream, count, paramArray.as_ptr().cast_mut(), flags) };
     Ok(status.cast_signed())
 }
 
@@ -8993,6 +9318,52 @@ fn cuMipmappedArrayGetLevel(
             exec.handles
                 .known_child(Kind::Array, pLevelArray.cast(), hMipmappedArray),
         );
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuArrayGetSparseProperties(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let array = r.u64()?;
+    r.end()?;
+    let real_array = match exec.handles.real(Kind::Array, array) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut sparseProperties: CUDA_ARRAY_SPARSE_PROPERTIES = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuArrayGetSparseProperties else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut sparseProperties, real_array) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const sparseProperties, 1) };
+    }
+    Ok(status.cast_signed())
+}
+
+fn cuMipmappedArrayGetSparseProperties(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, Bad> {
+    let mipmap = r.u64()?;
+    r.end()?;
+    let real_mipmap = match exec.handles.real(Kind::MipmappedArray, mipmap) {
+        Ok(real) => real.cast(),
+        Err(code) => return Ok(code),
+    };
+    let mut sparseProperties: CUDA_ARRAY_SPARSE_PROPERTIES = unsafe { wire::zeroed() };
+
+    let Some(call) = exec.driver.cuMipmappedArrayGetSparseProperties else {
+        return Ok(CUDA_ERROR_NOT_SUPPORTED.cast_signed());
+    };
+    let status = unsafe { call(&raw mut sparseProperties, real_mipmap) };
+    if status == CUDA_SUCCESS {
+        unsafe { wire::put(w, &raw const sparseProperties, 1) };
     }
     Ok(status.cast_signed())
 }

@@ -7,6 +7,7 @@
 //! driver's to check.
 
 mod copies;
+mod deliveries;
 mod functions;
 mod graphs;
 mod hosts;
@@ -21,6 +22,7 @@ mod textures;
 pub(crate) use copies::{
     cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
 };
+pub(crate) use deliveries::{deliver, take};
 pub(crate) use functions::{cuLibraryGetKernel, cuModuleGetFunction};
 pub(crate) use graphs::{
     capture_info, graph_copy, graph_host, graph_instantiate, graph_kernel, graph_memory,

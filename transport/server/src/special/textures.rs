@@ -7,10 +7,10 @@
 use std::mem;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{Payload as _, Resource, TextureCreate, View};
+use gtrace_cuda::payload::{Payload as _, Resource, TextureCreate, View, texture_description};
 use gtrace_cuda::types::driver::{
     CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
-    CU_RESOURCE_TYPE_PITCH2D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC,
+    CU_RESOURCE_TYPE_PITCH2D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
 };
 use gtrace_protocol::{Reader, Writer};
 
@@ -65,34 +65,6 @@ fn resource(exec: &Exec, given: &Resource) -> Result<CUDA_RESOURCE_DESC, Code> {
     Ok(description)
 }
 
-fn description(words: &[u32; gtrace_cuda::payload::TEXTURE_WORDS]) -> CUDA_TEXTURE_DESC {
-    let [
-        x,
-        y,
-        z,
-        filter,
-        flags,
-        anisotropy,
-        levels,
-        bias,
-        least,
-        greatest,
-        border @ ..,
-    ] = *words;
-    // SAFETY: zeros are a value.
-    let mut description: CUDA_TEXTURE_DESC = unsafe { mem::zeroed() };
-    description.addressMode = [x, y, z];
-    description.filterMode = filter;
-    description.flags = flags;
-    description.maxAnisotropy = anisotropy;
-    description.mipmapFilterMode = levels;
-    description.mipmapLevelBias = f32::from_bits(bias);
-    description.minMipmapLevelClamp = f32::from_bits(least);
-    description.maxMipmapLevelClamp = f32::from_bits(greatest);
-    description.borderColor = border.map(f32::from_bits);
-    description
-}
-
 fn view(given: &View) -> Result<CUDA_RESOURCE_VIEW_DESC, Code> {
     let size = |value: u64| usize::try_from(value).map_err(|_| INVALID_VALUE);
     // SAFETY: zeros are a value.
@@ -113,7 +85,7 @@ fn view(given: &View) -> Result<CUDA_RESOURCE_VIEW_DESC, Code> {
 fn create_texture(exec: &Exec, create: &TextureCreate) -> Result<u64, Code> {
     let call = exec.driver.cuTexObjectCreate.ok_or(NOT_SUPPORTED)?;
     let resource = resource(exec, &create.resource)?;
-    let texture = description(&create.description);
+    let texture = texture_description(&create.description);
     let view = create.view.as_ref().map(view).transpose()?;
     let view = view.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let mut object = 0;

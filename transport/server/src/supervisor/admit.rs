@@ -126,6 +126,7 @@ impl Supervisor {
             libnvml: self.driver.libnvml.clone().map(Into::into),
             token: self.options.token.clone(),
             tls: self.options.tls.clone(),
+            rdma_trusted: self.options.rdma_trusted.to_string(),
             limits: self.options.limits.clone(),
             permitted: self.driver.devices.clone(),
             image_cache: self.options.image_cache.clone(),

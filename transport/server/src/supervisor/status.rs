@@ -59,6 +59,18 @@ pub struct Counters {
     pub bytes_in: u64,
     /// Bytes of their replies.
     pub bytes_out: u64,
+    /// Lanes of them that were closed because their client did not keep to the protocol.
+    #[serde(default)]
+    pub lanes_broken: u64,
+    /// Times that RDMA was asked for and not agreed upon.
+    #[serde(default)]
+    pub rdma_refused: u64,
+    /// Times that their lanes gave RDMA up for the connection.
+    #[serde(default)]
+    pub falls: u64,
+    /// Times that they took it again.
+    #[serde(default)]
+    pub returns: u64,
     /// Time between arrival and start of their calls.
     pub queue: Times,
     /// Time of their calls in the driver.
@@ -78,6 +90,10 @@ impl Counters {
         self.frames += stats.frames;
         self.bytes_in += stats.bytes_in;
         self.bytes_out += stats.bytes_out;
+        self.lanes_broken += stats.lanes_broken;
+        self.rdma_refused += stats.rdma_refused;
+        self.falls += stats.falls;
+        self.returns += stats.returns;
         self.queue.add(&stats.queue);
         self.driver.add(&stats.driver);
         for op in &stats.ops {

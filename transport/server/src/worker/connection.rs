@@ -60,6 +60,12 @@ impl Connection {
                 peer: self.peer.clone(),
             }));
         }
+        for reason in &link.info.fallbacks {
+            info!(
+                "{}: lane {number} by {}: {reason}",
+                self.peer, link.info.kind
+            );
+        }
         let Some(progress) = gate.progress() else {
             return;
         };

@@ -192,9 +192,8 @@ impl Lane {
         match header.op {
             control::GOODBYE => return Ok(false),
             control::ECHO => {
-                let reply = self.exec.reply_header();
                 let payload = std::mem::take(&mut self.arguments);
-                self.exec.put_frame(reply, &payload)?;
+                self.exec.echo(header.status as usize, &payload)?;
                 self.arguments = payload;
             }
             // A lane is opened once, and the rest is for servers to say.
@@ -275,7 +274,7 @@ impl Lane {
         let nvml = header.flags.has(Flags::NVML);
         if !nvml
             && let Err(code) = self.exec.enter()
-            && !calls::MAKES_A_CONTEXT.contains(&header.op)
+            && !calls::NEEDS_NO_CONTEXT.contains(&header.op)
         {
             return Ok(code);
         }

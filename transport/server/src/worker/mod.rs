@@ -2,6 +2,7 @@
 //! supervisor; each has a thread of its own, which executes the frames of that lane.
 
 mod connection;
+pub(crate) mod deliveries;
 pub(crate) mod handles;
 pub(crate) mod hosts;
 pub(crate) mod images;
@@ -31,8 +32,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::{debug, info, warn};
 
 use self::connection::Connection;
-use self::session::{Gate, Rooms, Session};
-use crate::control::{Channel, FromWorker, Start, ToWorker};
+use self::session::{Death, Gate, Rooms, Session};
+use crate::control::{Channel, FromWorker, STATS_MAX, Start, ToWorker};
 use crate::exec::Libraries;
 use crate::special;
 use crate::supervisor::DriverInfo;
@@ -163,9 +164,17 @@ impl Worker {
                 debug!("the client is gone");
                 return Ok(());
             }
-            if self.session.client_is_dead() {
-                info!("the client died in the middle of a call");
-                return Ok(());
+            self.session.log_changes();
+            match self.session.client_is_dead() {
+                None => {}
+                Some(Death::InACall) => {
+                    info!("the client died in the middle of a call");
+                    return Ok(());
+                }
+                Some(Death::Between) => {
+                    info!("the client is gone, and what its lanes had is not given back in time");
+                    return Ok(());
+                }
             }
         }
     }
@@ -177,8 +186,10 @@ impl Worker {
             return;
         }
         self.reported = (Instant::now(), frames);
-        let stats = FromWorker::Stats(Box::new(self.session.stats()));
-        if let Err(error) = self.channel.send(&stats, None) {
+        let mut stats = self.session.stats();
+        let fits = stats.fit(STATS_MAX).map_err(std::io::Error::from);
+        let stats = FromWorker::Stats(Box::new(stats));
+        if let Err(error) = fits.and_then(|()| self.channel.send(&stats, None)) {
             debug!("report: {error}");
         }
     }
@@ -250,7 +261,10 @@ fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
         token,
         tls: crate::tls::server(start.tls.as_ref())?,
         features: Features(
-            Features::WATERMARK.0 | Features::IMAGE_CACHE.0 | Features::SHARED_MEMORY.0,
+            Features::WATERMARK.0
+                | Features::IMAGE_CACHE.0
+                | Features::SHARED_MEMORY.0
+                | Features::DELIVERIES.0,
         ),
         credits: start.limits.credits,
         driver_version: start.driver_version,
@@ -258,6 +272,7 @@ fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
         host: start.host.clone(),
         timeout: HANDSHAKE,
         ring: gtrace_link::RING,
+        rdma_trusted: start.rdma_trusted.parse()?,
         sessions: Arc::new(Gate::new(rooms)),
     })
 }

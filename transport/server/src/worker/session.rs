@@ -5,10 +5,12 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use gtrace_link::{Admitted, Ender, Link, LinkError, OneSession, Sessions};
+use gtrace_link::{Admitted, Ender, Link, LinkError, LinkInfo, OneSession, Sessions};
 use gtrace_protocol::{ClientHello, SessionId};
 use rustix::event::{EventfdFlags, eventfd};
+use tracing::{info, warn};
 
+use super::deliveries::Deliveries;
 use super::handles::Handles;
 use super::hosts::Hosts;
 use super::images::Images;
@@ -22,13 +24,31 @@ use crate::control::Start;
 use crate::names;
 use crate::stats::{SessionCounts, SessionStats};
 
+/// Most reasons that are kept.
+const FALLBACKS: usize = 8;
+/// Looks at a lane between two calls whose client is gone before it counts as stuck.
+const STUCK_BETWEEN: u32 = 12;
+
 /// A lane that is open.
 struct OpenLane {
-    kind: String,
+    info: LinkInfo,
     end: Ender,
     progress: Arc<Progress>,
     /// Where it was at the last look, as [`Progress::call`] says; `None` before the first.
     seen: Option<Option<u64>>,
+    /// Looks in a row at which it was there and the client gone.
+    stuck: u32,
+    /// Times that it gave RDMA up and took it again that the log tells of.
+    told: u64,
+}
+
+/// How a client ended whose lanes do not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Death {
+    /// Some lane is in the driver.
+    InACall,
+    /// None is, and what the lanes had is not given back.
+    Between,
 }
 
 /// What the lanes of a client share.
@@ -51,11 +71,24 @@ pub(crate) struct Session {
     pub(crate) alive: Alive,
     /// Functions of the client that streams wait for.
     pub(crate) hosts: Hosts,
+    /// Copies that it has not taken.
+    pub(crate) deliveries: Deliveries,
     /// Its textures and surfaces.
     pub(crate) objects: Objects,
     /// What its kernels print.
     pub(crate) output: OnceLock<Arc<Output>>,
     lanes: Mutex<HashMap<u16, OpenLane>>,
+    /// Why lanes have not the links that were asked for, each reason once.
+    fallbacks: Mutex<Vec<String>>,
+    past: Mutex<Past>,
+}
+
+/// What became of the links of lanes that have ended.
+#[derive(Default)]
+struct Past {
+    refusals: u64,
+    falls: u64,
+    returns: u64,
 }
 
 impl Session {
@@ -70,9 +103,12 @@ impl Session {
             images: Images::new(start.image_cache.clone(), start.image_cache_max),
             alive: Alive::default(),
             hosts: Hosts::default(),
+            deliveries: Deliveries::default(),
             objects: Objects::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),
+            fallbacks: Mutex::default(),
+            past: Mutex::default(),
             start,
         }
     }
@@ -80,35 +116,86 @@ impl Session {
     /// A lane is open.
     pub(crate) fn lane_opened(&self, lane: u16, link: &Link, progress: Arc<Progress>) {
         let open = OpenLane {
-            kind: link.info.kind.to_string(),
+            info: link.info.clone(),
             end: link.end.clone(),
             progress,
             seen: None,
+            stuck: 0,
+            told: 0,
         };
         self.lock_lanes().insert(lane, open);
+        self.keep_reasons(&link.info.fallbacks);
     }
 
     /// Whether the client is gone and a lane cannot see it, because it is in the driver since the
     /// look before: waiting for a kernel that does not end, say, in a call or when it gives its
     /// memory back.
-    pub(crate) fn client_is_dead(&self) -> bool {
+    pub(crate) fn client_is_dead(&self) -> Option<Death> {
         let mut lanes = self.lock_lanes();
-        if lanes.is_empty() {
-            return false;
-        }
-        let mut dead = true;
+        let (mut death, mut some_go_on) = (None, false);
         for lane in lanes.values_mut() {
             let at = lane.progress.call();
-            let stuck = lane.seen == Some(at);
+            let stuck = lane.seen == Some(at) && !lane.end.is_alive();
             lane.seen = Some(at);
-            dead &= stuck && !lane.end.is_alive();
+            lane.stuck = if stuck { lane.stuck + 1 } else { 0 };
+            // A lane between two calls sees the end itself, and gives its queue pairs and their memory
+            // back, which takes its time.
+            let patience = if at.is_some() { 1 } else { STUCK_BETWEEN };
+            some_go_on |= lane.stuck < patience;
+            if at.is_some() {
+                death = Some(Death::InACall);
+            }
+            death = death.or(Some(Death::Between));
         }
-        dead
+        death.filter(|_| !some_go_on)
+    }
+
+    /// Tells of lanes that gave RDMA up, or took it again, since the last call.
+    pub(crate) fn log_changes(&self) {
+        for (number, lane) in self.lock_lanes().iter_mut() {
+            let changes = &lane.info.changes;
+            let now = changes.falls() + changes.returns();
+            if now == lane.told {
+                continue;
+            }
+            lane.told = now;
+            let (peer, kind) = (&lane.info.peer, lane.info.kind_now());
+            match changes.is_fallen() {
+                true => {
+                    let reasons = changes.reasons();
+                    let reason = reasons.last().map_or("", String::as_str);
+                    warn!("{peer}: lane {number} goes on by {kind}: {reason}");
+                }
+                false => info!("{peer}: lane {number} goes on by {kind}"),
+            }
+        }
+    }
+
+    /// Adds what became of a link to what is kept of lanes that have ended.
+    fn keep_changes(&self, info: &LinkInfo) {
+        let mut past = self.lock_past();
+        past.refusals += info.changes.refusals();
+        past.falls += info.changes.falls();
+        past.returns += info.changes.returns();
+        drop(past);
+        self.keep_reasons(&info.changes.reasons());
+    }
+
+    fn keep_reasons(&self, reasons: &[String]) {
+        let mut fallbacks = self.lock_fallbacks();
+        for reason in reasons {
+            if fallbacks.len() < FALLBACKS && !fallbacks.contains(reason) {
+                fallbacks.push(reason.clone());
+            }
+        }
     }
 
     /// A lane has ended.
     pub(crate) fn lane_closed(&self, lane: u16) {
-        self.lock_lanes().remove(&lane);
+        let ended = self.lock_lanes().remove(&lane);
+        if let Some(lane) = ended {
+            self.keep_changes(&lane.info);
+        }
         self.order.close(lane);
     }
 
@@ -129,18 +216,40 @@ impl Session {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn lock_past(&self) -> std::sync::MutexGuard<'_, Past> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_fallbacks(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.fallbacks
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What it did so far.
     pub(crate) fn stats(&self) -> SessionStats {
         let mut stats = self.counts.snapshot(names::name_of);
-        let mut links: Vec<String> = self
-            .lock_lanes()
-            .values()
-            .map(|lane| lane.kind.clone())
-            .collect();
+        let mut links = Vec::new();
+        {
+            let past = self.lock_past();
+            stats.rdma_refused = past.refusals;
+            (stats.falls, stats.returns) = (past.falls, past.returns);
+        }
+        let mut reasons = Vec::new();
+        for lane in self.lock_lanes().values() {
+            let changes = &lane.info.changes;
+            stats.rdma_refused += changes.refusals();
+            stats.falls += changes.falls();
+            stats.returns += changes.returns();
+            reasons.extend(changes.reasons());
+            links.push(lane.info.kind_now().to_string());
+        }
+        self.keep_reasons(&reasons);
         stats.lanes = u32::try_from(links.len()).unwrap_or(u32::MAX);
         links.sort();
         links.dedup();
         stats.links = links;
+        stats.fallbacks.clone_from(&self.lock_fallbacks());
         stats.output_dropped = self.output.get().map_or(0, |output| output.dropped());
         stats.memory = self.memory.used();
         stats.handles = self.handles.len() as u64;

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::types::driver::{
@@ -45,6 +45,16 @@ impl Alive {
     /// To be held while events are destroyed.
     pub(crate) fn destroying(&self) -> RwLockWriteGuard<'_, ()> {
         self.events.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// To be held while events that may be destroyed are looked at.
+    pub(crate) fn reading(&self) -> RwLockReadGuard<'_, ()> {
+        self.events.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a stream is being captured.
+    pub(crate) fn is_capturing(&self) -> bool {
+        self.captures.load(Ordering::SeqCst) > 0
     }
 
     /// A context has ended; [`Alive::destroying`] is held.

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{FunctionInfo, Parameter};
-use gtrace_cuda::types::driver::{self as cuda, CUfunction, CUfunction_attribute, CUresult};
+use gtrace_cuda::types::driver::{
+    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUresult,
+};
 
 use crate::generated::driver::remote;
 use crate::session::Session;
@@ -24,7 +26,7 @@ const UNKNOWN: i32 = i32::MIN;
 pub(crate) struct Record {
     /// Module or library.
     pub(crate) owner: u64,
-    pub(super) name: CString,
+    pub(crate) name: CString,
     /// Where its parameters lie; `None` if the driver does not tell.
     pub(crate) parameters: Option<Box<[Parameter]>>,
     /// Bytes of all parameters.
@@ -66,6 +68,9 @@ impl Record {
     }
 }
 
+/// A function or kernel, one of its attributes, and the device for which it was set.
+pub(super) type SetAttribute = (u64, CUfunction_attribute, CUdevice);
+
 /// What answers questions that are asked again and again.
 #[derive(Default)]
 pub(crate) struct Functions {
@@ -75,6 +80,8 @@ pub(crate) struct Functions {
     pub(super) told: HashMap<(u64, CString), FunctionInfo>,
     /// Functions of kernels, by kernel and context.
     pub(super) of_kernels: HashMap<(u64, u64), u64>,
+    /// Attributes that were set, by handle, attribute and device.
+    pub(super) set: HashMap<SetAttribute, i32>,
     /// Records of handles that the server minted.
     foreign: HashMap<u64, &'static Record>,
     /// Stream priorities by context: least and greatest.
@@ -87,11 +94,36 @@ impl Functions {
     /// A context is gone.
     pub(crate) fn forget_context(&mut self, context: u64) {
         self.of_kernels.retain(|(_, of), _| *of != context);
+        self.set.clear();
         self.priorities.remove(&context);
+    }
+
+    /// Functions of a kernel, one a context.
+    pub(super) fn of_kernel(&self, kernel: u64) -> Vec<u64> {
+        let of = self.of_kernels.iter().filter(|((of, _), _)| *of == kernel);
+        of.map(|(_, function)| *function).collect()
+    }
+
+    /// The kernel of which this is a function.
+    pub(super) fn kernel_of(&self, function: u64) -> Option<u64> {
+        let mut of = self.of_kernels.iter();
+        of.find(|(_, of)| **of == function)
+            .map(|((kernel, _), _)| *kernel)
+    }
+
+    /// Whether an attribute was set to this value, and so need not be sent.
+    pub(super) fn is_set(&self, session: &Session, key: SetAttribute, value: i32) -> bool {
+        self.set.get(&key) == Some(&value) && !session.settings.strict && session.broken() == 0
+    }
+
+    /// An attribute of a function or kernel may have another value than the one that was set.
+    pub(super) fn forget_set(&mut self, handle: u64) {
+        self.set.retain(|(of, _, _), _| *of != handle);
     }
 
     /// A module or library is gone.
     pub(super) fn forget_owner(&mut self, owner: u64) {
+        self.set.clear();
         self.by_name.retain(|(of, _), _| *of != owner);
         self.told.retain(|(of, _), _| *of != owner);
     }

@@ -5,7 +5,7 @@
 //! A program that is linked with `-lcuda` starts only if every symbol that it names is there, called
 //! or not. `cuGetProcAddress` does not find these.
 //!
-//! Uses `crate::entry::absent(name) -> u32`, which answers NOT_SUPPORTED and tells of it once.
+//! Uses `crate::entry::absent(name, why) -> u32`, which answers NOT_SUPPORTED and tells of it once.
 
 // The symbols' names, and pointers of C programs: each function trusts those that the API's
 // documentation lets it trust, and that is the SAFETY of every block here.
@@ -29,29 +29,27 @@ use crate::entry;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphInstantiate() -> CUresult {
-    entry::absent("cuGraphInstantiate")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuArrayGetSparseProperties(
-    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
-    array: CUarray,
-) -> CUresult {
-    entry::absent("cuArrayGetSparseProperties")
+    entry::absent("cuGraphInstantiate", "it is older than CUDA 10")
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCoredumpDeregisterCompleteCallback(
     callback: CUcoredumpCallbackHandle,
 ) -> CUresult {
-    entry::absent("cuCoredumpDeregisterCompleteCallback")
+    entry::absent(
+        "cuCoredumpDeregisterCompleteCallback",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCoredumpDeregisterStartCallback(
     callback: CUcoredumpCallbackHandle,
 ) -> CUresult {
-    entry::absent("cuCoredumpDeregisterStartCallback")
+    entry::absent(
+        "cuCoredumpDeregisterStartCallback",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -60,7 +58,10 @@ pub unsafe extern "C" fn cuCoredumpGetAttribute(
     value: *mut c_void,
     size: *mut usize,
 ) -> CUresult {
-    entry::absent("cuCoredumpGetAttribute")
+    entry::absent(
+        "cuCoredumpGetAttribute",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -69,7 +70,10 @@ pub unsafe extern "C" fn cuCoredumpGetAttributeGlobal(
     value: *mut c_void,
     size: *mut usize,
 ) -> CUresult {
-    entry::absent("cuCoredumpGetAttributeGlobal")
+    entry::absent(
+        "cuCoredumpGetAttributeGlobal",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -78,7 +82,10 @@ pub unsafe extern "C" fn cuCoredumpRegisterCompleteCallback(
     userData: *mut c_void,
     callbackOut: *mut CUcoredumpCallbackHandle,
 ) -> CUresult {
-    entry::absent("cuCoredumpRegisterCompleteCallback")
+    entry::absent(
+        "cuCoredumpRegisterCompleteCallback",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -87,7 +94,10 @@ pub unsafe extern "C" fn cuCoredumpRegisterStartCallback(
     userData: *mut c_void,
     callbackOut: *mut CUcoredumpCallbackHandle,
 ) -> CUresult {
-    entry::absent("cuCoredumpRegisterStartCallback")
+    entry::absent(
+        "cuCoredumpRegisterStartCallback",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -96,7 +106,10 @@ pub unsafe extern "C" fn cuCoredumpSetAttribute(
     value: *mut c_void,
     size: *mut usize,
 ) -> CUresult {
-    entry::absent("cuCoredumpSetAttribute")
+    entry::absent(
+        "cuCoredumpSetAttribute",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -105,12 +118,15 @@ pub unsafe extern "C" fn cuCoredumpSetAttributeGlobal(
     value: *mut c_void,
     size: *mut usize,
 ) -> CUresult {
-    entry::absent("cuCoredumpSetAttributeGlobal")
+    entry::absent(
+        "cuCoredumpSetAttributeGlobal",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxFromGreenCtx(pContext: *mut CUcontext, hCtx: CUgreenCtx) -> CUresult {
-    entry::absent("cuCtxFromGreenCtx")
+    entry::absent("cuCtxFromGreenCtx", "there are no green contexts")
 }
 
 #[unsafe(no_mangle)]
@@ -119,17 +135,26 @@ pub unsafe extern "C" fn cuCtxGetDevResource(
     resource: *mut CUdevResource,
     type_: CUdevResourceType,
 ) -> CUresult {
-    entry::absent("cuCtxGetDevResource")
+    entry::absent(
+        "cuCtxGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDestroyExternalMemory(extMem: CUexternalMemory) -> CUresult {
-    entry::absent("cuDestroyExternalMemory")
+    entry::absent(
+        "cuDestroyExternalMemory",
+        "there are no external objects, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDestroyExternalSemaphore(extSem: CUexternalSemaphore) -> CUresult {
-    entry::absent("cuDestroyExternalSemaphore")
+    entry::absent(
+        "cuDestroyExternalSemaphore",
+        "there are no external objects, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -138,7 +163,10 @@ pub unsafe extern "C" fn cuDevResourceGenerateDesc(
     resources: *mut CUdevResource,
     nbResources: c_uint,
 ) -> CUresult {
-    entry::absent("cuDevResourceGenerateDesc")
+    entry::absent(
+        "cuDevResourceGenerateDesc",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -150,7 +178,10 @@ pub unsafe extern "C" fn cuDevSmResourceSplit(
     flags: c_uint,
     groupParams: *mut CU_DEV_SM_RESOURCE_GROUP_PARAMS,
 ) -> CUresult {
-    entry::absent("cuDevSmResourceSplit")
+    entry::absent(
+        "cuDevSmResourceSplit",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -162,12 +193,18 @@ pub unsafe extern "C" fn cuDevSmResourceSplitByCount(
     flags: c_uint,
     minCount: c_uint,
 ) -> CUresult {
-    entry::absent("cuDevSmResourceSplitByCount")
+    entry::absent(
+        "cuDevSmResourceSplitByCount",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetCliqueCount(count: *mut usize, dev: CUdevice) -> CUresult {
-    entry::absent("cuDeviceGetCliqueCount")
+    entry::absent(
+        "cuDeviceGetCliqueCount",
+        "the fabric is the server's, and clients cannot share memory by it",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -176,7 +213,10 @@ pub unsafe extern "C" fn cuDeviceGetCliqueInfo(
     count: *mut usize,
     dev: CUdevice,
 ) -> CUresult {
-    entry::absent("cuDeviceGetCliqueInfo")
+    entry::absent(
+        "cuDeviceGetCliqueInfo",
+        "the fabric is the server's, and clients cannot share memory by it",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -185,7 +225,10 @@ pub unsafe extern "C" fn cuDeviceGetDevResource(
     resource: *mut CUdevResource,
     type_: CUdevResourceType,
 ) -> CUresult {
-    entry::absent("cuDeviceGetDevResource")
+    entry::absent(
+        "cuDeviceGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -193,7 +236,10 @@ pub unsafe extern "C" fn cuDeviceGetFabricClusterUuid(
     uuid: *mut CUuuid,
     dev: CUdevice,
 ) -> CUresult {
-    entry::absent("cuDeviceGetFabricClusterUuid")
+    entry::absent(
+        "cuDeviceGetFabricClusterUuid",
+        "the fabric is the server's, and clients cannot share memory by it",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -202,7 +248,7 @@ pub unsafe extern "C" fn cuDeviceGetLuid(
     deviceNodeMask: *mut c_uint,
     dev: CUdevice,
 ) -> CUresult {
-    entry::absent("cuDeviceGetLuid")
+    entry::absent("cuDeviceGetLuid", "it is for Windows")
 }
 
 #[unsafe(no_mangle)]
@@ -212,7 +258,10 @@ pub unsafe extern "C" fn cuDeviceRegisterAsyncNotification(
     userData: *mut c_void,
     callback: *mut CUasyncCallbackHandle,
 ) -> CUresult {
-    entry::absent("cuDeviceRegisterAsyncNotification")
+    entry::absent(
+        "cuDeviceRegisterAsyncNotification",
+        "notifications of the server's driver are not passed on",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -220,7 +269,10 @@ pub unsafe extern "C" fn cuDeviceUnregisterAsyncNotification(
     device: CUdevice,
     callback: CUasyncCallbackHandle,
 ) -> CUresult {
-    entry::absent("cuDeviceUnregisterAsyncNotification")
+    entry::absent(
+        "cuDeviceUnregisterAsyncNotification",
+        "notifications of the server's driver are not passed on",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -229,7 +281,10 @@ pub unsafe extern "C" fn cuExternalMemoryGetMappedBuffer(
     extMem: CUexternalMemory,
     bufferDesc: *const CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
 ) -> CUresult {
-    entry::absent("cuExternalMemoryGetMappedBuffer")
+    entry::absent(
+        "cuExternalMemoryGetMappedBuffer",
+        "there is no external memory, as it cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -238,7 +293,10 @@ pub unsafe extern "C" fn cuExternalMemoryGetMappedMipmappedArray(
     extMem: CUexternalMemory,
     mipmapDesc: *const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC,
 ) -> CUresult {
-    entry::absent("cuExternalMemoryGetMappedMipmappedArray")
+    entry::absent(
+        "cuExternalMemoryGetMappedMipmappedArray",
+        "there is no external memory, as it cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -248,12 +306,18 @@ pub unsafe extern "C" fn cuFuncSetBlockShape(
     y: c_int,
     z: c_int,
 ) -> CUresult {
-    entry::absent("cuFuncSetBlockShape")
+    entry::absent(
+        "cuFuncSetBlockShape",
+        "deprecated since CUDA 4.0: launches say it themselves",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) -> CUresult {
-    entry::absent("cuFuncSetSharedSize")
+    entry::absent(
+        "cuFuncSetSharedSize",
+        "deprecated since CUDA 4.0: launches say it themselves",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -264,7 +328,10 @@ pub unsafe extern "C" fn cuGraphAddBatchMemOpNode(
     numDependencies: usize,
     nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphAddBatchMemOpNode")
+    entry::absent(
+        "cuGraphAddBatchMemOpNode",
+        "batched memory operations in graphs are not there yet; streams have them",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -275,7 +342,10 @@ pub unsafe extern "C" fn cuGraphAddExternalSemaphoresSignalNode(
     numDependencies: usize,
     nodeParams: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphAddExternalSemaphoresSignalNode")
+    entry::absent(
+        "cuGraphAddExternalSemaphoresSignalNode",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -286,7 +356,10 @@ pub unsafe extern "C" fn cuGraphAddExternalSemaphoresWaitNode(
     numDependencies: usize,
     nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphAddExternalSemaphoresWaitNode")
+    entry::absent(
+        "cuGraphAddExternalSemaphoresWaitNode",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -298,7 +371,10 @@ pub unsafe extern "C" fn cuGraphAddNode_v3(
     numDependencies: usize,
     nodeParams: *mut CUgraphNodeParams,
 ) -> CUresult {
-    entry::absent("cuGraphAddNode_v3")
+    entry::absent(
+        "cuGraphAddNode_v3",
+        "nodes are added by the earlier form, which drivers of all versions have",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -306,7 +382,10 @@ pub unsafe extern "C" fn cuGraphBatchMemOpNodeGetParams(
     hNode: CUgraphNode,
     nodeParams_out: *mut CUDA_BATCH_MEM_OP_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphBatchMemOpNodeGetParams")
+    entry::absent(
+        "cuGraphBatchMemOpNodeGetParams",
+        "batched memory operations in graphs are not there yet; streams have them",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -314,7 +393,10 @@ pub unsafe extern "C" fn cuGraphBatchMemOpNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphBatchMemOpNodeSetParams")
+    entry::absent(
+        "cuGraphBatchMemOpNodeSetParams",
+        "batched memory operations in graphs are not there yet; streams have them",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -323,7 +405,10 @@ pub unsafe extern "C" fn cuGraphExecBatchMemOpNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_BATCH_MEM_OP_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExecBatchMemOpNodeSetParams")
+    entry::absent(
+        "cuGraphExecBatchMemOpNodeSetParams",
+        "batched memory operations in graphs are not there yet; streams have them",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -332,7 +417,10 @@ pub unsafe extern "C" fn cuGraphExecExternalSemaphoresSignalNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExecExternalSemaphoresSignalNodeSetParams")
+    entry::absent(
+        "cuGraphExecExternalSemaphoresSignalNodeSetParams",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -341,7 +429,10 @@ pub unsafe extern "C" fn cuGraphExecExternalSemaphoresWaitNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExecExternalSemaphoresWaitNodeSetParams")
+    entry::absent(
+        "cuGraphExecExternalSemaphoresWaitNodeSetParams",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -349,7 +440,10 @@ pub unsafe extern "C" fn cuGraphExternalSemaphoresSignalNodeGetParams(
     hNode: CUgraphNode,
     params_out: *mut CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExternalSemaphoresSignalNodeGetParams")
+    entry::absent(
+        "cuGraphExternalSemaphoresSignalNodeGetParams",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -357,7 +451,10 @@ pub unsafe extern "C" fn cuGraphExternalSemaphoresSignalNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExternalSemaphoresSignalNodeSetParams")
+    entry::absent(
+        "cuGraphExternalSemaphoresSignalNodeSetParams",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -365,7 +462,10 @@ pub unsafe extern "C" fn cuGraphExternalSemaphoresWaitNodeGetParams(
     hNode: CUgraphNode,
     params_out: *mut CUDA_EXT_SEM_WAIT_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExternalSemaphoresWaitNodeGetParams")
+    entry::absent(
+        "cuGraphExternalSemaphoresWaitNodeGetParams",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -373,7 +473,10 @@ pub unsafe extern "C" fn cuGraphExternalSemaphoresWaitNodeSetParams(
     hNode: CUgraphNode,
     nodeParams: *const CUDA_EXT_SEM_WAIT_NODE_PARAMS,
 ) -> CUresult {
-    entry::absent("cuGraphExternalSemaphoresWaitNodeSetParams")
+    entry::absent(
+        "cuGraphExternalSemaphoresWaitNodeSetParams",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -381,7 +484,10 @@ pub unsafe extern "C" fn cuGraphNodeSetParams_v2(
     hNode: CUgraphNode,
     nodeParams: *mut CUgraphNodeParams,
 ) -> CUresult {
-    entry::absent("cuGraphNodeSetParams_v2")
+    entry::absent(
+        "cuGraphNodeSetParams_v2",
+        "nodes are changed by the earlier form, which drivers of all versions have",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -390,7 +496,10 @@ pub unsafe extern "C" fn cuGraphicsMapResources(
     resources: *mut CUgraphicsResource,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuGraphicsMapResources")
+    entry::absent(
+        "cuGraphicsMapResources",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -398,7 +507,10 @@ pub unsafe extern "C" fn cuGraphicsResourceGetMappedMipmappedArray(
     pMipmappedArray: *mut CUmipmappedArray,
     resource: CUgraphicsResource,
 ) -> CUresult {
-    entry::absent("cuGraphicsResourceGetMappedMipmappedArray")
+    entry::absent(
+        "cuGraphicsResourceGetMappedMipmappedArray",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -407,7 +519,10 @@ pub unsafe extern "C" fn cuGraphicsResourceGetMappedPointer_v2(
     pSize: *mut usize,
     resource: CUgraphicsResource,
 ) -> CUresult {
-    entry::absent("cuGraphicsResourceGetMappedPointer_v2")
+    entry::absent(
+        "cuGraphicsResourceGetMappedPointer_v2",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -415,7 +530,10 @@ pub unsafe extern "C" fn cuGraphicsResourceSetMapFlags_v2(
     resource: CUgraphicsResource,
     flags: c_uint,
 ) -> CUresult {
-    entry::absent("cuGraphicsResourceSetMapFlags_v2")
+    entry::absent(
+        "cuGraphicsResourceSetMapFlags_v2",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -425,7 +543,10 @@ pub unsafe extern "C" fn cuGraphicsSubResourceGetMappedArray(
     arrayIndex: c_uint,
     mipLevel: c_uint,
 ) -> CUresult {
-    entry::absent("cuGraphicsSubResourceGetMappedArray")
+    entry::absent(
+        "cuGraphicsSubResourceGetMappedArray",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -434,12 +555,18 @@ pub unsafe extern "C" fn cuGraphicsUnmapResources(
     resources: *mut CUgraphicsResource,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuGraphicsUnmapResources")
+    entry::absent(
+        "cuGraphicsUnmapResources",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGraphicsUnregisterResource(resource: CUgraphicsResource) -> CUresult {
-    entry::absent("cuGraphicsUnregisterResource")
+    entry::absent(
+        "cuGraphicsUnregisterResource",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -449,12 +576,18 @@ pub unsafe extern "C" fn cuGreenCtxCreate(
     dev: CUdevice,
     flags: c_uint,
 ) -> CUresult {
-    entry::absent("cuGreenCtxCreate")
+    entry::absent(
+        "cuGreenCtxCreate",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGreenCtxDestroy(hCtx: CUgreenCtx) -> CUresult {
-    entry::absent("cuGreenCtxDestroy")
+    entry::absent(
+        "cuGreenCtxDestroy",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -463,7 +596,10 @@ pub unsafe extern "C" fn cuGreenCtxGetDevResource(
     resource: *mut CUdevResource,
     type_: CUdevResourceType,
 ) -> CUresult {
-    entry::absent("cuGreenCtxGetDevResource")
+    entry::absent(
+        "cuGreenCtxGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -471,12 +607,18 @@ pub unsafe extern "C" fn cuGreenCtxGetId(
     greenCtx: CUgreenCtx,
     greenCtxId: *mut c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuGreenCtxGetId")
+    entry::absent(
+        "cuGreenCtxGetId",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGreenCtxRecordEvent(hCtx: CUgreenCtx, hEvent: CUevent) -> CUresult {
-    entry::absent("cuGreenCtxRecordEvent")
+    entry::absent(
+        "cuGreenCtxRecordEvent",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -486,12 +628,18 @@ pub unsafe extern "C" fn cuGreenCtxStreamCreate(
     flags: c_uint,
     priority: c_int,
 ) -> CUresult {
-    entry::absent("cuGreenCtxStreamCreate")
+    entry::absent(
+        "cuGreenCtxStreamCreate",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGreenCtxWaitEvent(hCtx: CUgreenCtx, hEvent: CUevent) -> CUresult {
-    entry::absent("cuGreenCtxWaitEvent")
+    entry::absent(
+        "cuGreenCtxWaitEvent",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -499,7 +647,10 @@ pub unsafe extern "C" fn cuImportExternalMemory(
     extMem_out: *mut CUexternalMemory,
     memHandleDesc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
 ) -> CUresult {
-    entry::absent("cuImportExternalMemory")
+    entry::absent(
+        "cuImportExternalMemory",
+        "handles of other APIs are descriptors of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -507,12 +658,18 @@ pub unsafe extern "C" fn cuImportExternalSemaphore(
     extSem_out: *mut CUexternalSemaphore,
     semHandleDesc: *const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC,
 ) -> CUresult {
-    entry::absent("cuImportExternalSemaphore")
+    entry::absent(
+        "cuImportExternalSemaphore",
+        "handles of other APIs are descriptors of the program's machine, and the GPU is of another",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLaunch(f: CUfunction) -> CUresult {
-    entry::absent("cuLaunch")
+    entry::absent(
+        "cuLaunch",
+        "deprecated since CUDA 4.0: cuLaunchKernel is there",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -521,7 +678,10 @@ pub unsafe extern "C" fn cuLaunchCooperativeKernelMultiDevice(
     numDevices: c_uint,
     flags: c_uint,
 ) -> CUresult {
-    entry::absent("cuLaunchCooperativeKernelMultiDevice")
+    entry::absent(
+        "cuLaunchCooperativeKernelMultiDevice",
+        "deprecated since CUDA 11.3, and gone with CUDA 13",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -530,7 +690,10 @@ pub unsafe extern "C" fn cuLaunchGrid(
     grid_width: c_int,
     grid_height: c_int,
 ) -> CUresult {
-    entry::absent("cuLaunchGrid")
+    entry::absent(
+        "cuLaunchGrid",
+        "deprecated since CUDA 4.0: cuLaunchKernel is there",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -540,7 +703,10 @@ pub unsafe extern "C" fn cuLaunchGridAsync(
     grid_height: c_int,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuLaunchGridAsync")
+    entry::absent(
+        "cuLaunchGridAsync",
+        "deprecated since CUDA 4.0: cuLaunchKernel is there",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -548,7 +714,10 @@ pub unsafe extern "C" fn cuLogicalEndpointAddDevice(
     leId: CUlogicalEndpointId,
     dev: CUdevice,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointAddDevice")
+    entry::absent(
+        "cuLogicalEndpointAddDevice",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -560,7 +729,10 @@ pub unsafe extern "C" fn cuLogicalEndpointBindAddr(
     size: cuuint64_t,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointBindAddr")
+    entry::absent(
+        "cuLogicalEndpointBindAddr",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -573,7 +745,10 @@ pub unsafe extern "C" fn cuLogicalEndpointBindMem(
     size: cuuint64_t,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointBindMem")
+    entry::absent(
+        "cuLogicalEndpointBindMem",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -581,12 +756,18 @@ pub unsafe extern "C" fn cuLogicalEndpointCreate(
     leId: CUlogicalEndpointId,
     prop: *const CUlogicalEndpointProp,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointCreate")
+    entry::absent(
+        "cuLogicalEndpointCreate",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuLogicalEndpointDestroy(leId: CUlogicalEndpointId) -> CUresult {
-    entry::absent("cuLogicalEndpointDestroy")
+    entry::absent(
+        "cuLogicalEndpointDestroy",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -595,7 +776,10 @@ pub unsafe extern "C" fn cuLogicalEndpointExport(
     leId: CUlogicalEndpointId,
     handleType: CUlogicalEndpointIpcHandleType,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointExport")
+    entry::absent(
+        "cuLogicalEndpointExport",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -604,7 +788,10 @@ pub unsafe extern "C" fn cuLogicalEndpointGetLimits(
     maxSize: *mut cuuint64_t,
     prop: *const CUlogicalEndpointProp,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointGetLimits")
+    entry::absent(
+        "cuLogicalEndpointGetLimits",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -612,7 +799,10 @@ pub unsafe extern "C" fn cuLogicalEndpointIdRelease(
     baseLeId: CUlogicalEndpointId,
     count: cuuint32_t,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointIdRelease")
+    entry::absent(
+        "cuLogicalEndpointIdRelease",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -620,7 +810,10 @@ pub unsafe extern "C" fn cuLogicalEndpointIdReserve(
     baseLeId: *mut CUlogicalEndpointId,
     count: cuuint32_t,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointIdReserve")
+    entry::absent(
+        "cuLogicalEndpointIdReserve",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -629,7 +822,10 @@ pub unsafe extern "C" fn cuLogicalEndpointImport(
     handle: *const c_void,
     handleType: CUlogicalEndpointIpcHandleType,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointImport")
+    entry::absent(
+        "cuLogicalEndpointImport",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -638,7 +834,10 @@ pub unsafe extern "C" fn cuLogicalEndpointQuery(
     count: cuuint32_t,
     queryStatus: *mut c_int,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointQuery")
+    entry::absent(
+        "cuLogicalEndpointQuery",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -648,7 +847,10 @@ pub unsafe extern "C" fn cuLogicalEndpointUnbind(
     offset: cuuint64_t,
     size: cuuint64_t,
 ) -> CUresult {
-    entry::absent("cuLogicalEndpointUnbind")
+    entry::absent(
+        "cuLogicalEndpointUnbind",
+        "memory of several machines under one fabric is not shared with clients",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -656,7 +858,7 @@ pub unsafe extern "C" fn cuLogsCurrent(
     iterator_out: *mut CUlogIterator,
     flags: c_uint,
 ) -> CUresult {
-    entry::absent("cuLogsCurrent")
+    entry::absent("cuLogsCurrent", "the log is that of the server's driver")
 }
 
 #[unsafe(no_mangle)]
@@ -665,7 +867,7 @@ pub unsafe extern "C" fn cuLogsDumpToFile(
     pathToFile: *const c_char,
     flags: c_uint,
 ) -> CUresult {
-    entry::absent("cuLogsDumpToFile")
+    entry::absent("cuLogsDumpToFile", "the log is that of the server's driver")
 }
 
 #[unsafe(no_mangle)]
@@ -675,7 +877,10 @@ pub unsafe extern "C" fn cuLogsDumpToMemory(
     size: *mut usize,
     flags: c_uint,
 ) -> CUresult {
-    entry::absent("cuLogsDumpToMemory")
+    entry::absent(
+        "cuLogsDumpToMemory",
+        "the log is that of the server's driver",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -686,32 +891,10 @@ pub unsafe extern "C" fn cuMemBatchDecompressAsync(
     errorIndex: *mut usize,
     stream: CUstream,
 ) -> CUresult {
-    entry::absent("cuMemBatchDecompressAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync(
-    dptrs: *mut CUdeviceptr,
-    sizes: *mut usize,
-    count: usize,
-    prefetchLocs: *mut CUmemLocation,
-    prefetchLocIdxs: *mut usize,
-    numPrefetchLocs: usize,
-    flags: c_ulonglong,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemDiscardAndPrefetchBatchAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemDiscardBatchAsync(
-    dptrs: *mut CUdeviceptr,
-    sizes: *mut usize,
-    count: usize,
-    flags: c_ulonglong,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemDiscardBatchAsync")
+    entry::absent(
+        "cuMemBatchDecompressAsync",
+        "decompression by the device is not there yet",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -722,7 +905,10 @@ pub unsafe extern "C" fn cuMemGetHandleForAddressRange(
     handleType: CUmemRangeHandleType,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMemGetHandleForAddressRange")
+    entry::absent(
+        "cuMemGetHandleForAddressRange",
+        "a dma-buf would be a descriptor of the server's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -733,7 +919,10 @@ pub unsafe extern "C" fn cuMemGetLocationInfo(
     samplingGranularity: usize,
     location_out: *mut CUmemLocation,
 ) -> CUresult {
-    entry::absent("cuMemGetLocationInfo")
+    entry::absent(
+        "cuMemGetLocationInfo",
+        "questions about places of memory of CUDA 13.1 and later are not there yet",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -742,7 +931,7 @@ pub unsafe extern "C" fn cuMemMapArrayAsync(
     count: c_uint,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuMemMapArrayAsync")
+    entry::absent("cuMemMapArrayAsync", "sparse arrays are not there yet")
 }
 
 #[unsafe(no_mangle)]
@@ -750,7 +939,10 @@ pub unsafe extern "C" fn cuMemPoolExportPointer(
     shareData_out: *mut CUmemPoolPtrExportData,
     ptr: CUdeviceptr,
 ) -> CUresult {
-    entry::absent("cuMemPoolExportPointer")
+    entry::absent(
+        "cuMemPoolExportPointer",
+        "pools cannot be shared, as their handles are descriptors",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -760,7 +952,10 @@ pub unsafe extern "C" fn cuMemPoolExportToShareableHandle(
     handleType: CUmemAllocationHandleType,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMemPoolExportToShareableHandle")
+    entry::absent(
+        "cuMemPoolExportToShareableHandle",
+        "a descriptor would be one of the server's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -770,7 +965,10 @@ pub unsafe extern "C" fn cuMemPoolImportFromShareableHandle(
     handleType: CUmemAllocationHandleType,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMemPoolImportFromShareableHandle")
+    entry::absent(
+        "cuMemPoolImportFromShareableHandle",
+        "a descriptor would be one of the program's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -779,21 +977,10 @@ pub unsafe extern "C" fn cuMemPoolImportPointer(
     pool: CUmemoryPool,
     shareData: *mut CUmemPoolPtrExportData,
 ) -> CUresult {
-    entry::absent("cuMemPoolImportPointer")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
-    dptrs: *mut CUdeviceptr,
-    sizes: *mut usize,
-    count: usize,
-    prefetchLocs: *mut CUmemLocation,
-    prefetchLocIdxs: *mut usize,
-    numPrefetchLocs: usize,
-    flags: c_ulonglong,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemPrefetchBatchAsync")
+    entry::absent(
+        "cuMemPoolImportPointer",
+        "pools cannot be shared, as their handles are descriptors",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -804,7 +991,10 @@ pub unsafe extern "C" fn cuMemcpy3DBatchAsync(
     flags: c_ulonglong,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuMemcpy3DBatchAsync")
+    entry::absent(
+        "cuMemcpy3DBatchAsync",
+        "batches of copies in three dimensions are not there yet; each copy by itself is",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -814,7 +1004,10 @@ pub unsafe extern "C" fn cuMemcpy3DBatchAsync_v2(
     flags: c_ulonglong,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuMemcpy3DBatchAsync_v2")
+    entry::absent(
+        "cuMemcpy3DBatchAsync_v2",
+        "batches of copies in three dimensions are not there yet; each copy by itself is",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -823,55 +1016,10 @@ pub unsafe extern "C" fn cuMemcpy3DWithAttributesAsync(
     flags: c_ulonglong,
     hStream: CUstream,
 ) -> CUresult {
-    entry::absent("cuMemcpy3DWithAttributesAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyBatchAsync(
-    dsts: *mut CUdeviceptr,
-    srcs: *mut CUdeviceptr,
-    sizes: *mut usize,
-    count: usize,
-    attrs: *mut CUmemcpyAttributes,
-    attrsIdxs: *mut usize,
-    numAttrs: usize,
-    failIdx: *mut usize,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpyBatchAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyBatchAsync_v2(
-    dsts: *mut CUdeviceptr,
-    srcs: *mut CUdeviceptr,
-    sizes: *mut usize,
-    count: usize,
-    attrs: *mut CUmemcpyAttributes,
-    attrsIdxs: *mut usize,
-    numAttrs: usize,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpyBatchAsync_v2")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMemcpyWithAttributesAsync(
-    dst: CUdeviceptr,
-    src: CUdeviceptr,
-    size: usize,
-    attr: *mut CUmemcpyAttributes,
-    hStream: CUstream,
-) -> CUresult {
-    entry::absent("cuMemcpyWithAttributesAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuMipmappedArrayGetSparseProperties(
-    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
-    mipmap: CUmipmappedArray,
-) -> CUresult {
-    entry::absent("cuMipmappedArrayGetSparseProperties")
+    entry::absent(
+        "cuMemcpy3DWithAttributesAsync",
+        "copies in three dimensions with attributes are not there yet; those without are",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -879,7 +1027,10 @@ pub unsafe extern "C" fn cuMulticastAddDevice(
     mcHandle: CUmemGenericAllocationHandle,
     dev: CUdevice,
 ) -> CUresult {
-    entry::absent("cuMulticastAddDevice")
+    entry::absent(
+        "cuMulticastAddDevice",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -890,7 +1041,10 @@ pub unsafe extern "C" fn cuMulticastBindAddr(
     size: usize,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMulticastBindAddr")
+    entry::absent(
+        "cuMulticastBindAddr",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -902,7 +1056,10 @@ pub unsafe extern "C" fn cuMulticastBindAddr_v2(
     size: usize,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMulticastBindAddr_v2")
+    entry::absent(
+        "cuMulticastBindAddr_v2",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -914,7 +1071,10 @@ pub unsafe extern "C" fn cuMulticastBindMem(
     size: usize,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMulticastBindMem")
+    entry::absent(
+        "cuMulticastBindMem",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -927,7 +1087,10 @@ pub unsafe extern "C" fn cuMulticastBindMem_v2(
     size: usize,
     flags: c_ulonglong,
 ) -> CUresult {
-    entry::absent("cuMulticastBindMem_v2")
+    entry::absent(
+        "cuMulticastBindMem_v2",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -935,7 +1098,10 @@ pub unsafe extern "C" fn cuMulticastCreate(
     mcHandle: *mut CUmemGenericAllocationHandle,
     prop: *const CUmulticastObjectProp,
 ) -> CUresult {
-    entry::absent("cuMulticastCreate")
+    entry::absent(
+        "cuMulticastCreate",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -944,7 +1110,10 @@ pub unsafe extern "C" fn cuMulticastGetGranularity(
     prop: *const CUmulticastObjectProp,
     option: CUmulticastGranularity_flags,
 ) -> CUresult {
-    entry::absent("cuMulticastGetGranularity")
+    entry::absent(
+        "cuMulticastGetGranularity",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -954,12 +1123,18 @@ pub unsafe extern "C" fn cuMulticastUnbind(
     mcOffset: usize,
     size: usize,
 ) -> CUresult {
-    entry::absent("cuMulticastUnbind")
+    entry::absent(
+        "cuMulticastUnbind",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) -> CUresult {
-    entry::absent("cuParamSetSize")
+    entry::absent(
+        "cuParamSetSize",
+        "deprecated since CUDA 4.0: launches carry their parameters",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -968,17 +1143,26 @@ pub unsafe extern "C" fn cuParamSetTexRef(
     texunit: c_int,
     hTexRef: CUtexref,
 ) -> CUresult {
-    entry::absent("cuParamSetTexRef")
+    entry::absent(
+        "cuParamSetTexRef",
+        "deprecated since CUDA 4.0: launches carry their parameters",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuParamSetf(hfunc: CUfunction, offset: c_int, value: f32) -> CUresult {
-    entry::absent("cuParamSetf")
+    entry::absent(
+        "cuParamSetf",
+        "deprecated since CUDA 4.0: launches carry their parameters",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuParamSeti(hfunc: CUfunction, offset: c_int, value: c_uint) -> CUresult {
-    entry::absent("cuParamSeti")
+    entry::absent(
+        "cuParamSeti",
+        "deprecated since CUDA 4.0: launches carry their parameters",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -988,7 +1172,10 @@ pub unsafe extern "C" fn cuParamSetv(
     ptr: *mut c_void,
     numbytes: c_uint,
 ) -> CUresult {
-    entry::absent("cuParamSetv")
+    entry::absent(
+        "cuParamSetv",
+        "deprecated since CUDA 4.0: launches carry their parameters",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -997,7 +1184,10 @@ pub unsafe extern "C" fn cuProfilerInitialize(
     outputFile: *const c_char,
     outputMode: CUoutput_mode,
 ) -> CUresult {
-    entry::absent("cuProfilerInitialize")
+    entry::absent(
+        "cuProfilerInitialize",
+        "drivers since CUDA 12 do not support it",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -1007,27 +1197,10 @@ pub unsafe extern "C" fn cuSignalExternalSemaphoresAsync(
     numExtSems: c_uint,
     stream: CUstream,
 ) -> CUresult {
-    entry::absent("cuSignalExternalSemaphoresAsync")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamBatchMemOp(
-    stream: CUstream,
-    count: c_uint,
-    paramArray: *mut CUstreamBatchMemOpParams,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuStreamBatchMemOp")
-}
-
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuStreamBatchMemOp_v2(
-    stream: CUstream,
-    count: c_uint,
-    paramArray: *mut CUstreamBatchMemOpParams,
-    flags: c_uint,
-) -> CUresult {
-    entry::absent("cuStreamBatchMemOp_v2")
+    entry::absent(
+        "cuSignalExternalSemaphoresAsync",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -1035,7 +1208,10 @@ pub unsafe extern "C" fn cuStreamBeginCaptureToCig(
     hStream: CUstream,
     streamCigCaptureParams: *mut CUstreamCigCaptureParams,
 ) -> CUresult {
-    entry::absent("cuStreamBeginCaptureToCig")
+    entry::absent(
+        "cuStreamBeginCaptureToCig",
+        "graphics contexts are of the program's machine",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -1046,12 +1222,18 @@ pub unsafe extern "C" fn cuStreamBeginRecaptureToGraph(
     callbackFunc: CUgraphRecaptureCallback,
     userData: *mut c_void,
 ) -> CUresult {
-    entry::absent("cuStreamBeginRecaptureToGraph")
+    entry::absent(
+        "cuStreamBeginRecaptureToGraph",
+        "recapture is not there yet",
+    )
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamEndCaptureToCig(hStream: CUstream) -> CUresult {
-    entry::absent("cuStreamEndCaptureToCig")
+    entry::absent(
+        "cuStreamEndCaptureToCig",
+        "graphics contexts are of the program's machine",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -1060,7 +1242,10 @@ pub unsafe extern "C" fn cuStreamGetDevResource(
     resource: *mut CUdevResource,
     type_: CUdevResourceType,
 ) -> CUresult {
-    entry::absent("cuStreamGetDevResource")
+    entry::absent(
+        "cuStreamGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -1082,7 +1267,10 @@ pub unsafe extern "C" fn cuTensorMapEncodeIm2colWide(
     l2Promotion: CUtensorMapL2promotion,
     oobFill: CUtensorMapFloatOOBfill,
 ) -> CUresult {
-    entry::absent("cuTensorMapEncodeIm2colWide")
+    entry::absent(
+        "cuTensorMapEncodeIm2colWide",
+        "it is not encoded here yet; the other forms of tensor maps are",
+    )
 }
 
 #[unsafe(no_mangle)]
@@ -1092,5 +1280,8 @@ pub unsafe extern "C" fn cuWaitExternalSemaphoresAsync(
     numExtSems: c_uint,
     stream: CUstream,
 ) -> CUresult {
-    entry::absent("cuWaitExternalSemaphoresAsync")
+    entry::absent(
+        "cuWaitExternalSemaphoresAsync",
+        "there are no external semaphores, as they cannot be imported",
+    )
 }

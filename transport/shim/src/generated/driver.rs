@@ -958,6 +958,105 @@ pub unsafe extern "C" fn cuMemcpyPeerAsync_ptsz(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyBatchAsync(
+    dsts: *mut CUdeviceptr,
+    srcs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    attrs: *mut CUmemcpyAttributes,
+    attrsIdxs: *mut usize,
+    numAttrs: usize,
+    failIdx: *mut usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyBatchAsync(
+            dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyBatchAsync_ptsz(
+    dsts: *mut CUdeviceptr,
+    srcs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    attrs: *mut CUmemcpyAttributes,
+    attrsIdxs: *mut usize,
+    numAttrs: usize,
+    failIdx: *mut usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        local::cuMemcpyBatchAsync(
+            dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, failIdx, hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyBatchAsync_v2(
+    dsts: *mut CUdeviceptr,
+    srcs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    attrs: *mut CUmemcpyAttributes,
+    attrsIdxs: *mut usize,
+    numAttrs: usize,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        local::cuMemcpyBatchAsync_v2(
+            dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyBatchAsync_v2_ptsz(
+    dsts: *mut CUdeviceptr,
+    srcs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    attrs: *mut CUmemcpyAttributes,
+    attrsIdxs: *mut usize,
+    numAttrs: usize,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        local::cuMemcpyBatchAsync_v2(
+            dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyWithAttributesAsync(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    size: usize,
+    attr: *mut CUmemcpyAttributes,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { local::cuMemcpyWithAttributesAsync(dst, src, size, attr, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemcpyWithAttributesAsync_ptsz(
+    dst: CUdeviceptr,
+    src: CUdeviceptr,
+    size: usize,
+    attr: *mut CUmemcpyAttributes,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { local::cuMemcpyWithAttributesAsync(dst, src, size, attr, hStream) })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
     entry::guard(|| unsafe { special::cuMemcpy2D_v2(pCopy) })
 }
@@ -1568,7 +1667,7 @@ pub unsafe extern "C" fn cuMemAdvise(
     advice: CUmem_advise,
     device: CUdevice,
 ) -> CUresult {
-    unsafe { remote::cuMemAdvise(devPtr, count, advice, device) }
+    entry::guard(|| unsafe { special::cuMemAdvise(devPtr, count, advice, device) })
 }
 
 #[unsafe(no_mangle)]
@@ -1578,7 +1677,7 @@ pub unsafe extern "C" fn cuMemAdvise_v2(
     advice: CUmem_advise,
     location: CUmemLocation,
 ) -> CUresult {
-    unsafe { remote::cuMemAdvise_v2(devPtr, count, advice, location) }
+    entry::guard(|| unsafe { special::cuMemAdvise_v2(devPtr, count, advice, location) })
 }
 
 #[unsafe(no_mangle)]
@@ -1626,6 +1725,131 @@ pub unsafe extern "C" fn cuMemPrefetchAsync_v2_ptsz(
     let hStream = entry::per_thread(hStream);
     entry::guard(|| unsafe {
         special::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuMemPrefetchBatchAsync(
+            dptrs,
+            sizes,
+            count,
+            prefetchLocs,
+            prefetchLocIdxs,
+            numPrefetchLocs,
+            flags,
+            hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemPrefetchBatchAsync_ptsz(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuMemPrefetchBatchAsync(
+            dptrs,
+            sizes,
+            count,
+            prefetchLocs,
+            prefetchLocIdxs,
+            numPrefetchLocs,
+            flags,
+            hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemDiscardBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe { special::cuMemDiscardBatchAsync(dptrs, sizes, count, flags, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemDiscardBatchAsync_ptsz(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe { special::cuMemDiscardBatchAsync(dptrs, sizes, count, flags, hStream) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    entry::guard(|| unsafe {
+        special::cuMemDiscardAndPrefetchBatchAsync(
+            dptrs,
+            sizes,
+            count,
+            prefetchLocs,
+            prefetchLocIdxs,
+            numPrefetchLocs,
+            flags,
+            hStream,
+        )
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMemDiscardAndPrefetchBatchAsync_ptsz(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    let hStream = entry::per_thread(hStream);
+    entry::guard(|| unsafe {
+        special::cuMemDiscardAndPrefetchBatchAsync(
+            dptrs,
+            sizes,
+            count,
+            prefetchLocs,
+            prefetchLocIdxs,
+            numPrefetchLocs,
+            flags,
+            hStream,
+        )
     })
 }
 
@@ -2070,6 +2294,48 @@ pub unsafe extern "C" fn cuStreamWriteValue64_v2_ptsz(
 ) -> CUresult {
     let stream = entry::per_thread(stream);
     unsafe { remote::cuStreamWriteValue64_v2(stream, addr, value, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBatchMemOp(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamBatchMemOp(stream, count, paramArray, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBatchMemOp_ptsz(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamBatchMemOp(stream, count, paramArray, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBatchMemOp_v2(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    unsafe { remote::cuStreamBatchMemOp_v2(stream, count, paramArray, flags) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuStreamBatchMemOp_v2_ptsz(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    let stream = entry::per_thread(stream);
+    unsafe { remote::cuStreamBatchMemOp_v2(stream, count, paramArray, flags) }
 }
 
 #[unsafe(no_mangle)]
@@ -4196,6 +4462,22 @@ pub unsafe extern "C" fn cuMipmappedArrayGetLevel(
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuArrayGetSparseProperties(
+    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
+    array: CUarray,
+) -> CUresult {
+    unsafe { remote::cuArrayGetSparseProperties(sparseProperties, array) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuMipmappedArrayGetSparseProperties(
+    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
+    mipmap: CUmipmappedArray,
+) -> CUresult {
+    unsafe { remote::cuMipmappedArrayGetSparseProperties(sparseProperties, mipmap) }
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMipmappedArrayGetMemoryRequirements(
     memoryRequirements: *mut CUDA_ARRAY_MEMORY_REQUIREMENTS,
     mipmap: CUmipmappedArray,
@@ -4711,6 +4993,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuArrayGetMemoryRequirements as *const c_void,
     ),
     Symbol("cuArrayGetPlane", cuArrayGetPlane as *const c_void),
+    Symbol(
+        "cuArrayGetSparseProperties",
+        cuArrayGetSparseProperties as *const c_void,
+    ),
     Symbol("cuCtxAttach", cuCtxAttach as *const c_void),
     Symbol("cuCtxCreate", cuCtxCreate as *const c_void),
     Symbol("cuCtxCreate_v2", cuCtxCreate_v2 as *const c_void),
@@ -5301,6 +5587,22 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol("cuMemAlloc_v2", cuMemAlloc_v2 as *const c_void),
     Symbol("cuMemCreate", cuMemCreate as *const c_void),
     Symbol(
+        "cuMemDiscardAndPrefetchBatchAsync",
+        cuMemDiscardAndPrefetchBatchAsync as *const c_void,
+    ),
+    Symbol(
+        "cuMemDiscardAndPrefetchBatchAsync_ptsz",
+        cuMemDiscardAndPrefetchBatchAsync_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemDiscardBatchAsync",
+        cuMemDiscardBatchAsync as *const c_void,
+    ),
+    Symbol(
+        "cuMemDiscardBatchAsync_ptsz",
+        cuMemDiscardBatchAsync_ptsz as *const c_void,
+    ),
+    Symbol(
         "cuMemExportToShareableHandle",
         cuMemExportToShareableHandle as *const c_void,
     ),
@@ -5369,6 +5671,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuMemPrefetchAsync_v2_ptsz",
         cuMemPrefetchAsync_v2_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemPrefetchBatchAsync",
+        cuMemPrefetchBatchAsync as *const c_void,
+    ),
+    Symbol(
+        "cuMemPrefetchBatchAsync_ptsz",
+        cuMemPrefetchBatchAsync_ptsz as *const c_void,
     ),
     Symbol(
         "cuMemRangeGetAttribute",
@@ -5441,6 +5751,19 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         "cuMemcpyAtoH_v2_ptds",
         cuMemcpyAtoH_v2_ptds as *const c_void,
     ),
+    Symbol("cuMemcpyBatchAsync", cuMemcpyBatchAsync as *const c_void),
+    Symbol(
+        "cuMemcpyBatchAsync_ptsz",
+        cuMemcpyBatchAsync_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyBatchAsync_v2",
+        cuMemcpyBatchAsync_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyBatchAsync_v2_ptsz",
+        cuMemcpyBatchAsync_v2_ptsz as *const c_void,
+    ),
     Symbol("cuMemcpyDtoA_v2", cuMemcpyDtoA_v2 as *const c_void),
     Symbol(
         "cuMemcpyDtoA_v2_ptds",
@@ -5505,6 +5828,14 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
         cuMemcpyPeerAsync_ptsz as *const c_void,
     ),
     Symbol("cuMemcpyPeer_ptds", cuMemcpyPeer_ptds as *const c_void),
+    Symbol(
+        "cuMemcpyWithAttributesAsync",
+        cuMemcpyWithAttributesAsync as *const c_void,
+    ),
+    Symbol(
+        "cuMemcpyWithAttributesAsync_ptsz",
+        cuMemcpyWithAttributesAsync_ptsz as *const c_void,
+    ),
     Symbol("cuMemcpy_ptds", cuMemcpy_ptds as *const c_void),
     Symbol("cuMemsetD16Async", cuMemsetD16Async as *const c_void),
     Symbol(
@@ -5572,6 +5903,10 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuMipmappedArrayGetMemoryRequirements",
         cuMipmappedArrayGetMemoryRequirements as *const c_void,
+    ),
+    Symbol(
+        "cuMipmappedArrayGetSparseProperties",
+        cuMipmappedArrayGetSparseProperties as *const c_void,
     ),
     Symbol(
         "cuModuleEnumerateFunctions",
@@ -5654,6 +5989,19 @@ pub(crate) static SYMBOLS: &[Symbol] = &[
     Symbol(
         "cuStreamAttachMemAsync_ptsz",
         cuStreamAttachMemAsync_ptsz as *const c_void,
+    ),
+    Symbol("cuStreamBatchMemOp", cuStreamBatchMemOp as *const c_void),
+    Symbol(
+        "cuStreamBatchMemOp_ptsz",
+        cuStreamBatchMemOp_ptsz as *const c_void,
+    ),
+    Symbol(
+        "cuStreamBatchMemOp_v2",
+        cuStreamBatchMemOp_v2 as *const c_void,
+    ),
+    Symbol(
+        "cuStreamBatchMemOp_v2_ptsz",
+        cuStreamBatchMemOp_v2_ptsz as *const c_void,
     ),
     Symbol(
         "cuStreamBeginCaptureToGraph",

@@ -9,6 +9,7 @@
 
 mod change;
 mod copies;
+mod dot;
 mod exec;
 mod kernel;
 mod nodes;
@@ -29,6 +30,7 @@ use crate::state::lock;
 
 pub(crate) use change::*;
 pub(crate) use copies::{HostCopy, captured_copy, captured_linear};
+pub(crate) use dot::*;
 pub(crate) use exec::*;
 pub(crate) use nodes::*;
 pub(crate) use objects::*;

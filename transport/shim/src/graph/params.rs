@@ -1,25 +1,22 @@
-//! What nodes do, told to the program; nodes of any kind by one structure; a graph as a drawing.
+//! What nodes do, told to the program; nodes of any kind by one structure.
 
 // Reads and writes structures of the program.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, OsStr, c_char, c_uint};
-use std::fmt::Write as _;
 use std::mem;
-use std::os::unix::ffi::OsStrExt as _;
 use std::ptr::{null_mut, without_provenance_mut};
 
 use gtrace_cuda::payload::{GRAPH_MEMORY, NodeWork, POOL_PROPERTIES, Pitched, Side, SideKind};
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
     CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUgraph, CUgraphNode, CUgraphNodeParams, CUresult,
+    CUgraphNode, CUgraphNodeParams, CUresult,
 };
 use gtrace_protocol::Flags;
 
 use super::change::{self, Target};
 use super::nodes::{self, Wanted};
-use super::{kernel, number, plan};
+use super::{kernel, number};
 use crate::context::put;
 use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
@@ -380,57 +377,3 @@ pub(crate) unsafe fn cuGraphNodeGetParams(
         unsafe { put(nodeParams, params) }
     })
 }
-
-/// The client asks for nodes and edges and writes the file, as its path is the client's. Kinds of nodes
-/// are all that it tells of them.
-pub(crate) unsafe fn cuGraphDebugDotPrint(
-    hGraph: CUgraph,
-    path: *const c_char,
-    _flags: c_uint,
-) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        if path.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: a string of the program.
-        let path = unsafe { CStr::from_ptr(path) };
-        let nodes = plan::nodes(hGraph)?;
-        let mut text = String::from("digraph dot {\n");
-        for (at, node) in nodes.iter().enumerate() {
-            let mut kind = 0;
-            let handle = without_provenance_mut(*node as usize);
-            // SAFETY: a local variable.
-            check(unsafe { remote::cuGraphNodeGetType(handle, &raw mut kind) })?;
-            let name = KINDS.get(kind as usize).unwrap_or(&"OTHER");
-            let _ = writeln!(text, "  \"{at}\" [shape=\"box\" label=\"{at}\\n{name}\"];");
-        }
-        let place = |node: u64| nodes.iter().position(|own| *own == node);
-        for (from, to) in plan::edges(hGraph)? {
-            if let (Some(from), Some(to)) = (place(from), place(to)) {
-                let _ = writeln!(text, "  \"{from}\" -> \"{to}\";");
-            }
-        }
-        text.push_str("}\n");
-        std::fs::write(OsStr::from_bytes(path.to_bytes()), text)
-            .map_err(|_| cuda::CUDA_ERROR_OPERATING_SYSTEM)
-    })
-}
-
-/// Names of `CUgraphNodeType`, in their order.
-const KINDS: [&str; 14] = [
-    "KERNEL",
-    "MEMCPY",
-    "MEMSET",
-    "HOST",
-    "CHILD GRAPH",
-    "EMPTY",
-    "EVENT WAIT",
-    "EVENT RECORD",
-    "SEMAPHORE SIGNAL",
-    "SEMAPHORE WAIT",
-    "MEM ALLOC",
-    "MEM FREE",
-    "MEM OP",
-    "CONDITIONAL",
-];

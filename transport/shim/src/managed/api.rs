@@ -3,11 +3,12 @@
 // Results are written through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::slice;
 
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdevice, CUdeviceptr, CUmem_range_attribute, CUmemLocation, CUresult, CUstream,
+    self as cuda, CUdevice, CUdeviceptr, CUmem_advise, CUmem_range_attribute, CUmemLocation,
+    CUresult, CUstream,
 };
 
 use super::pages::{Attach, PAGE, Region};
@@ -15,6 +16,7 @@ use super::{add, attach, before_read, is_possible, want, whole_pages};
 use crate::allocations::Place;
 use crate::context::{self, put};
 use crate::copy;
+use crate::device;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::memory::note_as;
@@ -127,6 +129,76 @@ pub(crate) unsafe fn cuStreamAttachMemAsync(
     })
 }
 
+/// Whether a place is a device, and not the host. The driver would refuse a wrong one at a later call.
+///
+/// # Errors
+///
+/// INVALID_DEVICE, and INVALID_VALUE where it is no place.
+fn is_device(session: &Session, location: CUmemLocation) -> Result<bool, CUresult> {
+    match location.type_ {
+        cuda::CU_MEM_LOCATION_TYPE_DEVICE => {
+            // SAFETY: of a device this is its ordinal.
+            let ordinal = unsafe { location.__bindgen_anon_1.id };
+            device::device(session, ordinal).map(|_| true)
+        }
+        cuda::CU_MEM_LOCATION_TYPE_INVALID => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        _ => Ok(false),
+    }
+}
+
+/// A place as functions name it that know devices and one host.
+fn place(device: CUdevice) -> CUmemLocation {
+    /// `CU_DEVICE_CPU`.
+    const CPU: CUdevice = -1;
+    CUmemLocation {
+        type_: match device {
+            CPU => cuda::CU_MEM_LOCATION_TYPE_HOST,
+            _ => cuda::CU_MEM_LOCATION_TYPE_DEVICE,
+        },
+        __bindgen_anon_1: cuda::CUmemLocation_st__bindgen_ty_1 { id: device },
+    }
+}
+
+/// Refuses advice that there is not, and places that are none where the advice is about one.
+fn advisable(advice: CUmem_advise, location: CUmemLocation) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    match advice {
+        cuda::CU_MEM_ADVISE_SET_READ_MOSTLY
+        | cuda::CU_MEM_ADVISE_UNSET_READ_MOSTLY
+        | cuda::CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION => Ok(()),
+        cuda::CU_MEM_ADVISE_SET_PREFERRED_LOCATION
+        | cuda::CU_MEM_ADVISE_SET_ACCESSED_BY
+        | cuda::CU_MEM_ADVISE_UNSET_ACCESSED_BY => is_device(session, location).map(|_| ()),
+        _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
+pub(crate) unsafe fn cuMemAdvise(
+    devPtr: CUdeviceptr,
+    count: usize,
+    advice: CUmem_advise,
+    device: CUdevice,
+) -> CUresult {
+    done(|| {
+        advisable(advice, place(device))?;
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemAdvise(devPtr, count, advice, device) })
+    })
+}
+
+pub(crate) unsafe fn cuMemAdvise_v2(
+    devPtr: CUdeviceptr,
+    count: usize,
+    advice: CUmem_advise,
+    location: CUmemLocation,
+) -> CUresult {
+    done(|| {
+        advisable(advice, location)?;
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemAdvise_v2(devPtr, count, advice, location) })
+    })
+}
+
 /// What the program wants to be on the device is sent now, and what it wants at the host will come in
 /// large pieces.
 fn prefetch(address: u64, len: usize, to_device: bool) -> Result<(), CUresult> {
@@ -147,7 +219,8 @@ pub(crate) unsafe fn cuMemPrefetchAsync(
     hStream: CUstream,
 ) -> CUresult {
     done(|| {
-        prefetch(devPtr, count, dstDevice >= 0)?;
+        let to_device = is_device(session::cuda()?, place(dstDevice))?;
+        prefetch(devPtr, count, to_device)?;
         // SAFETY: no pointer of the client.
         check(unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
     })
@@ -161,10 +234,149 @@ pub(crate) unsafe fn cuMemPrefetchAsync_v2(
     hStream: CUstream,
 ) -> CUresult {
     done(|| {
-        let to_device = location.type_ == cuda::CU_MEM_LOCATION_TYPE_DEVICE;
+        let to_device = is_device(session::cuda()?, location)?;
         prefetch(devPtr, count, to_device)?;
         // SAFETY: no pointer of the client.
         check(unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) })
+    })
+}
+
+/// Does `each` with the ranges of a batch, and the place to which a range goes, if it is to go somewhere. What is wrong
+/// with it is for the driver to say.
+///
+/// # Safety
+///
+/// The program's promise: arrays of as many values as it says.
+unsafe fn ranges(
+    (addresses, sizes, count): (*const CUdeviceptr, *const usize, usize),
+    (places, firsts, place_count): (*const CUmemLocation, *const usize, usize),
+    mut each: impl FnMut(u64, usize, Option<CUmemLocation>) -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    if addresses.is_null() || sizes.is_null() || count == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise.
+    let (addresses, sizes) = unsafe {
+        (
+            slice::from_raw_parts(addresses, count),
+            slice::from_raw_parts(sizes, count),
+        )
+    };
+    let none = places.is_null() || firsts.is_null() || place_count == 0;
+    let (places, firsts): (&[_], &[_]) = match none {
+        true => (&[], &[]),
+        // SAFETY: as above.
+        false => unsafe {
+            (
+                slice::from_raw_parts(places, place_count),
+                slice::from_raw_parts(firsts, place_count),
+            )
+        },
+    };
+    for (at, (address, size)) in addresses.iter().zip(sizes).enumerate() {
+        let place = firsts.iter().rposition(|first| *first <= at);
+        each(*address, *size, place.map(|place| places[place]))?;
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn cuMemPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let places = (
+            prefetchLocs.cast_const(),
+            prefetchLocIdxs.cast_const(),
+            numPrefetchLocs,
+        );
+        // SAFETY: the program's arrays.
+        unsafe {
+            ranges((dptrs, sizes, count), places, |address, len, place| {
+                let place = place.map(|place| is_device(session, place));
+                prefetch(address, len, place.transpose()?.unwrap_or(false))
+            })?;
+            check(remote::cuMemPrefetchBatchAsync(
+                dptrs,
+                sizes,
+                count,
+                prefetchLocs,
+                prefetchLocIdxs,
+                numPrefetchLocs,
+                flags,
+                hStream,
+            ))
+        }
+    })
+}
+
+/// What the host has of memory that is discarded is of no use; what it has changed is sent all the same, which is
+/// one of the things that discarded memory may hold.
+fn discard(session: &'static Session, address: u64, len: usize) -> Result<(), CUresult> {
+    match super::in_use() {
+        true => super::before_write(session, address, len as u64),
+        false => Ok(()),
+    }
+}
+
+pub(crate) unsafe fn cuMemDiscardBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let none = (std::ptr::null(), std::ptr::null(), 0);
+        // SAFETY: the program's arrays.
+        unsafe {
+            ranges((dptrs, sizes, count), none, |address, len, _| {
+                discard(session, address, len)
+            })?;
+            check(remote::cuMemDiscardBatchAsync(
+                dptrs, sizes, count, flags, hStream,
+            ))
+        }
+    })
+}
+
+pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let none = (std::ptr::null(), std::ptr::null(), 0);
+        // SAFETY: the program's arrays.
+        unsafe {
+            ranges((dptrs, sizes, count), none, |address, len, _| {
+                discard(session, address, len)
+            })?;
+            check(remote::cuMemDiscardAndPrefetchBatchAsync(
+                dptrs,
+                sizes,
+                count,
+                prefetchLocs,
+                prefetchLocIdxs,
+                numPrefetchLocs,
+                flags,
+                hStream,
+            ))
+        }
     })
 }
 

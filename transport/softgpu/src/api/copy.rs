@@ -139,6 +139,17 @@ fn copy(copy: Copy, to: Side, from: Side, stream: Handle, is_async: bool) -> Ans
     issue(&sided, &context, &stream, is_async)
 }
 
+/// A copy of a batch: either side may be whatever its address says.
+pub(super) fn of_batch(to: u64, from: u64, length: usize, stream: Handle) -> Answer {
+    copy(
+        Copy::plain(to, from, length),
+        Side::Either,
+        Side::Either,
+        stream,
+        true,
+    )
+}
+
 fn issue(sided: &Sided, context: &Arc<Context>, stream: &Stream, is_async: bool) -> Answer {
     let copy = sided.copy;
     if sided.is_empty() {

@@ -144,6 +144,27 @@ fn memory_attribute(device: Device, attribute: c_uint) -> Answer<u64> {
     }
 }
 
+/// `cuGraphInstantiate` with the node that is wrong, and words about it.
+fn instantiate_and_tell(
+    exec: Out<Handle>,
+    graph: Handle,
+    error_node: Out<Handle>,
+    log: Out<c_char>,
+    room: usize,
+) -> Answer {
+    let made = instantiate(exec, graph, 0);
+    if !log.is_null() && room > 0 {
+        let text = if made.is_ok() {
+            ""
+        } else {
+            "the graph cannot be instantiated"
+        };
+        log.put_text(room, text)?;
+    }
+    error_node.offer(made.err().map_or(0, |(node, _)| node));
+    made.map_err(|(_, error)| error)
+}
+
 api! { TABLE:
     /// Makes an empty graph.
     fn cuGraphCreate(graph: Out<Handle>, flags: c_uint) {
@@ -313,17 +334,18 @@ api! { TABLE:
         instantiate(exec, graph, flags).map_err(|(_, error)| error)
     }
 
+    /// As CUDA 10.0 had it. cublasLt of CUDA 13 looks for the symbol and does not start without it.
+    fn cuGraphInstantiate(
+        exec: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, room: usize,
+    ) {
+        instantiate_and_tell(exec, graph, error_node, log, room)
+    }
+
     /// Instantiates a graph; tells the node that is wrong.
     fn cuGraphInstantiate_v2(
         exec: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, room: usize,
     ) {
-        let made = instantiate(exec, graph, 0);
-        if !log.is_null() && room > 0 {
-            let text = if made.is_ok() { "" } else { "the graph cannot be instantiated" };
-            log.put_text(room, text)?;
-        }
-        error_node.offer(made.err().map_or(0, |(node, _)| node));
-        made.map_err(|(_, error)| error)
+        instantiate_and_tell(exec, graph, error_node, log, room)
     }
 
     /// Instantiates a graph as a structure says, which tells what is wrong.
@@ -408,9 +430,8 @@ api! { TABLE:
 
     /// Writes a graph to a file.
     fn cuGraphDebugDotPrint(graph: Handle, path: Name, flags: c_uint) {
-        let _ = flags;
         state()?;
-        let text = dot::text(&*Graph::of(graph)?);
+        let text = dot::text(&*Graph::of(graph)?, flags);
         std::fs::write(path.text()?, text).map_err(|_| OPERATING_SYSTEM)
     }
 

@@ -6,6 +6,7 @@ use crate::abi::{Answer, In, Out, api};
 use crate::advice::{self, CPU, Location, NOWHERE};
 use crate::context::current;
 use crate::error::{INVALID_DEVICE, INVALID_VALUE};
+use crate::graph::capture;
 use crate::memory::{self, Kind};
 use crate::state::state;
 use crate::stream::resolve;
@@ -17,7 +18,7 @@ const HOST: u32 = 2;
 const HOST_NUMA: u32 = 3;
 const HOST_NUMA_CURRENT: u32 = 4;
 
-fn managed(address: u64, size: usize) -> Answer {
+pub(super) fn managed(address: u64, size: usize) -> Answer {
     let found = memory::find_range(address, size as u64);
     match found.is_some_and(|found| found.kind == Kind::Managed) && size > 0 {
         true => Ok(()),
@@ -36,7 +37,7 @@ fn of_device(device: i32) -> Answer<Location> {
     })
 }
 
-fn of_location(location: MemLocation) -> Answer<Location> {
+pub(super) fn of_location(location: MemLocation) -> Answer<Location> {
     match location.kind {
         DEVICE => of_device(location.id).map_err(|_| INVALID_DEVICE),
         HOST | HOST_NUMA_CURRENT => Ok(Location {
@@ -79,13 +80,14 @@ fn advise(
     Ok(())
 }
 
-fn prefetch(
+pub(super) fn prefetch(
     address: u64,
     size: usize,
     stream: u64,
     location: impl FnOnce() -> Answer<Location>,
 ) -> Answer {
-    resolve(stream)?;
+    let (_, stream) = resolve(stream)?;
+    capture::refuse(&stream)?;
     managed(address, size)?;
     let location = location()?;
     advice::change(address, size as u64, |page| page.prefetched = location);

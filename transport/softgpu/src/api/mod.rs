@@ -5,7 +5,9 @@
     reason = "the signatures are those of the driver API"
 )]
 
+pub mod absent;
 pub mod array;
+pub mod batch;
 pub mod capture;
 pub mod context;
 pub mod copy;
@@ -14,6 +16,7 @@ pub mod event;
 pub mod fill;
 pub mod graph;
 pub mod graph_node;
+mod graph_params;
 pub mod init;
 pub mod ipc;
 pub mod launch;
@@ -36,6 +39,7 @@ use crate::abi::Symbol;
 /// Every exported function of the driver API.
 pub(crate) static TABLES: &[&[Symbol]] = &[
     array::TABLE,
+    batch::TABLE,
     capture::TABLE,
     context::TABLE,
     copy::TABLE,

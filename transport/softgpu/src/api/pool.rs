@@ -85,6 +85,8 @@ api! { TABLE:
         if captured(&stream, || Ok(Work::MemFree(address)))? {
             return Ok(());
         }
+        capture::refuse_implicit(&stream)?;
+        memory::begin_to_free(address)?;
         stream.submit(&context, Command::Free(address))
     }
 

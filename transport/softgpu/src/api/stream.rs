@@ -35,7 +35,7 @@ fn known(stream: Handle) -> Answer<(Arc<Context>, Arc<Stream>)> {
 }
 
 /// `address` as an aligned word of device or page-locked memory.
-fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
+pub(super) fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
     let size = if wide { 8 } else { 4 };
     let known = memory::find_range(address, size).is_some();
     if known && address.is_multiple_of(size) {
@@ -45,7 +45,13 @@ fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
     }
 }
 
-fn wait_value(stream: Handle, address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer {
+pub(super) fn wait_value(
+    stream: Handle,
+    address: DevicePtr,
+    value: u64,
+    flags: u32,
+    wide: bool,
+) -> Answer {
     let (context, stream) = resolve(stream)?;
     let wait = WaitValue {
         address: word(address, wide)?,
@@ -59,7 +65,7 @@ fn wait_value(stream: Handle, address: DevicePtr, value: u64, flags: u32, wide: 
     stream.submit(&context, Command::WaitValue(wait))
 }
 
-fn write_value(stream: Handle, address: DevicePtr, value: u64, wide: bool) -> Answer {
+pub(super) fn write_value(stream: Handle, address: DevicePtr, value: u64, wide: bool) -> Answer {
     let (context, stream) = resolve(stream)?;
     let address = word(address, wide)?;
     let write = MemOp::Write {

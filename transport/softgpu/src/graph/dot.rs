@@ -5,11 +5,17 @@ use std::fmt::Write as _;
 use super::Graph;
 use super::work::Work;
 
-fn label(work: &Work) -> String {
+/// `CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE` and `_KERNEL_NODE_PARAMS`.
+const OF_KERNELS: u32 = 1 | 4;
+
+fn label(work: &Work, flags: u32) -> String {
     match work {
         Work::Kernel(kernel) => {
             let ([gx, gy, gz], [bx, by, bz]) = (kernel.shape.grid, kernel.shape.block);
             let name = &kernel.function.entry().text;
+            if flags & OF_KERNELS == 0 {
+                return format!("KERNEL\\n{name}");
+            }
             format!(
                 "KERNEL\\n{name}\\n<<<({gx},{gy},{gz}),({bx},{by},{bz}),{}>>>",
                 kernel.shape.shared
@@ -41,19 +47,19 @@ fn label(work: &Work) -> String {
     }
 }
 
-fn put(out: &mut String, graph: &Graph, prefix: &str) {
+fn put(out: &mut String, graph: &Graph, prefix: &str, flags: u32) {
     let nodes = graph.nodes();
     for (at, node) in nodes.iter().enumerate() {
         let work = node.work();
         let _ = writeln!(
             out,
             "  \"{prefix}{at}\" [shape=\"box\" label=\"{at}\\n{}\"];",
-            label(&work)
+            label(&work, flags)
         );
         for (number, inner) in work.inner().iter().enumerate() {
             let name = format!("{prefix}{at}_{number}_");
             let _ = writeln!(out, "  subgraph \"cluster_{name}\" {{");
-            put(out, inner, &name);
+            put(out, inner, &name, flags);
             let _ = writeln!(out, "  }}");
         }
     }
@@ -66,9 +72,9 @@ fn put(out: &mut String, graph: &Graph, prefix: &str) {
 }
 
 /// The whole text.
-pub(crate) fn text(graph: &Graph) -> String {
+pub(crate) fn text(graph: &Graph, flags: u32) -> String {
     let mut out = String::from("digraph dot {\n");
-    put(&mut out, graph, &format!("graph_{}_node_", graph.id));
+    put(&mut out, graph, &format!("graph_{}_node_", graph.id), flags);
     out.push_str("}\n");
     out
 }

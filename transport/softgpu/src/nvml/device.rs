@@ -109,7 +109,8 @@ nvml! {
     /// The device of a UUID.
     fn nvmlDeviceGetHandleByUUID(uuid: Name, out: Out<DeviceHandle>) {
         let uuid = uuid.text()?;
-        find(out, |device| device.uuid_text() == uuid)
+        let uuid = uuid.strip_prefix("GPU-").unwrap_or(&uuid);
+        find(out, |device| device.uuid_text().strip_prefix("GPU-") == Some(uuid))
     }
 
     /// The device at a PCI address.

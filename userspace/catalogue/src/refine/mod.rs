@@ -4,6 +4,7 @@ mod aer;
 mod api;
 mod host;
 mod hotplug;
+mod rdma;
 mod sample;
 mod sxid;
 mod xid;
@@ -91,7 +92,10 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::Nvlink => sample::nvlink(occ, base),
         Kind::PcieLink => sample::pcie_link(occ, base),
         Kind::PcieHotplug => hotplug::verdict(occ, base),
+        Kind::RdmaPort => rdma::port(occ, base),
+        Kind::RdmaErrors => rdma::errors(occ, base),
         Kind::GpuLost
+        | Kind::RdmaLost
         | Kind::DriverInitFailed
         | Kind::NcclSegfault
         | Kind::PeermemError

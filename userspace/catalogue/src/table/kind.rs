@@ -153,6 +153,20 @@ kinds! {
         ["See what is in the slot: lspci -tv, and the address in /sys/bus/pci/slots/<slot>.",
          "Look for PCIe errors and power faults of the same port just before.",
          "If nobody touched the card: check seating, riser, cables and power."];
+    RdmaPort: System, Critical,
+        "A port of an RDMA device (InfiniBand or RoCE) changed its state.",
+        ["Read it: ibstat, or rdma link show; for the cable and its module: mlxlink -d <device> -m.",
+         "Look at the other end: the switch's port, its log and its counters.",
+         "If it stays with one port, swap the cable, then the module, then the adapter."];
+    RdmaErrors: System, Warning,
+        "The error counters of an RDMA port rose faster than they should.",
+        ["Read the counters of both ends: perfquery -x, or rdma statistic show.",
+         "If it stays with one link, clean or swap the cable, then the module."];
+    RdmaLost: System, Critical,
+        "An RDMA device that was there is gone. Every connection through it has ended.",
+        ["Look for PCIe errors, slot events and mlx5 errors of the same moment in the kernel log.",
+         "If it was taken away on purpose, acknowledge the event; gtrace expects it until it is restarted.",
+         "If not: lspci shows whether the adapter still answers; a power cycle of the host is the next step."];
     SourceLost: System, Warning,
         "gtrace lost one of its sources, or records of one: events of that time may be missing.",
         ["Run gtrace doctor: it names what the source needs.",

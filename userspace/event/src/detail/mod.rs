@@ -6,6 +6,7 @@ mod fabric;
 mod host;
 mod pcie;
 mod process_exit;
+mod rdma;
 mod sample;
 mod source;
 mod xid;
@@ -19,6 +20,7 @@ pub use fabric::FabricDetail;
 pub use host::HostDetail;
 pub use pcie::{PcieDetail, SlotChange};
 pub use process_exit::ProcessExitDetail;
+pub use rdma::{PortChange, RdmaDetail};
 pub use sample::SampleDetail;
 pub use source::SourceDetail;
 pub use xid::XidDetail;
@@ -49,6 +51,9 @@ pub struct Detail {
     /// Driver calls.
     #[serde(flatten)]
     pub api: ApiDetail,
+    /// Ports of RDMA devices.
+    #[serde(flatten)]
+    pub rdma: RdmaDetail,
     /// Readings.
     #[serde(flatten)]
     pub sample: SampleDetail,

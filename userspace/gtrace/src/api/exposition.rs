@@ -1,6 +1,7 @@
 //! `/metrics`: the daemon's counters and what the hub knows, as OpenMetrics 1.0.0 or as the
 //! Prometheus text format 0.0.4.
 
+mod cuda;
 mod remote;
 
 use std::borrow::Cow;
@@ -145,9 +146,12 @@ impl Collector for Snapshot {
         families.extend(of_costs(&status));
         families.extend(of_calls(&self.hub.calls()));
         families.extend(of_gpus(&self.hub));
+        let cuda = self.hub.cuda();
+        families.extend(cuda::families(&cuda.0, &cuda.1));
         for family in families.iter().filter(|f| !f.samples.is_empty()) {
             encode(family, &mut encoder)?;
         }
+        cuda::histograms(&cuda.1, &mut encoder)?;
         match &self.remote {
             Some(status) => remote::encode_server(status, &mut encoder),
             None => Ok(()),

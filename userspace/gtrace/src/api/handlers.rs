@@ -14,7 +14,9 @@ use super::problem::Problem;
 use super::query::{DEFAULT_LIMIT, EventQuery};
 use super::stream::Begin;
 use super::{AppState, MAX_BODY, MAX_STREAMS, exposition, openapi, stream};
+use crate::cuda::CudaReport;
 use crate::hub::{CallStats, Command, SourceState, SourceStatus, Status};
+use crate::processes::ProcessUse;
 
 type Pairs = Query<Vec<(String, String)>>;
 
@@ -209,8 +211,55 @@ pub(super) async fn status(State(state): State<AppState>) -> Json<Status> {
     Json(state.hub.status())
 }
 
-pub(super) async fn histograms(State(state): State<AppState>) -> Json<Vec<CallStats>> {
-    Json(state.hub.calls())
+pub(super) async fn histograms(
+    State(state): State<AppState>,
+    pairs: Pairs,
+) -> Result<Json<Vec<CallStats>>, Problem> {
+    let mut calls = state.hub.calls();
+    if !wants_buckets(&pairs)? {
+        calls.iter_mut().for_each(|call| call.buckets.clear());
+    }
+    Ok(Json(calls))
+}
+
+pub(super) async fn cuda(
+    State(state): State<AppState>,
+    pairs: Pairs,
+) -> Result<Json<CudaReport>, Problem> {
+    let with_buckets = wants_buckets(&pairs)?;
+    let mut report = state.hub.cuda().0.clone();
+    if !with_buckets {
+        report.calls.iter_mut().for_each(|row| row.buckets.clear());
+    }
+    Ok(Json(report))
+}
+
+pub(super) async fn processes(
+    State(state): State<AppState>,
+    pairs: Pairs,
+) -> Result<Json<Vec<ProcessUse>>, Problem> {
+    let with_buckets = wants_buckets(&pairs)?;
+    let hub = std::sync::Arc::clone(&state.hub);
+    let read = tokio::task::spawn_blocking(move || crate::processes::of(&hub));
+    let mut rows = read.await.unwrap_or_default();
+    if !with_buckets {
+        let layers = rows
+            .iter_mut()
+            .flat_map(|row| [&mut row.api, &mut row.driver]);
+        layers.flatten().for_each(|layer| layer.buckets.clear());
+    }
+    Ok(Json(rows))
+}
+
+fn wants_buckets(pairs: &Pairs) -> Result<bool, Problem> {
+    match pairs.as_slice() {
+        [] => Ok(false),
+        [(name, value)] if name == "buckets" && value == "true" => Ok(true),
+        _ => Err(Problem::bad_request(
+            "the only parameter here is buckets=true",
+            "see /api/openapi.json for the parameters and their values",
+        )),
+    }
 }
 
 pub(super) async fn openapi_json() -> Json<serde_json::Value> {

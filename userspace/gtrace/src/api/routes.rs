@@ -7,7 +7,9 @@ use schemars::{Schema, SchemaGenerator};
 
 use super::handlers::{self, AckRequest, Health, PauseRequest};
 use super::{AppState, MAX_BODY, PARAMETERS};
+use crate::cuda::CudaReport;
 use crate::hub::{CallStats, Published, SourceStatus, Status};
+use crate::processes::ProcessUse;
 
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
@@ -81,6 +83,8 @@ const fn change(
     }
 }
 
+const BUCKETS: (&str, &str) = ("buckets", "true: with the histograms' buckets");
+
 /// Parameters of the stream: those of the list without `until`.
 const STREAM_PARAMETERS: [(&str, &str); 7] = [
     PARAMETERS[0],
@@ -96,7 +100,7 @@ const STREAM_PARAMETERS: [(&str, &str); 7] = [
 ];
 
 /// Every route, in the order of the documentation.
-pub(super) static ROUTES: [Route; 14] = [
+pub(super) static ROUTES: [Route; 16] = [
     Route {
         errors: &[503],
         ..read(
@@ -191,12 +195,37 @@ pub(super) static ROUTES: [Route; 14] = [
         Answer::Json(of::<Vec<GpuInfo>>),
         || get(handlers::gpus),
     ),
-    read(
-        "/api/v1/histograms",
-        "Driver calls by process and operation, with percentiles",
-        Answer::Json(of::<Vec<CallStats>>),
-        || get(handlers::histograms),
-    ),
+    Route {
+        parameters: &[BUCKETS],
+        errors: &[400],
+        ..read(
+            "/api/v1/histograms",
+            "Driver calls by process and operation, with percentiles",
+            Answer::Json(of::<Vec<CallStats>>),
+            || get(handlers::histograms),
+        )
+    },
+    Route {
+        parameters: &[BUCKETS],
+        errors: &[400],
+        ..read(
+            "/api/v1/processes",
+            "Live processes that use a GPU: host CPU, CUDA and driver calls, device memory, container",
+            Answer::Json(of::<Vec<ProcessUse>>),
+            || get(handlers::processes),
+        )
+    },
+    Route {
+        parameters: &[BUCKETS],
+        errors: &[400],
+        ..read(
+            "/api/v1/cuda",
+            "CUDA calls by process and function, with percentiles; device memory by process; what \
+             the probes cost",
+            Answer::Json(of::<CudaReport>),
+            || get(handlers::cuda),
+        )
+    },
     read(
         "/api/v1/schema/event",
         "JSON schema of an event",

@@ -13,6 +13,7 @@ use crate::config::{Config, Keys};
 use crate::host;
 use crate::hub::{SourceState, SourceStatus};
 use crate::sources::kmsg;
+use crate::sources::rdma::{rdma_expected, rdma_source};
 use crate::sources::table::{self, set_state, state_of};
 
 /// Look at this host.
@@ -168,8 +169,13 @@ fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
         }
     };
     let sys = SysRoot(config.sysfs_root.clone());
-    let mut devices = Devices::new(sys, ProcRoot(config.proc_root.clone()));
+    let mut devices = Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
+        .expecting(sys, rdma_expected(config));
     let report = devices.poll(snapshot);
+    if let Some(health) = &report.rdma {
+        let (state, reason) = rdma_source(health);
+        set_state(sources, WitnessName::SysfsRdma, state, reason);
+    }
     let (state, reason) = match (&report.pci_error, report.gpus.len()) {
         (Some(error), _) => (SourceState::Failed, Some(error.clone())),
         (None, 0) => (
@@ -210,6 +216,8 @@ fn facts(config: &Config) -> Vec<Fact> {
     let lockdown = host::lockdown();
     let devkmsg = host::sysctl("/proc/sys/kernel/printk_devkmsg");
     let jit = host::sysctl("/proc/sys/net/core/bpf_jit_enable");
+    let rdma = rdma();
+    let uprobes = uprobes();
     let store_dir = config.state_dir.clone();
     let writable = writable(&store_dir);
     vec![
@@ -278,6 +286,13 @@ fn facts(config: &Config) -> Vec<Fact> {
             None,
         ),
         fact(
+            "uprobes",
+            uprobes.0,
+            uprobes.1,
+            Some("CUDA calls of running processes need CONFIG_UPROBES and CONFIG_BPF_EVENTS"),
+        ),
+        fact("RDMA", rdma.0, rdma.1, None),
+        fact(
             "printk_devkmsg",
             devkmsg.clone().unwrap_or_else(|| "unknown".to_owned()),
             devkmsg.as_deref() != Some("off"),
@@ -293,6 +308,30 @@ fn facts(config: &Config) -> Vec<Fact> {
             Some("run as root, or choose another directory with --state-dir"),
         ),
     ]
+}
+
+/// In which way CUDA calls of running processes can be traced, and what that costs.
+fn uprobes() -> (String, bool) {
+    if !host::may_trace() {
+        return ("not to be told without privileges".to_owned(), true);
+    }
+    match gtrace_uprobes::survey() {
+        Ok(survey) => (survey.to_string(), true),
+        Err(error) => (error.to_string(), false),
+    }
+}
+
+/// What RDMA devices there are for `gtrace exec` and `gtrace serve`, and whether they can be used.
+/// That there are none is no fault of a host.
+fn rdma() -> (String, bool) {
+    match gtrace_link::rdma_devices() {
+        Err(error) => (error.to_string(), gtrace_link::has_no_rdma(&error)),
+        Ok(devices) => {
+            let usable = devices.iter().any(|device| device.state.is_ok());
+            let lines: Vec<String> = devices.iter().map(ToString::to_string).collect();
+            (lines.join("; "), usable)
+        }
+    }
 }
 
 /// Whether the directory, or the first one above it that exists, can be written.

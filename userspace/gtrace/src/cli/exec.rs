@@ -1,7 +1,8 @@
 //! `gtrace exec`: runs a program with the GPU of another host.
 
-mod libraries;
-mod stats;
+pub(super) mod connection;
+pub(super) mod libraries;
+pub(super) mod stats;
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -15,6 +16,7 @@ use anyhow::Context as _;
 use gtrace_link::{LinkError, Target};
 use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
 
+use self::connection::Connection;
 use super::{NOT_POSSIBLE, USAGE};
 
 /// The program is there and cannot be run, as shells say it.
@@ -34,25 +36,13 @@ pub struct Args {
     /// How to reach it; auto takes the quickest that works.
     #[arg(
         long,
-        value_name = "auto|shm|unix|tcp",
+        value_name = "auto|shm|unix|tcp|rdma",
         env = "GTRACE_LINK",
         default_value = "auto"
     )]
     link: String,
-    /// File with the token that the server wants to see known.
-    #[arg(long, value_name = "FILE", env = "GTRACE_TOKEN_FILE")]
-    token_file: Option<PathBuf>,
-    /// Certificate of the server or of its authority, PEM; switches TLS on.
-    #[arg(long, value_name = "FILE", env = "GTRACE_TLS_CA")]
-    tls_ca: Option<PathBuf>,
-    /// Name in the server's certificate, if it is not the host's.
-    #[arg(
-        long,
-        value_name = "NAME",
-        env = "GTRACE_TLS_NAME",
-        requires = "tls_ca"
-    )]
-    tls_name: Option<String>,
+    #[command(flatten)]
+    connection: Connection,
     /// Have every call answered before it returns: errors come with the call that caused them, and
     /// everything is slower.
     #[arg(long)]
@@ -63,9 +53,9 @@ pub struct Args {
     /// Write calls and times as JSON to a file; %p in its name is the process id.
     #[arg(long, value_name = "FILE", conflicts_with = "stats")]
     stats_file: Option<PathBuf>,
-    /// Behave as over a slower network: rtt=30ms,bandwidth=1Gbit,jitter=1ms,break=5s.
-    #[arg(long, value_name = "WHAT", env = "GTRACE_EMULATE")]
-    emulate: Option<String>,
+    /// Trace the program's calls as well, as `gtrace trace -o FILE` does: what each costs over the network.
+    #[arg(long, value_name = "FILE.pftrace", conflicts_with_all = ["stats", "print_env"])]
+    trace: Option<PathBuf>,
     /// Print the environment as shell commands, and run nothing.
     #[arg(long)]
     print_env: bool,
@@ -101,7 +91,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         eprintln!("gtrace: {error}");
         return Ok(ExitCode::from(NOT_POSSIBLE));
     }
-    let folder = libraries::unpack()?;
+    let folder = libraries::CLIENT.unpack()?;
     environment.push(("LD_LIBRARY_PATH", search_path(&folder)));
     if args.print_env {
         for (name, value) in &environment {
@@ -115,7 +105,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some((program, arguments)) = args.program.split_first() else {
         return Ok(ExitCode::from(USAGE));
     };
-    let mut command = Command::new(program);
+    let mut command = match &args.trace {
+        Some(trace) => {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args(["trace", "--output"]).arg(trace).arg("--");
+            command.arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
     command.args(arguments);
     for name in VARIABLES {
         command.env_remove(name);
@@ -130,9 +128,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// All that tell the client's library something: those that are not set here are not to be
 /// inherited from an outer `gtrace exec`.
-const VARIABLES: [&str; 8] = [
+pub(super) const VARIABLES: [&str; 9] = [
     "GTRACE_REMOTE",
     "GTRACE_LINK",
+    "GTRACE_RDMA_TRUSTED_NET",
     "GTRACE_TOKEN_FILE",
     "GTRACE_TLS_CA",
     "GTRACE_TLS_NAME",
@@ -144,32 +143,20 @@ const VARIABLES: [&str; 8] = [
 /// What the client's library reads. Files are named by absolute paths, as the program may change
 /// its directory.
 fn variables(args: &Args) -> Vec<(&'static str, OsString)> {
-    let file = |path: &Option<PathBuf>| {
-        let path = path.as_ref()?;
-        Some(
-            std::path::absolute(path)
-                .unwrap_or_else(|_| path.clone())
-                .into_os_string(),
-        )
-    };
-    let text = |text: &Option<String>| text.as_ref().map(OsString::from);
     let set = [
         ("GTRACE_REMOTE", Some(args.remote.clone().into())),
         ("GTRACE_LINK", Some(args.link.clone().into())),
-        ("GTRACE_TOKEN_FILE", file(&args.token_file)),
-        ("GTRACE_TLS_CA", file(&args.tls_ca)),
-        ("GTRACE_TLS_NAME", text(&args.tls_name)),
         ("GTRACE_STRICT", args.strict.then(|| "1".into())),
-        ("GTRACE_EMULATE", text(&args.emulate)),
-        ("GTRACE_STATS", file(&args.stats_file)),
+        ("GTRACE_STATS", connection::file(&args.stats_file)),
     ];
     set.into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
+        .chain(args.connection.variables())
         .collect()
 }
 
 /// Opens a session and ends it again: the program shall not start only to find no GPU.
-fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
+pub(super) fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
     let (mut link, _, _) = gtrace_link::connect(target, &gtrace_link::hello(strict), None)?;
     let goodbye = Header {
         length: HEADER_LEN as u32,
@@ -187,7 +174,7 @@ fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
     Ok(())
 }
 
-fn search_path(folder: &std::path::Path) -> OsString {
+pub(super) fn search_path(folder: &std::path::Path) -> OsString {
     let mut path = folder.as_os_str().to_owned();
     if let Some(before) = std::env::var_os("LD_LIBRARY_PATH").filter(|path| !path.is_empty()) {
         path.push(":");
@@ -197,7 +184,7 @@ fn search_path(folder: &std::path::Path) -> OsString {
 }
 
 /// A word of the shell.
-fn quoted(word: &OsStr) -> Vec<u8> {
+pub(super) fn quoted(word: &OsStr) -> Vec<u8> {
     let bytes = word.as_bytes();
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:,=@%+".contains(b);
     if !bytes.is_empty() && bytes.iter().all(plain) {
@@ -210,7 +197,7 @@ fn quoted(word: &OsStr) -> Vec<u8> {
     [b"'", inner.as_slice(), b"'"].concat()
 }
 
-fn not_started(program: &OsStr, error: &std::io::Error) -> ExitCode {
+pub(super) fn not_started(program: &OsStr, error: &std::io::Error) -> ExitCode {
     eprintln!("gtrace: {}: {error}", program.display());
     ExitCode::from(match error.kind() {
         std::io::ErrorKind::NotFound => NOT_FOUND,

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub mod ack;
+pub mod bench;
 pub mod config;
 pub mod decode;
 pub mod doctor;

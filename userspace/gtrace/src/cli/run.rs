@@ -22,6 +22,7 @@ use self::start::{
 use super::{NOT_POSSIBLE, USAGE};
 use crate::api::{self, ApiConfig, Bound};
 use crate::config::{Config, Keys};
+use crate::cuda;
 use crate::hub::{Command, Hub, SourceState, Status};
 use crate::pipeline::{self, CoreOptions, Input, InputSender};
 use crate::render::{self, ColorChoice, Style};
@@ -34,6 +35,9 @@ pub(crate) use self::start::{explain_load, try_probes};
 
 /// Between looks at gtrace's own footprint.
 const FOOTPRINT_EVERY: Duration = Duration::from_secs(5);
+
+/// Grown by so many bytes, what the allocator keeps and nothing uses goes back to the kernel.
+const GIVEN_BACK_BEYOND: u64 = 2 << 20;
 
 /// Between looks at whether the core still runs.
 const ALIVE_EVERY: Duration = Duration::from_secs(5);
@@ -114,6 +118,7 @@ struct Daemon {
     probes: Option<Manager>,
     log: Option<LogThread>,
     devices: devices::Watcher,
+    cuda: Option<cuda::Service>,
 }
 
 impl Daemon {
@@ -128,7 +133,7 @@ impl Daemon {
         // Capabilities belong to threads: before any other is started.
         if !args.keep_privileges && host::is_root() {
             let keep_stats = config.probe_cost_interval.is_some();
-            if let Err(error) = privileges::drop_unneeded(keep_stats) {
+            if let Err(error) = privileges::drop_unneeded(keep_stats, config.cuda_api) {
                 tracing::warn!("privileges that are not needed are kept: {error:#}");
             }
         }
@@ -166,6 +171,7 @@ impl Daemon {
         };
         let devices = devices::Watcher::start(&config, Arc::clone(&hub), inputs, looks, hold)
             .context("the thread that looks at the devices cannot be started")?;
+        let cuda = cuda_calls(&config, &hub)?;
         memory::give_back();
         Ok(Self {
             hub,
@@ -175,6 +181,7 @@ impl Daemon {
             probes,
             log,
             devices,
+            cuda,
         })
     }
 
@@ -187,6 +194,7 @@ impl Daemon {
             probes,
             log,
             devices,
+            cuda,
         } = self;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -194,7 +202,16 @@ impl Daemon {
             .thread_keep_alive(Duration::from_secs(2))
             .build()
             .context("the runtime cannot be started")?;
-        let pauser = probes.as_ref().map(Manager::pauser);
+        let probes_pauser = probes.as_ref().map(Manager::pauser);
+        let cuda_pauser = cuda.as_ref().map(cuda::Service::pauser);
+        let pauser = probes_pauser.map(|of_probes| {
+            move |pause| {
+                of_probes(pause);
+                if let Some(of_cuda) = &cuda_pauser {
+                    of_cuda(pause);
+                }
+            }
+        });
         let inputs = core.inputs.clone();
         runtime.block_on(async {
             let (stop, stopped) = watch::channel(false);
@@ -237,10 +254,27 @@ impl Daemon {
                 tracing::error!("the thread that reads the kernel log panicked");
             }
         }
+        if let Some(cuda) = cuda {
+            cuda.stop();
+        }
         devices.stop();
         core.finish();
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The thread that counts CUDA calls, if that is asked for.
+fn cuda_calls(config: &Config, hub: &Arc<Hub>) -> anyhow::Result<Option<cuda::Service>> {
+    if !config.cuda_api {
+        return Ok(None);
+    }
+    let options = cuda::ServiceOptions {
+        hub: Arc::clone(hub),
+        budget: config.cuda_api_budget,
+    };
+    cuda::Service::start(options)
+        .context("the thread that counts CUDA calls cannot be started")
+        .map(Some)
 }
 
 fn route(command: Command, pauser: Option<&impl Fn(bool)>, inputs: &InputSender) {
@@ -353,8 +387,17 @@ fn print_events(mut stream: broadcast::Receiver<Arc<crate::hub::Published>>) {
 }
 
 async fn watch_footprint(hub: Arc<Hub>) {
+    let mut least = u64::MAX;
     loop {
-        let (rss_anon_bytes, cpu_seconds) = memory::footprint();
+        let (mut rss_anon_bytes, cpu_seconds) = memory::footprint();
+        if rss_anon_bytes > least.saturating_add(GIVEN_BACK_BEYOND) {
+            // An answer of the API or a driver's probes took it for a moment, and the allocator has
+            // kept it. What is in use is the measure from now on.
+            memory::give_back();
+            rss_anon_bytes = memory::footprint().0;
+            least = rss_anon_bytes;
+        }
+        least = least.min(rss_anon_bytes);
         hub.update_status(|status| {
             status.footprint.rss_anon_bytes = rss_anon_bytes;
             status.footprint.cpu_seconds = cpu_seconds;

@@ -8,15 +8,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use gtrace_link::Networks;
 use gtrace_server::{Limits, Listen, Options, Supervisor, WorkerCommand, parse_size};
 
+use super::exec::libraries::SOFTGPU;
 use super::run::{init_log, init_log_to};
 use super::{NOT_POSSIBLE, USAGE};
 
 /// Where clients of this host find the server.
 const SOCKET: &str = "/run/gtrace/serve.sock";
 /// Argument that makes this binary a worker.
-const WORKER: &str = "serve-worker";
+pub(super) const WORKER: &str = "serve-worker";
 
 /// Serve the GPUs of this host to programs on other hosts (`gtrace exec`).
 #[derive(clap::Args, Debug)]
@@ -52,6 +54,10 @@ pub struct Args {
     /// Its private key, PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Networks whose fabric is trusted with plaintext: clients there may use RDMA, which encrypts
+    /// nothing. Several with commas between them.
+    #[arg(long, value_name = "CIDR")]
+    rdma_trusted_net: Option<Networks>,
     /// Listen beyond this host without token and TLS: whoever reaches it runs programs on the GPU.
     #[arg(long)]
     insecure: bool,
@@ -179,6 +185,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         libnvml: args.libnvml.clone(),
         token,
         tls: args.tls_cert.clone().zip(args.tls_key.clone()),
+        rdma_trusted: args.rdma_trusted_net.clone().unwrap_or_default(),
         insecure: args.insecure,
         limits: Limits {
             max_memory: args.max_memory,
@@ -235,27 +242,25 @@ fn image_cache(chosen: Option<&Path>) -> Option<PathBuf> {
     usable.cloned()
 }
 
-/// The stand-in for a GPU, of the same sources as this binary.
-const SOFTGPU: &[u8] = include_bytes!(env!("GTRACE_SOFTGPU"));
-
 /// The stand-in's library: in memory, by a path that workers can open while this process lives.
-struct Library(std::os::fd::OwnedFd);
+pub(super) struct Library(std::os::fd::OwnedFd);
 
 impl Library {
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         use std::os::fd::AsRawFd as _;
         let (pid, fd) = (std::process::id(), self.0.as_raw_fd());
         format!("/proc/{pid}/fd/{fd}").into()
     }
 }
 
-fn softgpu_library() -> anyhow::Result<Library> {
+pub(super) fn softgpu_library() -> anyhow::Result<Library> {
     use rustix::fs::{MemfdFlags, SealFlags};
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let fd =
         rustix::fs::memfd_create("gtrace-softgpu", flags).context("memory for the stand-in")?;
     let mut file = fs::File::from(fd);
-    file.write_all(SOFTGPU).context("memory for the stand-in")?;
+    file.write_all(SOFTGPU.bytes)
+        .context("memory for the stand-in")?;
     let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
     rustix::fs::fcntl_add_seals(&file, seals).context("memory for the stand-in")?;
     Ok(Library(file.into()))

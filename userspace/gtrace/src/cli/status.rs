@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use gtrace_devices::RdmaState;
 use gtrace_event::{Event, Timestamp};
 use serde_json::json;
 
@@ -13,7 +14,8 @@ use super::shared::{self, Exit, Place};
 use crate::api::{Archive, EventQuery, Health};
 use crate::client::{Client, ClientError};
 use crate::hub::{SourceState, SourceStatus, Status};
-use crate::render::{self, ColorChoice, Style, clean};
+use crate::render::{self, ColorChoice, Style, bytes, clean};
+use crate::sources::rdma::rdma_summary;
 
 /// How many of the newest events are shown.
 const LAST_EVENTS: usize = 5;
@@ -171,6 +173,13 @@ pub(super) fn running(
             .collect();
         let _ = writeln!(text, "users     {}", users.join(", "));
     }
+    if let Some(rdma) = status
+        .rdma
+        .as_ref()
+        .filter(|r| r.state != RdmaState::Absent)
+    {
+        let _ = writeln!(text, "RDMA      {}", clean(&rdma_summary(rdma)));
+    }
     let own = &status.footprint;
     let _ = writeln!(
         text,
@@ -253,21 +262,5 @@ pub(super) fn state_name(state: SourceState) -> &'static str {
         SourceState::Absent => "absent",
         SourceState::Failed => "FAILED",
         SourceState::Off => "off",
-    }
-}
-
-/// Bytes for people, in powers of 1024.
-pub(super) fn bytes(n: u64) -> String {
-    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = n as f64;
-    let mut unit = 0;
-    while value >= 1024.0 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 {
-        format!("{n} B")
-    } else {
-        format!("{value:.1} {}", UNITS[unit])
     }
 }

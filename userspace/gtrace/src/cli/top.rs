@@ -1,9 +1,12 @@
-//! `gtrace top`: events, counters, sources, GPUs and driver calls, live on a terminal; with
+//! `gtrace top`: processes that use a GPU, events, counters, sources, GPUs and driver calls, live on a terminal; with
 //! `--once` as one snapshot.
 
 mod counters;
 mod feed;
 mod model;
+mod process_lines;
+mod process_view;
+mod processes;
 mod view;
 
 use std::io::IsTerminal as _;
@@ -25,15 +28,26 @@ use crate::render::{ColorChoice, Style};
 /// Events in a snapshot.
 const SNAPSHOT_EVENTS: usize = 20;
 
-/// Live view of events, counters, sources, GPUs and driver calls.
+/// Live view of processes that use a GPU, of events, counters, sources, GPUs and driver calls.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Print one snapshot and end.
     #[arg(long)]
     pub once: bool,
-    /// The snapshot as one JSON object: status, gpus, calls, events, counters.
+    /// The snapshot as one JSON object: status, gpus, processes, calls, events, counters.
     #[arg(long, requires = "once")]
     pub json: bool,
+    /// What processes are sorted by.
+    #[arg(long, value_enum, default_value_t, value_name = "COLUMN")]
+    pub sort: processes::Sort,
+    /// Only processes whose name, number, container, control group or device has these words.
+    #[arg(
+        long,
+        default_value = "",
+        hide_default_value = true,
+        value_name = "WORDS"
+    )]
+    pub filter: String,
     /// Where daemon and store are.
     #[command(flatten)]
     pub place: Place,
@@ -60,7 +74,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     feed::start(&client, &updates)?;
     // Restores the terminal on a panic too.
     let mut terminal = ratatui::try_init()?;
-    let ended = show(&mut terminal, &inbox, &updates, &args.place.client());
+    let mut model = Model::of(args.sort, &args.filter);
+    let client = args.place.client();
+    let ended = show(&mut terminal, &mut model, &inbox, &updates, &client);
     ratatui::try_restore()?;
     ended?;
     Ok(Exit::Fine.into())
@@ -68,14 +84,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn show(
     terminal: &mut DefaultTerminal,
+    model: &mut Model,
     inbox: &Receiver<Update>,
     updates: &Sender<Update>,
     client: &Client,
 ) -> anyhow::Result<()> {
-    let mut model = Model::default();
     loop {
         let zone = jiff::tz::TimeZone::system();
-        terminal.draw(|frame| view::draw(frame, &mut model, Timestamp::now(), &zone))?;
+        terminal.draw(|frame| view::draw(frame, model, Timestamp::now(), &zone))?;
         // All that has come is applied before the next drawing, so that a storm stays readable.
         let Ok(first) = inbox.recv() else {
             return Ok(());
@@ -83,7 +99,7 @@ fn show(
         let mut next = Some(first);
         while let Some(update) = next {
             match update {
-                Update::Key(key) if quits(key, &model) => return Ok(()),
+                Update::Key(key) if quits(key, model) => return Ok(()),
                 Update::Quit => return Ok(()),
                 Update::Key(key) => {
                     if let Some(wish) = model.key(key) {
@@ -142,10 +158,20 @@ fn once(args: &Args) -> anyhow::Result<Exit> {
         gpus,
         calls,
         counters,
+        ..
     } = &readings;
+    let mut shown = readings.processes.clone();
+    shown.retain(|process| processes::fits(process, &args.filter));
+    processes::sort_once(&mut shown, args.sort);
+    for layer in shown
+        .iter_mut()
+        .flat_map(|row| [&mut row.api, &mut row.driver])
+    {
+        layer.iter_mut().for_each(|layer| layer.buckets.clear());
+    }
     let text = if args.json {
         shared::json_line(&json!({
-            "status": status, "gpus": gpus, "calls": calls, "events": events,
+            "status": status, "gpus": gpus, "processes": shown, "calls": calls, "events": events,
             "counters": counters.to_json(),
         }))?
     } else {
@@ -155,6 +181,7 @@ fn once(args: &Args) -> anyhow::Result<Exit> {
         let mut text = super::status::running(status, &health, &events, &style, now);
         for (title, lines) in [
             ("GPUS", view::gpu_lines(gpus)),
+            ("PROCESSES", process_lines::lines_once(&shown)),
             ("DRIVER CALLS", view::call_lines(calls)),
             ("COUNTERS", view::counter_lines(counters)),
         ] {

@@ -1,18 +1,24 @@
-//! `gtrace trace --driver --pid N`: every driver call of a process as it happens, as strace would
-//! show it, without stopping the process.
+//! `gtrace trace`: every call of a program, or of a process that runs; with `--driver --pid N` every driver call as it
+//! happens, as strace would show it, without stopping the process.
 
+mod host;
+mod names;
 mod output;
-mod target;
+mod process;
+mod program;
+mod spool;
+pub(crate) mod target;
+mod timeline;
 
 use std::cell::RefCell;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gtrace_abi::{Config, Decode, DeviceFilter};
+use gtrace_abi::{CallRecord, Config, Decode, DeviceFilter};
 use gtrace_decoder::DriverVersion;
 use gtrace_event::WitnessName;
 
@@ -32,27 +38,36 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// The probes that see driver calls.
 const WANTED: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
 
-/// Show the driver calls of a running process, live.
+/// Trace a program's calls of the CUDA driver, or show the driver calls of a running process.
+///
+/// Exit status of `gtrace trace -- PROGRAM`: that of the program; 127 if there is none of that name, 126 if it
+/// cannot be run, 3 if there is no CUDA driver here, 2 wrong usage.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// Calls into the NVIDIA driver (the only trace so far).
-    #[arg(long)]
+    /// Print calls of a running process into the kernel's NVIDIA driver, as they happen.
+    #[arg(long, requires = "pid", conflicts_with = "program")]
     driver: bool,
-    /// The process.
-    #[arg(long)]
-    pid: u32,
+    /// The process. Without --driver, its calls of the CUDA driver and into the kernel's are written to
+    /// --output; needs root.
+    #[arg(long, conflicts_with = "program")]
+    pid: Option<u32>,
+    /// With --pid and --output: how long (10, 90s, 5m); else until the process ends, or Ctrl-C.
+    #[arg(long, value_name = "TIME", requires = "pid", conflicts_with = "driver", value_parser = super::profile::seconds)]
+    duration: Option<Duration>,
     /// Only calls that failed.
     #[arg(long)]
     failed: bool,
     /// Only calls that took at least so many microseconds.
     #[arg(long, value_name = "US", default_value_t = 0)]
     slower_than: u64,
-    /// One JSON object a call.
-    #[arg(long)]
-    json: bool,
+    /// With --pid: one JSON object a call. With a program: write what was counted to FILE.
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    json: Option<Option<PathBuf>>,
     /// Device nodes instead of the driver's own: `MAJOR[:MINOR]`, with commas.
     #[arg(long, default_value = "auto")]
     devices: String,
+    #[command(flatten)]
+    traced: program::Args,
 }
 
 /// Runs the command.
@@ -61,25 +76,29 @@ pub struct Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if !args.driver {
-        eprintln!("gtrace: say what to trace: --driver (calls into the NVIDIA driver)");
+    let pid = match args.pid {
+        Some(pid) if args.driver => pid,
+        Some(pid) if args.traced.output.is_some() => return process::run(pid, &args),
+        None if args.traced.is_asked_for() => {
+            return program::run(
+                &args.traced,
+                args.json.as_ref().map(Option::as_deref),
+                &args.devices,
+            );
+        }
+        _ => {
+            eprintln!(
+                "gtrace: say what to trace: `-- PROGRAM` (its calls of the CUDA driver), --pid PID \
+                 --output FILE.pftrace (calls of a running process), or --driver --pid PID (its calls into the \
+                 kernel's driver, as they happen)"
+            );
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    let Some((target, devices)) = meant(pid, &args.devices) else {
         return Ok(ExitCode::from(USAGE));
-    }
-    let target = match Target::find(Path::new("/proc"), args.pid) {
-        Ok(target) => target,
-        Err(error) => {
-            eprintln!("gtrace: {error}");
-            return Ok(ExitCode::from(USAGE));
-        }
     };
-    let devices = match config::parse_devices(&args.devices) {
-        Ok(devices) => devices,
-        Err(error) => {
-            eprintln!("gtrace: {error}");
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    let mut tracer = match Tracer::start(args.pid, devices) {
+    let mut tracer = match Tracer::start(pid, devices) {
         Ok(tracer) => tracer,
         Err(error) => return Ok(not_possible(&error)),
     };
@@ -88,25 +107,44 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let asked = Arc::clone(&end);
     on_signals(move || asked.store(true, Ordering::Relaxed))?;
     let way = tracer.way();
-    eprintln!(
-        "gtrace: tracing process {} by {way}; end with Ctrl-C",
-        args.pid
-    );
+    eprintln!("gtrace: tracing process {pid} by {way}; end with Ctrl-C");
     let mut out = Output::new(&args, io::stdout());
     show(&mut tracer, &target, &end, &mut out)?;
     eprintln!("gtrace: {}", out.summary(&tracer.probes.counters()));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints calls until the process or its tracing ends, and what had been seen by then.
+/// The process and the kinds of devices that are meant. What is wrong with how they are named is said.
+fn meant(pid: u32, devices: &str) -> Option<(Target, Option<Vec<DeviceFilter>>)> {
+    let target = Target::find(Path::new("/proc"), pid);
+    let devices = config::parse_devices(devices);
+    target
+        .map_err(|error| eprintln!("gtrace: {error}"))
+        .ok()
+        .zip(devices.map_err(|error| eprintln!("gtrace: {error}")).ok())
+}
+
+/// Takes driver calls.
+trait Sink {
+    /// The next one.
+    fn call(&mut self, call: &CallRecord);
+    /// How many there were.
+    fn calls(&self) -> u64;
+    /// Names of the device files, as they are from now on.
+    fn set_names(&mut self, names: DeviceNames);
+    /// False once nobody wants any more.
+    fn flush(&mut self) -> bool;
+}
+
+/// Hands calls on until the process or its tracing ends, and what had been seen by then.
 fn show(
     tracer: &mut Tracer,
     target: &Target,
     end: &AtomicBool,
-    out: &mut Output<'_, io::Stdout>,
+    out: &mut dyn Sink,
 ) -> anyhow::Result<()> {
     let rings = tracer.probes.take_rings()?;
-    out.names = DeviceNames::read(Path::new("/proc"));
+    out.set_names(DeviceNames::read(Path::new("/proc")));
     let stop = AtomicBool::new(false);
     let mut detached = false;
     let mut taken = 0;
@@ -136,7 +174,7 @@ fn show(
                 over |= !target.is_alive();
                 match tracer.follow() {
                     Ok(false) => {}
-                    Ok(true) => out.names = DeviceNames::read(Path::new("/proc")),
+                    Ok(true) => out.set_names(DeviceNames::read(Path::new("/proc"))),
                     Err(error) => {
                         over = true;
                         failure = Some(error);

@@ -595,7 +595,10 @@ fn is_piece(piece: &str, whole: &str) -> bool {
 
 fn tolerance(witness: WitnessName) -> u64 {
     match witness {
-        WitnessName::SysfsAer | WitnessName::SysfsPci | WitnessName::Nvml => POLLED_TOLERANCE_NS,
+        WitnessName::SysfsAer
+        | WitnessName::SysfsPci
+        | WitnessName::SysfsRdma
+        | WitnessName::Nvml => POLLED_TOLERANCE_NS,
         _ => TOLERANCE_NS,
     }
 }

@@ -6,13 +6,15 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{
-    DeviceReport, Devices, GpuInfo, NvmlClient, NvmlConfig, NvmlState, PciTree, ProcRoot, SysRoot,
+    DeviceReport, Devices, GpuInfo, Metric, NvmlClient, NvmlConfig, NvmlState, PciTree, ProcRoot,
+    RdmaWatch, SysRoot,
 };
 use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 
 use super::driver::DriverHold;
 use super::look::Looks;
 use super::probes::send_all;
+use super::rdma::{rdma_expected, rdma_source};
 use super::table::show;
 use crate::clock::boottime_ns;
 use crate::config::Config;
@@ -68,6 +70,8 @@ struct State {
     gpus: Vec<GpuInfo>,
     tree: PciTree,
     off: Vec<WitnessName>,
+    /// Of the last look at RDMA ports.
+    rdma_metrics: Vec<Metric>,
 }
 
 impl State {
@@ -91,7 +95,8 @@ impl State {
             hub,
             inputs,
             stop,
-            devices: Devices::new(sys, ProcRoot(config.proc_root.clone())),
+            devices: Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
+                .expecting(sys, rdma_expected(config)),
             nvml,
             hold,
             nvml_interval: config.nvml_interval.unwrap_or(Duration::MAX),
@@ -100,6 +105,7 @@ impl State {
             gpus: Vec::new(),
             tree: PciTree::default(),
             off: config.off.clone(),
+            rdma_metrics: Vec::new(),
         })
     }
 
@@ -198,19 +204,28 @@ impl State {
         self.nvml_state = status.state;
     }
 
-    fn show_others(&self, report: &DeviceReport) {
+    fn show_others(&mut self, report: &DeviceReport) {
         let pci = match &report.pci_error {
             None => (SourceState::Active, None),
             Some(error) => (SourceState::Failed, Some(error.clone())),
         };
         show(&self.hub, WitnessName::SysfsPci, pci.0, pci.1);
-        let counters = self.devices.port_metrics();
+        let mut counters = self.devices.port_metrics();
         let aer = if counters.is_empty() {
             let reason = "no GPU or port above one has AER counters in sysfs".to_owned();
             (SourceState::Absent, Some(reason))
         } else {
             (SourceState::Active, None)
         };
+        let watched = !self.off.contains(&WitnessName::SysfsRdma);
+        if let Some(health) = report.rdma.as_ref().filter(|_| watched) {
+            self.rdma_metrics = RdmaWatch::metrics(health);
+            let (state, reason) = rdma_source(health);
+            show(&self.hub, WitnessName::SysfsRdma, state, reason);
+            self.hub
+                .update_status(|status| status.rdma = Some(health.clone()));
+        }
+        counters.extend(self.rdma_metrics.iter().cloned());
         self.hub.set_pci_metrics(counters);
         show(&self.hub, WitnessName::SysfsAer, aer.0, aer.1);
         let driver = match &report.driver {
@@ -258,6 +273,7 @@ mod tests {
     use crate::config::Keys;
     use crate::pipeline::made_up_sys::{GPU, MadeUpSys, PORT};
     use crate::sources::look;
+    use crate::sources::rdma::rdma_summary;
     use gtrace_devices::Relation;
 
     fn next_tree(inputs: &Receiver<Input>) -> PciTree {
@@ -274,6 +290,71 @@ mod tests {
                 return *told;
             }
         }
+    }
+
+    fn told_soon(inputs: &Receiver<Input>, kind: Kind) -> Told {
+        loop {
+            let told = next_told(inputs);
+            if told.occurrence.kind == kind {
+                return told;
+            }
+        }
+    }
+
+    #[test]
+    fn a_port_that_goes_down_is_an_event_a_metric_and_in_the_status() {
+        let sys = MadeUpSys::with_gpu();
+        let port = sys.root().0.join("class/infiniband/mlx5_0/ports/1");
+        std::fs::create_dir_all(&port).unwrap();
+        let set = |state: &str, physical: &str| {
+            std::fs::write(port.join("phys_state"), physical).unwrap();
+            std::fs::write(port.join("state"), state).unwrap();
+        };
+        set("4: ACTIVE\n", "5: LinkUp\n");
+        std::fs::write(port.join("rate"), "400 Gb/sec (4X NDR)\n").unwrap();
+        let keys = Keys {
+            sysfs_root: Some(sys.root().0),
+            proc_root: Some("/nonexistent".into()),
+            pci_interval_s: Some(1),
+            nvml_interval_s: Some(0),
+            ..Keys::default()
+        };
+        let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let (sender, inputs) = sync_channel(64);
+        let (_look_soon, looks) = look::channel();
+        let hold = Arc::new(DriverHold::default());
+        let watcher = Watcher::start(&config, Arc::clone(&hub), sender, looks, hold).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while hub.status().rdma.is_none_or(|rdma| rdma.active_ports != 1) {
+            assert!(Instant::now() < deadline, "the port is not seen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let healthy = || {
+            let metrics = hub.pci_metrics();
+            let found = metrics.iter().find(|m| m.name == "gtrace_rdma_healthy");
+            found.map(|metric| metric.value)
+        };
+        assert_eq!(healthy(), Some(1.0));
+
+        set("1: DOWN\n", "2: Polling\n");
+        let told = told_soon(&inputs, Kind::RdmaPort);
+        assert_eq!(told.witness, WitnessName::SysfsRdma);
+        assert_eq!(told.occurrence.message, "mlx5_0 port 1 went down");
+        // The status is shown before the event is sent.
+        let health = hub.status().rdma.unwrap();
+        assert_eq!(
+            rdma_summary(&health),
+            "UNHEALTHY, 0 ports active of 1 expected: mlx5_0 port 1 is DOWN (Polling)"
+        );
+        assert_eq!(healthy(), Some(0.0));
+
+        set("4: ACTIVE\n", "5: LinkUp\n");
+        let told = told_soon(&inputs, Kind::RdmaPort);
+        assert_eq!(told.occurrence.severity, Severity::Info);
+        std::fs::remove_dir_all(sys.root().0.join("class/infiniband/mlx5_0")).unwrap();
+        told_soon(&inputs, Kind::RdmaLost);
+        watcher.stop();
     }
 
     #[test]

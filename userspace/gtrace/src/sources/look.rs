@@ -110,7 +110,7 @@ impl Schedule {
 fn gives_reason(witness: WitnessName, occurrence: &Occurrence) -> bool {
     let found_by_look = matches!(
         witness,
-        WitnessName::SysfsPci | WitnessName::SysfsAer | WitnessName::File
+        WitnessName::SysfsPci | WitnessName::SysfsAer | WitnessName::SysfsRdma | WitnessName::File
     );
     let no_fault = matches!(
         occurrence.provenance,

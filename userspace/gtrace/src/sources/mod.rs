@@ -13,6 +13,7 @@ pub mod look;
 pub mod operation;
 pub mod probes;
 pub mod process;
+pub(crate) mod rdma;
 pub mod records;
 pub mod table;
 mod users;

@@ -68,7 +68,7 @@ fn best_cgroup(text: &str) -> Option<String> {
 
 /// The 64 hex digits that container runtimes put into the path: `/docker/ID`,
 /// `docker-ID.scope`, `cri-containerd-ID.scope`, `crio-ID`, `libpod-ID.scope`.
-fn container_of(cgroup: &str) -> Option<String> {
+pub(crate) fn container_of(cgroup: &str) -> Option<String> {
     const ID_LEN: usize = 64;
     cgroup
         .split(['/', '-', '.', ':'])

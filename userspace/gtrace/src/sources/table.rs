@@ -20,7 +20,7 @@ pub struct Source {
 }
 
 /// Every source, in the order of `gtrace doctor`.
-pub const SOURCES: [Source; 14] = [
+pub const SOURCES: [Source; 15] = [
     Source {
         witness: WitnessName::PrintkConsole,
         gives: "every kernel log record as it is logged, whatever the console level",
@@ -98,6 +98,12 @@ pub const SOURCES: [Source; 14] = [
         gives: "which GPUs PCI has, their link speed and width, GPUs that vanish",
         needs: "sysfs",
         remedy: "mount sysfs at /sys",
+    },
+    Source {
+        witness: WitnessName::SysfsRdma,
+        gives: "InfiniBand and RoCE ports: state, rate, link errors, retransmissions, devices that vanish",
+        needs: "RDMA devices in /sys/class/infiniband, and pci_interval_s above 0",
+        remedy: "load the adapter's RDMA driver (mlx5_ib), or switch this source off",
     },
     Source {
         witness: WitnessName::ProcDriver,

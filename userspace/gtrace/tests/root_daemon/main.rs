@@ -8,8 +8,12 @@
 )]
 
 mod burst;
+#[path = "../support/caller.rs"]
+mod caller;
 mod crash;
+mod cuda;
 mod hardship;
 mod harness;
 mod live;
 mod processes;
+mod trace;

@@ -106,6 +106,7 @@ pub fn status() -> Status {
         }],
         probes: Vec::new(),
         gpu_processes: Vec::new(),
+        rdma: None,
         footprint: Footprint::default(),
         store_problem: None,
     }

@@ -2005,6 +2005,151 @@ pub(crate) unsafe fn cuMemPrefetchAsync_v2(
     )
 }
 
+pub(crate) unsafe fn cuMemPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    if dptrs.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(dptrs, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if sizes.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(sizes, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if prefetchLocs.is_null() && wire::Scalar::as_len(numPrefetchLocs) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(prefetchLocs, wire::Scalar::as_len(numPrefetchLocs)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if prefetchLocIdxs.is_null() && wire::Scalar::as_len(numPrefetchLocs) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(prefetchLocIdxs, wire::Scalar::as_len(numPrefetchLocs)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuMemPrefetchBatchAsync") },
+        288,
+        |w: &mut Writer| {
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, dptrs, wire::Scalar::as_len(count)) };
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, sizes, wire::Scalar::as_len(count)) };
+            wire::Scalar::put(count, w);
+            w.u64(wire::Scalar::as_len(numPrefetchLocs) as u64);
+            unsafe { wire::put(w, prefetchLocs, wire::Scalar::as_len(numPrefetchLocs)) };
+            w.u64(wire::Scalar::as_len(numPrefetchLocs) as u64);
+            unsafe { wire::put(w, prefetchLocIdxs, wire::Scalar::as_len(numPrefetchLocs)) };
+            wire::Scalar::put(numPrefetchLocs, w);
+            wire::Scalar::put(flags, w);
+            w.u64(hStream.addr() as u64);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemDiscardBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    if dptrs.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(dptrs, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if sizes.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(sizes, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuMemDiscardBatchAsync") },
+        152,
+        |w: &mut Writer| {
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, dptrs, wire::Scalar::as_len(count)) };
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, sizes, wire::Scalar::as_len(count)) };
+            wire::Scalar::put(count, w);
+            wire::Scalar::put(flags, w);
+            w.u64(hStream.addr() as u64);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
+    dptrs: *mut CUdeviceptr,
+    sizes: *mut usize,
+    count: usize,
+    prefetchLocs: *mut CUmemLocation,
+    prefetchLocIdxs: *mut usize,
+    numPrefetchLocs: usize,
+    flags: c_ulonglong,
+    hStream: CUstream,
+) -> CUresult {
+    if dptrs.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(dptrs, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if sizes.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(sizes, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if prefetchLocs.is_null() && wire::Scalar::as_len(numPrefetchLocs) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(prefetchLocs, wire::Scalar::as_len(numPrefetchLocs)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if prefetchLocIdxs.is_null() && wire::Scalar::as_len(numPrefetchLocs) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(prefetchLocIdxs, wire::Scalar::as_len(numPrefetchLocs)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuMemDiscardAndPrefetchBatchAsync") },
+        288,
+        |w: &mut Writer| {
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, dptrs, wire::Scalar::as_len(count)) };
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, sizes, wire::Scalar::as_len(count)) };
+            wire::Scalar::put(count, w);
+            w.u64(wire::Scalar::as_len(numPrefetchLocs) as u64);
+            unsafe { wire::put(w, prefetchLocs, wire::Scalar::as_len(numPrefetchLocs)) };
+            w.u64(wire::Scalar::as_len(numPrefetchLocs) as u64);
+            unsafe { wire::put(w, prefetchLocIdxs, wire::Scalar::as_len(numPrefetchLocs)) };
+            wire::Scalar::put(numPrefetchLocs, w);
+            wire::Scalar::put(flags, w);
+            w.u64(hStream.addr() as u64);
+            Ok(())
+        },
+    )
+}
+
 pub(crate) unsafe fn cuMemRangeGetAttribute(
     data: *mut c_void,
     dataSize: usize,
@@ -2446,6 +2591,58 @@ pub(crate) unsafe fn cuStreamWriteValue64_v2(
             w.u64(stream.addr() as u64);
             w.u64(addr);
             wire::Scalar::put(value, w);
+            wire::Scalar::put(flags, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuStreamBatchMemOp(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    if paramArray.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(paramArray, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuStreamBatchMemOp") },
+        88,
+        |w: &mut Writer| {
+            w.u64(stream.addr() as u64);
+            wire::Scalar::put(count, w);
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, paramArray, wire::Scalar::as_len(count)) };
+            wire::Scalar::put(flags, w);
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuStreamBatchMemOp_v2(
+    stream: CUstream,
+    count: c_uint,
+    paramArray: *mut CUstreamBatchMemOpParams,
+    flags: c_uint,
+) -> CUresult {
+    if paramArray.is_null() && wire::Scalar::as_len(count) != 0 {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    if !wire::fits(paramArray, wire::Scalar::as_len(count)) {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::one_way(
+        const { op_id("cuStreamBatchMemOp_v2") },
+        88,
+        |w: &mut Writer| {
+            w.u64(stream.addr() as u64);
+            wire::Scalar::put(count, w);
+            w.u64(wire::Scalar::as_len(count) as u64);
+            unsafe { wire::put(w, paramArray, wire::Scalar::as_len(count)) };
             wire::Scalar::put(flags, w);
             Ok(())
         },
@@ -4872,6 +5069,48 @@ pub(crate) unsafe fn cuMipmappedArrayGetLevel(
         |r: &mut Reader<'_>| {
             let known = r.u64()? as usize;
             unsafe { pLevelArray.write(core::ptr::with_exposed_provenance_mut(known)) };
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuArrayGetSparseProperties(
+    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
+    array: CUarray,
+) -> CUresult {
+    if sparseProperties.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuArrayGetSparseProperties") },
+        8,
+        |w: &mut Writer| {
+            w.u64(array.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, sparseProperties, 1) }?;
+            Ok(())
+        },
+    )
+}
+
+pub(crate) unsafe fn cuMipmappedArrayGetSparseProperties(
+    sparseProperties: *mut CUDA_ARRAY_SPARSE_PROPERTIES,
+    mipmap: CUmipmappedArray,
+) -> CUresult {
+    if sparseProperties.is_null() {
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    entry::waiting(
+        const { op_id("cuMipmappedArrayGetSparseProperties") },
+        8,
+        |w: &mut Writer| {
+            w.u64(mipmap.addr() as u64);
+            Ok(())
+        },
+        |r: &mut Reader<'_>| {
+            unsafe { wire::take(r, sparseProperties, 1) }?;
             Ok(())
         },
     )

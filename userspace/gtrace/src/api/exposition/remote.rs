@@ -67,7 +67,7 @@ fn of_sessions(status: &ServerStatus) -> [Family; 4] {
     ]
 }
 
-fn of_totals(totals: &Counters) -> [Family; 8] {
+fn of_totals(totals: &Counters) -> [Family; 12] {
     let counter =
         |name, unit, help, value: u64| Family::counter(name, unit, help).value(value as f64);
     let refused = totals
@@ -103,6 +103,30 @@ fn of_totals(totals: &Counters) -> [Family; 8] {
             totals.bytes_in,
         ),
         counter("remote_sent", "bytes", "Bytes of replies", totals.bytes_out),
+        counter(
+            "remote_lanes_broken",
+            "",
+            "Lanes closed because their client did not keep to the protocol",
+            totals.lanes_broken,
+        ),
+        counter(
+            "remote_rdma_refused",
+            "",
+            "Times that RDMA was asked for and not agreed upon",
+            totals.rdma_refused,
+        ),
+        counter(
+            "remote_rdma_falls",
+            "",
+            "Times that a lane gave RDMA up for its connection",
+            totals.falls,
+        ),
+        counter(
+            "remote_rdma_returns",
+            "",
+            "Times that a lane took RDMA again",
+            totals.returns,
+        ),
     ]
 }
 
@@ -188,6 +212,7 @@ mod tests {
                 }),
                 stats: SessionStats {
                     frames: 3,
+                    lanes_broken: 5,
                     memory: 4096,
                     driver: times(),
                     ops: vec![OpStats {
@@ -202,6 +227,8 @@ mod tests {
             ..ServerStatus::default()
         };
         status.counters.frames = 4;
+        status.counters.falls = 2;
+        status.counters.rdma_refused = 3;
         status.counters.refused.insert("token".into(), 2);
         let mut registry = Registry::with_prefix("gtrace");
         registry.register_collector(Box::new(Server(status)));
@@ -210,6 +237,9 @@ mod tests {
         for line in [
             "gtrace_remote_sessions 1.0",
             "gtrace_remote_frames_total 7.0",
+            "gtrace_remote_rdma_falls_total 2.0",
+            "gtrace_remote_rdma_refused_total 3.0",
+            "gtrace_remote_lanes_broken_total 5.0",
             "gtrace_remote_refused_total{reason=\"token\"} 2.0",
             "gtrace_remote_calls_total{op=\"cuMemAlloc_v2\"} 3.0",
             "gtrace_remote_call_time_seconds_total{op=\"cuMemAlloc_v2\"} 5.0",

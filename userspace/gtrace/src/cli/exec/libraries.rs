@@ -6,39 +6,146 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use sha2::{Digest as _, Sha256};
 
-/// Of the same sources as this binary.
-const LIBRARY: &[u8] = include_bytes!(env!("GTRACE_SHIM"));
-const FILE: &str = "libgtrace_shim.so";
-/// Names by which programs look for driver and NVML. Links to one file, so that the dynamic loader
-/// takes them for one library.
-const NAMES: [&str; 4] = [
-    "libcuda.so.1",
-    "libcuda.so",
-    "libnvidia-ml.so.1",
-    "libnvidia-ml.so",
-];
+/// A library that this binary carries, of the same sources.
+pub(in crate::cli) struct Library {
+    pub(in crate::cli) bytes: &'static [u8],
+    /// What its content is told by, worked out when this binary was built.
+    digest: &'static str,
+    /// The file's name.
+    file: &'static str,
+    /// Names by which programs look for it. Links to one file, so that the dynamic loader takes them for
+    /// one library.
+    names: &'static [&'static str],
+    /// What the folder's name begins with.
+    folder: &'static str,
+}
 
-/// A folder with the library under all its names; named by its content, and made if it is not
-/// there.
-///
-/// # Errors
-///
-/// No folder that only this user can write to.
-pub(super) fn unpack() -> anyhow::Result<PathBuf> {
-    let places = places();
-    let mut reasons = Vec::new();
-    for place in &places {
-        match unpack_to(place, LIBRARY) {
-            Ok(folder) => return Ok(folder),
-            Err(error) => reasons.push(format!("{error:#}")),
+/// Driver and NVML of a client without a GPU.
+pub(in crate::cli) const CLIENT: Library = Library {
+    bytes: include_bytes!(env!("GTRACE_SHIM")),
+    digest: env!("GTRACE_SHIM_DIGEST"),
+    // Named as a driver's is, so that tracers find it: processes have it mapped by this name.
+    file: "libcuda.so.gtrace",
+    names: &[
+        "libcuda.so.1",
+        "libcuda.so",
+        "libnvidia-ml.so.1",
+        "libnvidia-ml.so",
+    ],
+    folder: "remote",
+};
+
+/// The driver of a traced program.
+pub(in crate::cli) const TRACE: Library = Library {
+    bytes: include_bytes!(env!("GTRACE_TRACE")),
+    digest: env!("GTRACE_TRACE_DIGEST"),
+    file: "libgtrace_trace.so",
+    names: &["libcuda.so.1", "libcuda.so"],
+    folder: "trace",
+};
+
+/// The stand-in for a GPU.
+pub(in crate::cli) const SOFTGPU: Library = Library {
+    bytes: include_bytes!(env!("GTRACE_SOFTGPU")),
+    digest: env!("GTRACE_SOFTGPU_DIGEST"),
+    file: "libcuda.so.gtrace-softgpu",
+    names: CLIENT.names,
+    folder: "stand-in",
+};
+
+impl Library {
+    /// A folder with the library under all its names; named by its content, and made if it is not
+    /// there.
+    ///
+    /// # Errors
+    ///
+    /// No folder that only this user can write to.
+    pub(in crate::cli) fn unpack(&self) -> anyhow::Result<PathBuf> {
+        let places = places();
+        let mut reasons = Vec::new();
+        for place in &places {
+            match self.unpack_to(place) {
+                Ok(folder) => return Ok(folder),
+                Err(error) => reasons.push(format!("{error:#}")),
+            }
         }
+        bail!(
+            "{} cannot be unpacked: {}; set XDG_CACHE_HOME to a folder of yours",
+            self.file,
+            reasons.join("; ")
+        )
     }
-    bail!(
-        "the client's library cannot be unpacked: {}; set XDG_CACHE_HOME to a folder of yours",
-        reasons.join("; ")
-    )
+
+    fn unpack_to(&self, place: &Path) -> anyhow::Result<PathBuf> {
+        let shown = place.display();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(place)
+            .with_context(|| format!("{shown}"))?;
+        // /var/tmp is everybody's: what another user has made there is not to be loaded.
+        let owned = fs::symlink_metadata(place).with_context(|| format!("{shown}"))?;
+        let others = owned.mode() & 0o022 != 0;
+        if !owned.is_dir() || owned.uid() != rustix::process::geteuid().as_raw() || others {
+            bail!("{shown} is not a folder that only this user can write to");
+        }
+        let folder = place.join(format!("{}-{}", self.folder, self.digest));
+        if self.is_whole(&folder) {
+            return Ok(folder);
+        }
+        self.make(place, &folder)
+            .with_context(|| format!("{}", folder.display()))?;
+        Ok(folder)
+    }
+
+    /// Whether a folder has the library under all its names. Its content is compared, as a full disk
+    /// or a crash may have left less.
+    fn is_whole(&self, folder: &Path) -> bool {
+        let linked = |name: &&str| {
+            fs::read_link(folder.join(name)).is_ok_and(|to| to == Path::new(self.file))
+        };
+        self.names.iter().all(linked)
+            && fs::read(folder.join(self.file)).is_ok_and(|is| is == self.bytes)
+    }
+
+    /// Makes the folder aside and moves it to its place at once, so that no other process ever sees a
+    /// part of it.
+    fn make(&self, place: &Path, folder: &Path) -> io::Result<()> {
+        let aside = place.join(format!(".unpacking-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&aside);
+        DirBuilder::new().mode(0o700).create(&aside)?;
+        let made = self
+            .fill(&aside)
+            .and_then(|()| match fs::rename(&aside, folder) {
+                Ok(()) => Ok(()),
+                // Another process was quicker, or what lies there is broken.
+                Err(_) if self.is_whole(folder) => fs::remove_dir_all(&aside),
+                Err(_) => {
+                    let broken = place.join(format!(".broken-{}", std::process::id()));
+                    fs::rename(folder, &broken)?;
+                    fs::rename(&aside, folder)?;
+                    fs::remove_dir_all(&broken)
+                }
+            });
+        if made.is_err() {
+            let _ = fs::remove_dir_all(&aside);
+        }
+        made
+    }
+
+    fn fill(&self, folder: &Path) -> io::Result<()> {
+        let mut file: File = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o755)
+            .open(folder.join(self.file))?;
+        file.write_all(self.bytes)?;
+        file.sync_all()?;
+        self.names
+            .iter()
+            .try_for_each(|name| symlink(self.file, folder.join(name)))
+    }
 }
 
 /// Folders to try.
@@ -56,96 +163,62 @@ fn places() -> Vec<PathBuf> {
         .collect()
 }
 
-fn unpack_to(place: &Path, library: &[u8]) -> anyhow::Result<PathBuf> {
-    let shown = place.display();
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(place)
-        .with_context(|| format!("{shown}"))?;
-    // /var/tmp is everybody's: what another user has made there is not to be loaded.
-    let owned = fs::symlink_metadata(place).with_context(|| format!("{shown}"))?;
-    let others = owned.mode() & 0o022 != 0;
-    if !owned.is_dir() || owned.uid() != rustix::process::geteuid().as_raw() || others {
-        bail!("{shown} is not a folder that only this user can write to");
-    }
-    let digest = Sha256::digest(library);
-    let name: String = digest
-        .iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let folder = place.join(format!("client-{name}"));
-    if is_whole(&folder, library) {
-        return Ok(folder);
-    }
-    make(place, &folder, library).with_context(|| format!("{}", folder.display()))?;
-    Ok(folder)
-}
-
-/// Whether a folder has the library under all its names. Its content is compared, as a full disk or
-/// a crash may have left less.
-fn is_whole(folder: &Path, library: &[u8]) -> bool {
-    let linked =
-        |name: &&str| fs::read_link(folder.join(name)).is_ok_and(|to| to == Path::new(FILE));
-    NAMES.iter().all(linked) && fs::read(folder.join(FILE)).is_ok_and(|is| is == library)
-}
-
-/// Makes the folder aside and moves it to its place at once, so that no other process ever sees a
-/// part of it.
-fn make(place: &Path, folder: &Path, library: &[u8]) -> io::Result<()> {
-    let aside = place.join(format!(".unpacking-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&aside);
-    DirBuilder::new().mode(0o700).create(&aside)?;
-    let made = fill(&aside, library).and_then(|()| match fs::rename(&aside, folder) {
-        Ok(()) => Ok(()),
-        // Another process was quicker, or what lies there is broken.
-        Err(_) if is_whole(folder, library) => fs::remove_dir_all(&aside),
-        Err(_) => {
-            let broken = place.join(format!(".broken-{}", std::process::id()));
-            fs::rename(folder, &broken)?;
-            fs::rename(&aside, folder)?;
-            fs::remove_dir_all(&broken)
-        }
-    });
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&aside);
-    }
-    made
-}
-
-fn fill(folder: &Path, library: &[u8]) -> io::Result<()> {
-    let mut file: File = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o755)
-        .open(folder.join(FILE))?;
-    file.write_all(library)?;
-    file.sync_all()?;
-    NAMES
-        .iter()
-        .try_for_each(|name| symlink(FILE, folder.join(name)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Libraries that the dynamic loader wants before an object runs.
+    fn needed(bytes: &[u8]) -> Vec<String> {
+        use object::read::elf::{Dyn as _, ElfFile64, FileHeader as _};
+        let file = ElfFile64::<object::Endianness>::parse(bytes).unwrap();
+        let endian = file.endian();
+        let header = file.elf_header();
+        let sections = header.sections(endian, bytes).unwrap();
+        let (dynamic, strings) = sections.dynamic(endian, bytes).unwrap().unwrap();
+        let strings = sections.strings(endian, bytes, strings).unwrap();
+        dynamic
+            .iter()
+            .filter(|entry| entry.tag(endian) == object::elf::DT_NEEDED)
+            .map(|entry| String::from_utf8(entry.string(endian, strings).unwrap().into()).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn they_and_gtrace_start_without_rdma_core() {
+        let gtrace = fs::read(std::env::current_exe().unwrap()).unwrap();
+        for bytes in [&gtrace[..], CLIENT.bytes, TRACE.bytes, SOFTGPU.bytes] {
+            let needed = needed(bytes);
+            assert!(needed.iter().any(|name| name.starts_with("libc.so")));
+            let rdma = |name: &String| name.contains("ibverbs") || name.contains("rdmacm");
+            assert!(!needed.iter().any(rdma), "{needed:?}");
+        }
+    }
+
+    const fn of(bytes: &'static [u8], digest: &'static str) -> Library {
+        Library {
+            bytes,
+            digest,
+            ..CLIENT
+        }
+    }
 
     #[test]
     fn the_library_is_unpacked_once_and_mended_if_broken() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("gtrace");
-        let folder = unpack_to(&place, b"library").unwrap();
-        for name in NAMES {
+        let library = of(b"library", "1");
+        let folder = library.unpack_to(&place).unwrap();
+        for name in CLIENT.names {
             assert_eq!(fs::read(folder.join(name)).unwrap(), b"library");
         }
-        let inode = fs::metadata(folder.join(FILE)).unwrap().ino();
-        assert_eq!(unpack_to(&place, b"library").unwrap(), folder);
-        assert_eq!(fs::metadata(folder.join(FILE)).unwrap().ino(), inode);
-        fs::write(folder.join(FILE), b"libr").unwrap();
-        assert_eq!(unpack_to(&place, b"library").unwrap(), folder);
+        let file = folder.join(CLIENT.file);
+        let inode = fs::metadata(&file).unwrap().ino();
+        assert_eq!(library.unpack_to(&place).unwrap(), folder);
+        assert_eq!(fs::metadata(&file).unwrap().ino(), inode);
+        fs::write(&file, b"libr").unwrap();
+        assert_eq!(library.unpack_to(&place).unwrap(), folder);
         assert_eq!(fs::read(folder.join("libcuda.so")).unwrap(), b"library");
-        let other = unpack_to(&place, b"another library").unwrap();
+        let other = of(b"another library", "2").unpack_to(&place).unwrap();
         assert_ne!(other, folder);
         assert_eq!(fs::read_dir(&place).unwrap().count(), 2);
     }
@@ -155,14 +228,27 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        let error = unpack_to(dir.path(), b"library").unwrap_err().to_string();
+        let error = of(b"library", "1")
+            .unpack_to(dir.path())
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("only this user"), "{error}");
     }
 
     #[test]
-    fn what_is_embedded_is_the_clients_library() {
-        let has = |name: &[u8]| LIBRARY.windows(name.len()).any(|at| at == name);
-        assert!(LIBRARY.starts_with(b"\x7fELF"));
-        assert!(has(b"cuLaunchKernel") && has(b"nvmlInit_v2") && has(b"gtrace_shim_version"));
+    fn what_is_embedded_is_what_its_name_says() {
+        let has = |library: &Library, name: &[u8]| {
+            library.bytes.starts_with(b"\x7fELF")
+                && library.bytes.windows(name.len()).any(|at| at == name)
+        };
+        for name in [
+            &b"cuLaunchKernel"[..],
+            b"nvmlInit_v2",
+            b"gtrace_shim_version",
+        ] {
+            assert!(has(&CLIENT, name));
+        }
+        assert!(has(&TRACE, b"cuLaunchKernel") && has(&TRACE, b"gtrace_trace_version"));
+        assert!(has(&SOFTGPU, b"nvmlInit_v2") && !has(&SOFTGPU, b"gtrace_trace_version"));
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::render::{clean, duration};
+use crate::render::{bytes, clean, duration};
 
 /// Rows of the table.
 const ROWS: usize = 24;
@@ -59,7 +59,7 @@ impl Drop for Folder {
 
 /// Has SIGINT and SIGQUIT ignored here while it lives; the child has them as they were, as ignoring
 /// is done by a handler that does nothing.
-pub(super) fn ignore_interrupts() -> Option<tokio::runtime::Runtime> {
+pub(in crate::cli) fn ignore_interrupts() -> Option<tokio::runtime::Runtime> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -83,6 +83,10 @@ struct Report {
     server_host: String,
     link: String,
     fallbacks: Vec<String>,
+    #[serde(default)]
+    falls: u64,
+    #[serde(default)]
+    returns: u64,
     elapsed_ns: u64,
     totals: Totals,
     operations: Vec<Operation>,
@@ -135,6 +139,13 @@ impl Report {
         for fallback in &self.fallbacks {
             let _ = writeln!(out, "not used: {}", clean(fallback));
         }
+        if self.falls > 0 {
+            let _ = writeln!(
+                out,
+                "RDMA was given up {} times while it was used, and taken again {} times",
+                self.falls, self.returns
+            );
+        }
         let _ = write!(
             out,
             "{:<34}{:>10}{:>10}{:>11}{:>11}{:>11}",
@@ -178,22 +189,6 @@ impl Operation {
     }
 }
 
-fn bytes(count: u64) -> String {
-    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
-    let mut value = count as f64;
-    let mut unit = "B";
-    for next in UNITS {
-        if value < 1024.0 {
-            break;
-        }
-        (value, unit) = (value / 1024.0, next);
-    }
-    match unit {
-        "B" => format!("{count} B"),
-        unit => format!("{value:.1} {unit}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,7 +196,7 @@ mod tests {
     #[test]
     fn a_report_becomes_a_table() {
         let json = r#"{"program":"vector-add","pid":7,"server":"h:7471","server_host":"h","link":"tcp",
-            "fallbacks":["shm: another host"],"elapsed_ns":2000000,
+            "fallbacks":["shm: another host"],"falls":2,"returns":1,"elapsed_ns":2000000,
             "totals":{"local":10,"one_way":3,"waiting":2,"bytes_out":4096,"bytes_in":8},
             "local":{"cuCtxGetDevice":10},
             "operations":[{"name":"cuMemAlloc_v2","one_way":0,"waiting":2,"bytes_out":16,"bytes_in":16,
@@ -211,6 +206,7 @@ mod tests {
         fs::write(folder.0.join("8.json"), "half").unwrap();
         let table = folder.table();
         assert!(table.contains("vector-add (pid 7)") && table.contains("cuMemAlloc_v2"));
+        assert!(table.contains("given up 2 times") && table.contains("again 1 times"));
         assert!(table.contains("shm: another host") && table.contains("4.0 KiB"));
         let path = folder.0.clone();
         drop(folder);

@@ -67,6 +67,7 @@ pub(super) fn first_status() -> Status {
         sources: table::initial(),
         probes: Vec::new(),
         gpu_processes: Vec::new(),
+        rdma: None,
         footprint: Footprint::default(),
         store_problem: None,
     }

@@ -8,10 +8,9 @@ use std::process::ExitCode;
 use gtrace_server::stats::Times;
 use gtrace_server::{ServerStatus, SessionStatus};
 
-use super::bytes;
 use crate::cli::shared::{self, Exit};
 use crate::remote;
-use crate::render::clean;
+use crate::render::{bytes, clean};
 
 /// Operations shown of each session.
 const OPERATIONS: usize = 5;
@@ -151,6 +150,9 @@ fn sessions(text: &mut String, sessions: &[SessionStatus]) {
                 "         every call answers CUDA error {} until the program ends",
                 stats.lasting_error
             );
+        }
+        for reason in &stats.fallbacks {
+            let _ = writeln!(text, "         {}", clean(reason));
         }
         for op in stats.ops.iter().take(OPERATIONS) {
             let _ = writeln!(

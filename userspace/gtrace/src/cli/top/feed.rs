@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_devices::GpuInfo;
 use gtrace_event::Event;
@@ -13,7 +13,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::counters::Counters;
 use crate::cli::shared;
 use crate::client::{Client, ClientError};
+use crate::cuda::CudaReport;
 use crate::hub::{CallStats, Published, Status};
+use crate::processes::ProcessUse;
 
 /// Between two readings of status, GPUs, calls and counters.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -46,6 +48,10 @@ pub(super) struct Readings {
     pub(super) gpus: Vec<GpuInfo>,
     pub(super) calls: Vec<CallStats>,
     pub(super) counters: Counters,
+    pub(super) processes: Vec<ProcessUse>,
+    pub(super) cuda: CudaReport,
+    /// When the processes were read.
+    pub(super) at: Instant,
 }
 
 impl Readings {
@@ -56,6 +62,12 @@ impl Readings {
             gpus: client.get("/api/v1/gpus")?,
             calls: client.get("/api/v1/histograms")?,
             counters: Counters::parse(&client.get_text("/metrics")?),
+            // A daemon of an older version has neither.
+            processes: client
+                .get("/api/v1/processes?buckets=true")
+                .unwrap_or_default(),
+            at: Instant::now(),
+            cuda: client.get("/api/v1/cuda").unwrap_or_default(),
         })
     }
 }

@@ -6,6 +6,7 @@ use gtrace_event::{Event, EventId};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 
 use super::feed::{Readings, Update};
+use super::processes::{Followed, Processes, Sort};
 use crate::render;
 
 /// Most events kept.
@@ -21,15 +22,17 @@ pub(super) enum Pane {
     Counters,
     Sources,
     Gpus,
+    Processes,
     Calls,
 }
 
 impl Pane {
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Events,
         Self::Counters,
         Self::Sources,
         Self::Gpus,
+        Self::Processes,
         Self::Calls,
     ];
 
@@ -39,6 +42,7 @@ impl Pane {
             Self::Counters => "Counters",
             Self::Sources => "Sources",
             Self::Gpus => "GPUs",
+            Self::Processes => "Processes",
             Self::Calls => "Driver calls",
         }
     }
@@ -61,6 +65,8 @@ pub(super) enum Wish {
 pub(super) enum Typing {
     /// The filter of the event list.
     Filter,
+    /// That of the processes.
+    ProcessFilter,
     /// The note of an acknowledgement.
     Note { id: EventId, text: String },
 }
@@ -79,6 +85,13 @@ pub(super) struct Model {
     pub(super) details: bool,
     pub(super) filter: String,
     pub(super) typing: Option<Typing>,
+    pub(super) processes: Processes,
+    pub(super) sort: Sort,
+    pub(super) process_filter: String,
+    /// The selected process: number and start; the first if none is.
+    process: Option<(u32, u64)>,
+    /// Whether the pane in focus has the screen to itself.
+    pub(super) zoomed: bool,
     /// First line shown of the pane in focus, the events aside.
     pub(super) scroll: usize,
     /// While the view stands still: what came since.
@@ -87,6 +100,39 @@ pub(super) struct Model {
 }
 
 impl Model {
+    /// With processes in this order, those that fit the filter.
+    pub(super) fn of(sort: Sort, filter: &str) -> Self {
+        Self {
+            sort,
+            process_filter: filter.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Processes that fit the filter, in order.
+    pub(super) fn shown_processes(&self) -> Vec<&Followed> {
+        self.processes.shown(&self.process_filter, self.sort)
+    }
+
+    /// Row of the selected process among the shown ones.
+    pub(super) fn process_row(&self, shown: &[&Followed]) -> usize {
+        let of = |one: &&Followed| Some((one.now.pid, one.now.started)) == self.process;
+        shown.iter().position(of).unwrap_or(0)
+    }
+
+    /// The process that details are shown of.
+    pub(super) fn selected_process(&self) -> Option<&Followed> {
+        let shown = self.shown_processes();
+        shown.get(self.process_row(&shown)).copied()
+    }
+
+    fn go_processes(&mut self, to: impl Fn(usize) -> usize) {
+        let shown = self.shown_processes();
+        let row = to(self.process_row(&shown)).min(shown.len().saturating_sub(1));
+        let one = shown.get(row).map(|one| (one.now.pid, one.now.started));
+        self.process = one;
+    }
+
     /// Takes what the daemon said.
     pub(super) fn apply(&mut self, update: Update) {
         match (&mut self.held, update) {
@@ -100,6 +146,7 @@ impl Model {
             (Some(_), _) => {}
             (None, Update::Event(event)) => self.event(*event),
             (None, Update::Readings(readings)) => {
+                self.processes.take(&readings.processes, readings.at);
                 self.readings = Some(readings);
                 self.down = None;
             }
@@ -175,12 +222,23 @@ impl Model {
             KeyCode::Enter => self.details = !self.details,
             KeyCode::Esc => {
                 self.details = false;
-                self.filter.clear();
+                match self.pane {
+                    Pane::Processes => self.process_filter.clear(),
+                    _ => self.filter.clear(),
+                }
+            }
+            KeyCode::Char('/') if self.pane == Pane::Processes => {
+                self.typing = Some(Typing::ProcessFilter);
             }
             KeyCode::Char('/') => {
                 self.focus(Pane::Events);
                 self.typing = Some(Typing::Filter);
             }
+            KeyCode::Char('s') => {
+                self.focus(Pane::Processes);
+                self.sort = self.sort.next();
+            }
+            KeyCode::Char('z') => self.zoomed = !self.zoomed,
             KeyCode::Char('a') => self.begin_ack(),
             KeyCode::Char('p') => self.hold_or_go_on(),
             _ => {}
@@ -194,6 +252,9 @@ impl Model {
     }
 
     fn go(&mut self, to: impl Fn(usize) -> usize) {
+        if self.pane == Pane::Processes {
+            return self.go_processes(to);
+        }
         if self.pane != Pane::Events {
             self.scroll = to(self.scroll);
             return;
@@ -234,6 +295,7 @@ impl Model {
     fn typed(&mut self, code: KeyCode) -> Option<Wish> {
         let text = match self.typing.as_mut()? {
             Typing::Filter => &mut self.filter,
+            Typing::ProcessFilter => &mut self.process_filter,
             Typing::Note { text, .. } => text,
         };
         match code {
@@ -242,7 +304,7 @@ impl Model {
             KeyCode::Esc => self.leave_typing(),
             KeyCode::Enter => match self.typing.take()? {
                 Typing::Note { id, text: note } => return Some(Wish::Ack { id, note }),
-                Typing::Filter => {}
+                Typing::Filter | Typing::ProcessFilter => {}
             },
             _ => {}
         }
@@ -250,8 +312,10 @@ impl Model {
     }
 
     fn leave_typing(&mut self) {
-        if self.typing.take() == Some(Typing::Filter) {
-            self.filter.clear();
+        match self.typing.take() {
+            Some(Typing::Filter) => self.filter.clear(),
+            Some(Typing::ProcessFilter) => self.process_filter.clear(),
+            _ => {}
         }
     }
 }

@@ -9,9 +9,10 @@ use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph};
 
 use super::counters::Counters;
 use super::model::{Model, Pane, Typing};
-use crate::cli::status::{bytes, state_name};
+use super::process_view::{draw_process_details, draw_processes, process_title};
+use crate::cli::status::state_name;
 use crate::hub::{CallStats, SourceState, SourceStatus};
-use crate::render::{self, clean, duration};
+use crate::render::{self, bytes, clean, duration};
 
 /// Below this size one pane is shown at a time.
 const WIDE: (u16, u16) = (100, 24);
@@ -30,18 +31,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model, now: Timestamp, zon
         zone: zone.clone(),
         ..render::Style::plain()
     };
-    if body.width < WIDE.0 || body.height < WIDE.1 {
+    if model.zoomed || body.width < WIDE.0 || body.height < WIDE.1 {
         draw_pane(frame, model, model.pane, body, &text);
     } else {
-        let [upper, lower] =
-            Layout::vertical([Constraint::Percentage(60), Constraint::Percentage(40)]).areas(body);
+        let [upper, middle, lower] = Layout::vertical([
+            Constraint::Percentage(50),
+            Constraint::Percentage(25),
+            Constraint::Percentage(25),
+        ])
+        .areas(body);
         let [events, right] =
             Layout::horizontal([Constraint::Percentage(64), Constraint::Min(30)]).areas(upper);
         let [counters, sources] =
             Layout::vertical([Constraint::Percentage(45), Constraint::Min(5)]).areas(right);
         let [gpus, calls] =
             Layout::horizontal([Constraint::Percentage(40), Constraint::Min(40)]).areas(lower);
-        let places = [events, counters, sources, gpus, calls];
+        let places = [events, counters, sources, gpus, middle, calls];
         for (pane, area) in Pane::ALL.into_iter().zip(places) {
             draw_pane(frame, model, pane, area, &text);
         }
@@ -90,6 +95,10 @@ fn footline(model: &Model) -> Line<'static> {
             " filter: {}_  (Enter keeps, Esc clears)",
             clean(&model.filter)
         ),
+        (Some(Typing::ProcessFilter), ..) => format!(
+            " processes with: {}_  (Enter keeps, Esc clears)",
+            clean(&model.process_filter)
+        ),
         (Some(Typing::Note { id, text }), ..) => {
             format!(
                 " acknowledge {id}, note: {}_  (Enter sends, Esc leaves)",
@@ -101,7 +110,7 @@ fn footline(model: &Model) -> Line<'static> {
             format!(" STANDS STILL, {} changes wait; p goes on", held.len())
         }
         (None, None, None) => {
-            " q quit  tab pane  arrows move  enter details  a ack  / filter  p stand still"
+            " q quit  tab pane  z zoom  arrows move  enter details  / filter  s sort  a ack  p stand still"
                 .to_owned()
         }
     };
@@ -125,9 +134,16 @@ fn draw_pane(
     if pane == Pane::Events && !model.filter.is_empty() {
         title = format!(" Events with `{}` ", clean(&model.filter));
     }
+    if pane == Pane::Processes {
+        title = process_title(model);
+    }
     let block = Block::bordered().title(title).border_style(style);
     if pane == Pane::Events {
         draw_events(frame, model, area, block, text);
+        return;
+    }
+    if pane == Pane::Processes {
+        draw_processes(frame, model, area, block);
         return;
     }
     let lines: Vec<Line<'_>> = match (&model.readings, pane) {
@@ -146,7 +162,7 @@ fn draw_pane(
     frame.render_widget(Paragraph::new(lines).block(block).scroll((scroll, 0)), area);
 }
 
-fn lines(text: Vec<String>) -> Vec<Line<'static>> {
+pub(super) fn lines(text: Vec<String>) -> Vec<Line<'static>> {
     text.into_iter().map(Line::raw).collect()
 }
 
@@ -194,6 +210,9 @@ fn draw_details(
     text: &render::Style,
     now: Timestamp,
 ) {
+    if model.pane == Pane::Processes {
+        return draw_process_details(frame, model, body);
+    }
     let Some(event) = model.selected() else {
         return;
     };
@@ -326,7 +345,7 @@ pub(super) fn call_lines(calls: &[CallStats]) -> Vec<String> {
     lines
 }
 
-fn fit(text: &str, width: usize) -> String {
+pub(super) fn fit(text: &str, width: usize) -> String {
     text.chars().take(width).collect()
 }
 

@@ -6,7 +6,9 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use super::super::feed::{Readings, Update};
 use super::super::model::Wish;
 use super::*;
+use crate::cuda::{CudaCalls, CudaReport, CudaState};
 use crate::hub::{Footprint, Status};
+use crate::processes::{LayerCounts, ProcessUse};
 
 fn screen(model: &mut Model, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
@@ -60,6 +62,7 @@ fn readings() -> Readings {
         ],
         probes: Vec::new(),
         gpu_processes: Vec::new(),
+        rdma: None,
         footprint: Footprint::default(),
         store_problem: None,
     };
@@ -86,6 +89,36 @@ fn readings() -> Readings {
         gpus: vec![gpu],
         calls: vec![call],
         counters,
+        processes: vec![process(100)],
+        cuda: CudaReport {
+            state: CudaState::Active,
+            calls: vec![CudaCalls {
+                pid: Some(42),
+                function: "cuLaunchKernel".into(),
+                calls: 100,
+                ..CudaCalls::default()
+            }],
+            ..CudaReport::default()
+        },
+        at: std::time::Instant::now(),
+    }
+}
+
+fn process(calls: u64) -> ProcessUse {
+    ProcessUse {
+        pid: 42,
+        comm: "python3".into(),
+        container: Some("c0ffee".repeat(10) + "beef"),
+        cpu_seconds: 1.0,
+        api: Some(LayerCounts {
+            calls,
+            total_ns: calls * 1_000,
+            max_ns: 1_000,
+            buckets: vec![(gtrace_abi::bucket_of(1_000) as u16, calls)],
+            ..LayerCounts::default()
+        }),
+        ledger_bytes: Some(3 << 30),
+        ..ProcessUse::default()
     }
 }
 
@@ -214,4 +247,38 @@ fn a_daemon_that_goes_away_is_told_and_its_return_too() {
     assert!(screen(&mut model, 140, 40).contains("NO DAEMON, values are old"));
     model.apply(Update::Readings(Box::new(readings())));
     assert!(!screen(&mut model, 140, 40).contains("NO DAEMON"));
+}
+
+#[test]
+fn processes_are_a_pane_with_rates_a_past_an_order_and_a_filter() {
+    let mut model = model();
+    let mut next = readings();
+    next.at += std::time::Duration::from_secs(1);
+    next.processes = vec![process(350)];
+    next.processes[0].cpu_seconds = 1.5;
+    model.apply(Update::Readings(Box::new(next)));
+    let text = screen(&mut model, 140, 40);
+    for part in ["Processes by CUDA calls", "c0ffeec0ffee", "3.0 GiB", "50%"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    press(&mut model, KeyCode::Char('s'));
+    press(&mut model, KeyCode::Char('z'));
+    let text = screen(&mut model, 140, 40);
+    assert!(text.contains("Processes by p99 of CUDA calls"), "{text}");
+    assert!(!text.contains("Counters"), "{text}");
+    press(&mut model, KeyCode::Enter);
+    let text = screen(&mut model, 140, 40);
+    for part in ["process    42 python3", "CUDA calls/s", "cuLaunchKernel"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    press(&mut model, KeyCode::Enter);
+    press(&mut model, KeyCode::Char('/'));
+    type_text(&mut model, "nobody");
+    press(&mut model, KeyCode::Enter);
+    let text = screen(&mut model, 140, 40);
+    assert!(text.contains("no process uses a GPU"), "{text}");
+    press(&mut model, KeyCode::Esc);
+    assert_eq!(model.shown_processes().len(), 1);
+    // The events keep their own filter.
+    assert_eq!(model.shown().len(), 2);
 }

@@ -7,7 +7,7 @@ use gtrace_abi::{CallRecord, Counter, NO_STATUS};
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
-use super::Args;
+use super::{Args, Sink};
 use crate::clock;
 use crate::render::duration;
 use crate::sources::operation::{Operation, status_text};
@@ -28,7 +28,7 @@ pub(super) struct Output<'a, W: Write> {
     args: &'a Args,
     out: BufWriter<W>,
     /// Names of the device files, as they are now.
-    pub(super) names: DeviceNames,
+    names: DeviceNames,
     zone: TimeZone,
     open: bool,
     since: Instant,
@@ -72,29 +72,6 @@ impl<'a, W: Write> Output<'a, W> {
             calls: 0,
             failed: 0,
         }
-    }
-
-    /// How many calls there were, printed or not.
-    pub(super) fn calls(&self) -> u64 {
-        self.calls
-    }
-
-    /// Counts a call and prints it, if it is one that was asked for.
-    pub(super) fn call(&mut self, call: &CallRecord) {
-        self.calls += 1;
-        let failed =
-            call.ret < 0 || call.status != NO_STATUS && gtrace_nvrm::is_failure(call.status);
-        self.failed += u64::from(failed);
-        let slow = call.latency_ns >= self.args.slower_than.saturating_mul(1000);
-        if !slow || self.args.failed && !failed {
-            return;
-        }
-        let line = if self.args.json {
-            self.json(call)
-        } else {
-            self.text(call)
-        };
-        self.open &= writeln!(self.out, "{line}").is_ok();
     }
 
     fn text(&self, call: &CallRecord) -> String {
@@ -152,12 +129,6 @@ impl<'a, W: Write> Output<'a, W> {
         serde_json::to_string(&line).unwrap_or_default()
     }
 
-    /// False once nobody reads any more.
-    pub(super) fn flush(&mut self) -> bool {
-        self.open &= self.out.flush().is_ok();
-        self.open
-    }
-
     /// The last line: how much was seen, and what not.
     pub(super) fn summary(&self, counters: &[(Counter, u64)]) -> String {
         let seconds = self.since.elapsed().as_secs_f64();
@@ -172,15 +143,58 @@ impl<'a, W: Write> Output<'a, W> {
         if unreadable > 0 {
             text.push_str(&format!("; unreadable parameters {unreadable}"));
         }
-        let lost: Vec<_> = LOST
-            .into_iter()
-            .filter(|counter| count(*counter) > 0)
-            .map(|counter| format!("{} {}", counter.name(), count(counter)))
-            .collect();
-        if !lost.is_empty() {
-            text.push_str(&format!("; lost: {}", lost.join(", ")));
-        }
+        text.push_str(&lost_text(counters));
         text
+    }
+}
+
+impl<W: Write> Sink for Output<'_, W> {
+    /// Counts a call and prints it, if it is one that was asked for.
+    fn call(&mut self, call: &CallRecord) {
+        self.calls += 1;
+        let failed =
+            call.ret < 0 || call.status != NO_STATUS && gtrace_nvrm::is_failure(call.status);
+        self.failed += u64::from(failed);
+        let slow = call.latency_ns >= self.args.slower_than.saturating_mul(1000);
+        if !slow || self.args.failed && !failed {
+            return;
+        }
+        let line = if self.args.json.is_some() {
+            self.json(call)
+        } else {
+            self.text(call)
+        };
+        self.open &= writeln!(self.out, "{line}").is_ok();
+    }
+
+    fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    fn set_names(&mut self, names: DeviceNames) {
+        self.names = names;
+    }
+
+    fn flush(&mut self) -> bool {
+        self.open &= self.out.flush().is_ok();
+        self.open
+    }
+}
+
+/// What was lost, with what goes before it; nothing if nothing was.
+pub(super) fn lost_text(counters: &[(Counter, u64)]) -> String {
+    let count = |counter: Counter| {
+        let found = counters.iter().find(|(c, _)| *c == counter);
+        found.map_or(0, |(_, n)| *n)
+    };
+    let lost: Vec<_> = LOST
+        .into_iter()
+        .filter(|counter| count(*counter) > 0)
+        .map(|counter| format!("{} {}", counter.name(), count(counter)))
+        .collect();
+    match lost.is_empty() {
+        true => String::new(),
+        false => format!("; lost: {}", lost.join(", ")),
     }
 }
 
@@ -193,11 +207,13 @@ mod tests {
     fn args() -> Args {
         Args {
             driver: true,
-            pid: 1,
+            pid: Some(1),
             failed: false,
             slower_than: 0,
-            json: false,
+            json: None,
             devices: "auto".into(),
+            duration: None,
+            traced: Default::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::sources::process;
 
 /// Why there is nothing to trace.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum NoTarget {
+pub(crate) enum NoTarget {
     #[error("there is no process {0}")]
     Missing(u32),
     #[error("{tid} is a thread of process {pid} ({name}): trace the process, --pid {pid}")]
@@ -17,7 +17,7 @@ pub(super) enum NoTarget {
 
 /// A process that lives.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(crate) struct Target {
     /// Its directory in procfs.
     dir: PathBuf,
 }
@@ -28,7 +28,7 @@ impl Target {
     /// # Errors
     /// If there is none, or the number is that of a thread: /proc has a directory for each, and
     /// the probes would find no call of such a process.
-    pub(super) fn find(proc_root: &Path, pid: u32) -> Result<Self, NoTarget> {
+    pub(crate) fn find(proc_root: &Path, pid: u32) -> Result<Self, NoTarget> {
         let dir = proc_root.join(pid.to_string());
         let status = Status::read(&dir).ok_or(NoTarget::Missing(pid))?;
         if status.tgid != pid {
@@ -46,7 +46,7 @@ impl Target {
     }
 
     /// Whether it can make further calls.
-    pub(super) fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         Status::read(&self.dir).is_some_and(|status| !status.has_ended())
     }
 }

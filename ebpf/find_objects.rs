@@ -1,0 +1,63 @@
+// Shared by the build scripts that embed compiled probes: finds the objects, built if need be.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Tells rustc, by `(variable, file)`, where the objects are.
+fn find_objects(objects: &[(&str, &str)]) {
+    println!("cargo:rerun-if-env-changed=GTRACE_BPF_DIR");
+    let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside("bpf"), PathBuf::from);
+    for (variable, name) in objects {
+        let object = dir.join(name);
+        println!("cargo:rerun-if-changed={}", object.display());
+        if !object.exists() {
+            build_probes(&object);
+        }
+        println!("cargo:rustc-env={variable}={}", object.display());
+    }
+}
+
+/// A folder in the target directory that this build writes to.
+fn beside(name: &str) -> PathBuf {
+    // OUT_DIR is TARGET[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out.
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let target = out
+        .ancestors()
+        .nth(4)
+        .map(Path::to_path_buf)
+        .unwrap_or_default();
+    match env::var("CARGO_BUILD_TARGET") {
+        Ok(_) => target
+            .parent()
+            .map(Path::to_path_buf)
+            .unwrap_or(target)
+            .join(name),
+        Err(_) => target.join(name),
+    }
+}
+
+/// Builds the probes with `cargo xtask build-ebpf`, or ends with what to do.
+fn build_probes(object: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    // A target directory of its own: the outer build holds the lock of the usual one.
+    let target = object.with_file_name("xtask-target");
+    let status = Command::new(cargo)
+        .args(["run", "--quiet", "--package", "xtask", "--target-dir"])
+        .arg(&target)
+        .args(["--", "build-ebpf", "--out-dir"])
+        .arg(object.parent().unwrap_or(Path::new(".")))
+        .current_dir(root)
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .status();
+    if !matches!(&status, Ok(s) if s.success()) || !object.exists() {
+        println!(
+            "cargo::error=the compiled BPF probes are missing at {} and could not be built here; \
+             run `cargo xtask build-ebpf` and read what it says",
+            object.display()
+        );
+        std::process::exit(1);
+    }
+}

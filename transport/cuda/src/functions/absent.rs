@@ -1,0 +1,232 @@
+//! Why functions of the driver are not described: what a program that calls one is told, and what the page of
+//! coverage says.
+
+/// Beginnings of names, of which the first that fits counts, and the reason.
+const REASONS: &[(&str, &str)] = &[
+    (
+        "cuGraphics",
+        "a window system's objects are of the program's machine, and the GPU is of another",
+    ),
+    (
+        "cuImportExternal",
+        "handles of other APIs are descriptors of the program's machine, and the GPU is of another",
+    ),
+    (
+        "cuExternalMemory",
+        "there is no external memory, as it cannot be imported",
+    ),
+    (
+        "cuDestroyExternal",
+        "there are no external objects, as they cannot be imported",
+    ),
+    (
+        "cuSignalExternal",
+        "there are no external semaphores, as they cannot be imported",
+    ),
+    (
+        "cuWaitExternal",
+        "there are no external semaphores, as they cannot be imported",
+    ),
+    (
+        "cuGraphAddExternal",
+        "there are no external semaphores, as they cannot be imported",
+    ),
+    (
+        "cuGraphExecExternal",
+        "there are no external semaphores, as they cannot be imported",
+    ),
+    (
+        "cuGraphExternal",
+        "there are no external semaphores, as they cannot be imported",
+    ),
+    (
+        "cuMemPoolExportToShareableHandle",
+        "a descriptor would be one of the server's process",
+    ),
+    (
+        "cuMemPoolImportFromShareableHandle",
+        "a descriptor would be one of the program's process",
+    ),
+    (
+        "cuMemPoolExportPointer",
+        "pools cannot be shared, as their handles are descriptors",
+    ),
+    (
+        "cuMemPoolImportPointer",
+        "pools cannot be shared, as their handles are descriptors",
+    ),
+    (
+        "cuMemGetHandleForAddressRange",
+        "a dma-buf would be a descriptor of the server's process",
+    ),
+    (
+        "cuLogicalEndpoint",
+        "memory of several machines under one fabric is not shared with clients",
+    ),
+    (
+        "cuMulticast",
+        "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
+    ),
+    (
+        "cuDeviceGetFabricClusterUuid",
+        "the fabric is the server's, and clients cannot share memory by it",
+    ),
+    (
+        "cuDeviceGetClique",
+        "the fabric is the server's, and clients cannot share memory by it",
+    ),
+    ("cuDeviceGetLuid", "it is for Windows"),
+    (
+        "cuStreamBeginCaptureToCig",
+        "graphics contexts are of the program's machine",
+    ),
+    (
+        "cuStreamEndCaptureToCig",
+        "graphics contexts are of the program's machine",
+    ),
+    (
+        "cuGreenCtx",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    ),
+    ("cuCtxFromGreenCtx", "there are no green contexts"),
+    (
+        "cuDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    ),
+    (
+        "cuDevSmResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    ),
+    (
+        "cuDeviceGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    ),
+    (
+        "cuCtxGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    ),
+    (
+        "cuStreamGetDevResource",
+        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
+    ),
+    (
+        "cuCoredump",
+        "the dump would be written by the server's process, with memory of nobody else's concern",
+    ),
+    (
+        "cuDeviceRegisterAsyncNotification",
+        "notifications of the server's driver are not passed on",
+    ),
+    (
+        "cuDeviceUnregisterAsyncNotification",
+        "notifications of the server's driver are not passed on",
+    ),
+    ("cuLogs", "the log is that of the server's driver"),
+    (
+        "cuFuncSetBlockShape",
+        "deprecated since CUDA 4.0: launches say it themselves",
+    ),
+    (
+        "cuFuncSetSharedSize",
+        "deprecated since CUDA 4.0: launches say it themselves",
+    ),
+    (
+        "cuParamSet",
+        "deprecated since CUDA 4.0: launches carry their parameters",
+    ),
+    (
+        "cuLaunchCooperativeKernelMultiDevice",
+        "deprecated since CUDA 11.3, and gone with CUDA 13",
+    ),
+    (
+        "cuLaunch",
+        "deprecated since CUDA 4.0: cuLaunchKernel is there",
+    ),
+    (
+        "cuProfilerInitialize",
+        "drivers since CUDA 12 do not support it",
+    ),
+    (
+        "cuGraphAddNode_v3",
+        "nodes are added by the earlier form, which drivers of all versions have",
+    ),
+    (
+        "cuGraphNodeSetParams_v2",
+        "nodes are changed by the earlier form, which drivers of all versions have",
+    ),
+    (
+        "cuGraphAddBatchMemOpNode",
+        "batched memory operations in graphs are not there yet; streams have them",
+    ),
+    (
+        "cuGraphBatchMemOpNode",
+        "batched memory operations in graphs are not there yet; streams have them",
+    ),
+    (
+        "cuGraphExecBatchMemOpNode",
+        "batched memory operations in graphs are not there yet; streams have them",
+    ),
+    (
+        "cuStreamBeginRecaptureToGraph",
+        "recapture is not there yet",
+    ),
+    (
+        "cuMemcpy3DBatchAsync",
+        "batches of copies in three dimensions are not there yet; each copy by itself is",
+    ),
+    (
+        "cuMemcpy3DWithAttributesAsync",
+        "copies in three dimensions with attributes are not there yet; those without are",
+    ),
+    ("cuMemMapArrayAsync", "sparse arrays are not there yet"),
+    (
+        "cuMemBatchDecompressAsync",
+        "decompression by the device is not there yet",
+    ),
+    (
+        "cuMemGetLocationInfo",
+        "questions about places of memory of CUDA 13.1 and later are not there yet",
+    ),
+    (
+        "cuTensorMapEncodeIm2colWide",
+        "it is not encoded here yet; the other forms of tensor maps are",
+    ),
+];
+
+/// Why the function `name` is not described, if it is one that is known not to be.
+pub fn why_absent(name: &str) -> Option<&'static str> {
+    let mut reasons = REASONS.iter();
+    reasons
+        .find(|(beginning, _)| name.starts_with(beginning))
+        .map(|(_, reason)| *reason)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Api, functions, signatures};
+
+    fn is_described(name: &str) -> bool {
+        functions::all(Api::Driver).any(|function| function.name == name)
+    }
+
+    #[test]
+    fn each_function_is_described_or_has_a_reason() {
+        for signature in signatures::DRIVER {
+            let name = signature.name;
+            assert!(is_described(name) || why_absent(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_reason_is_of_some_function() {
+        for (at, (beginning, _)) in REASONS.iter().enumerate() {
+            let mut all = signatures::DRIVER.iter().map(|signature| signature.name);
+            let own = |name: &str| {
+                let first = REASONS.iter().position(|(own, _)| name.starts_with(own));
+                !is_described(name) && first == Some(at)
+            };
+            assert!(all.any(own), "{beginning}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// Counts its launches on the device and checks the count, with copies between, from two threads: a launch that is lost
+// or executed twice, and a byte that is wrong, show at once. Goes on until the file exists that GTRACE_TEST_UNTIL
+// names, or for 20 rounds, and says in the file of GTRACE_TEST_PROGRESS how many rounds it has done.
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "common.h"
+
+enum { THREADS = 2, ROUNDS = 20, N = 512, BLOCK = 200000 };
+
+static CUcontext context;
+static CUfunction saxpy;
+static CUdeviceptr ones;
+
+static void say(int round) {
+    const char *path = getenv("GTRACE_TEST_PROGRESS");
+    int file = path ? open(path, O_WRONLY | O_CREAT, 0666) : -1;
+    if (file < 0)
+        return;
+    char text[16];
+    int len = snprintf(text, sizeof text, "%9d\n", round);
+    REQUIRE(pwrite(file, text, len, 0) == len, "the progress cannot be written");
+    close(file);
+}
+
+static int goes_on(int round) {
+    const char *path = getenv("GTRACE_TEST_UNTIL");
+    return path ? access(path, F_OK) != 0 : round < ROUNDS;
+}
+
+static void *work(void *argument) {
+    size_t me = (size_t)argument;
+    CUstream stream;
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUdeviceptr count = allocate(N * sizeof(float)), block = allocate(BLOCK);
+    CHECK(cuMemsetD32Async(count, 0, N, stream));
+    unsigned char *sent = malloc(BLOCK), *got = malloc(BLOCK);
+    REQUIRE(sent && got, "no memory");
+    uint64_t state = me + 1;
+    unsigned n = N;
+    float one = 1, launches = 0;
+    for (int round = 0; goes_on(round); round++) {
+        for (int i = 0; i < BLOCK; i += 8) {
+            state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+            memcpy(sent + i, &state, 8);
+        }
+        for (int i = 0; i < 1 + round % 7; i++, launches++)
+            CHECK(LAUNCH(saxpy, 2, 64, stream, &one, &ones, &count, &n));
+        CHECK(cuMemcpyHtoDAsync(block, sent, BLOCK, stream));
+        CHECK(LAUNCH(saxpy, 2, 64, stream, &one, &ones, &count, &n));
+        launches++;
+        float seen[N];
+        CHECK(cuMemcpyDtoHAsync(seen, count, sizeof seen, stream));
+        CHECK(cuStreamSynchronize(stream));
+        for (int i = 0; i < N; i++)
+            REQUIRE(seen[i] == launches, "thread %zu, round %d: %g launches, not %g", me, round, seen[i], launches);
+        memset(got, 0, BLOCK);
+        CHECK(cuMemcpyDtoHAsync(got, block, BLOCK, stream));
+        CHECK(cuStreamSynchronize(stream));
+        REQUIRE(memcmp(sent, got, BLOCK) == 0, "thread %zu, round %d: other bytes came back", me, round);
+        if (me == 0)
+            say(round + 1);
+    }
+    CHECK(cuMemFree(count));
+    CHECK(cuMemFree(block));
+    CHECK(cuStreamDestroy(stream));
+    free(sent);
+    free(got);
+    return NULL;
+}
+
+int main(void) {
+    context = begin();
+    CUmodule module = module_of("vector_add");
+    saxpy = function_of(module, "saxpy");
+    float one[N];
+    for (int i = 0; i < N; i++)
+        one[i] = 1;
+    ones = upload(one, sizeof one);
+    CHECK(cuCtxSynchronize());
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        REQUIRE(pthread_create(&threads[i], NULL, work, (void *)i) == 0, "no thread");
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK(cuMemFree(ones));
+    CHECK(cuModuleUnload(module));
+    CHECK(cuCtxDestroy(context));
+    printf("every launch was executed once\n");
+    return 0;
+}

@@ -1,0 +1,248 @@
+//! Time of work in a trace: on the GPU, by the driver's events; of a GPU elsewhere, as its server tells; and what
+//! NVML says meanwhile.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "support/pftrace.rs"]
+mod pftrace;
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use gtrace_e2e::process::{self, Outcome};
+use gtrace_e2e::server::{Server, Via};
+use gtrace_e2e::{artefacts, programs};
+use pftrace::Seen;
+use serde_json::Value;
+use support::{LIMIT, artefacts};
+
+fn run(command: &mut Command) -> Outcome {
+    let outcome = process::run(command, LIMIT).unwrap();
+    println!("{}", outcome.stderr);
+    outcome
+}
+
+fn environment(command: &mut Command) -> &mut Command {
+    command
+        .env("GTRACE_KERNELS", artefacts::kernels())
+        .env("GTRACE_SOCKET", "/nonexistent/socket")
+}
+
+/// Runs a program with its work timed; what it printed, the trace, and the counts of its one process.
+fn timed(program: &str, folder: &Path) -> (Outcome, Vec<Seen>, Value) {
+    let (out, json) = (folder.join("x.pftrace"), folder.join("x.json"));
+    let mut command = Command::new(&artefacts().gtrace);
+    command
+        .args(["trace", "--softgpu", "--gpu-time", "-o"])
+        .arg(&out)
+        .arg("--json")
+        .arg(&json)
+        .arg("--")
+        .arg(programs::c_program(artefacts(), program).unwrap());
+    let outcome = run(environment(&mut command));
+    assert!(outcome.status.success(), "{}", outcome.stderr);
+    let json: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    (outcome, pftrace::read(&out), json["processes"][0].clone())
+}
+
+fn on_the_gpu(seen: &[Seen]) -> Vec<&Seen> {
+    let found = seen.iter();
+    found
+        .filter(|one| one.track.ends_with(", on the GPU"))
+        .collect()
+}
+
+/// The call that an arrow leads from to this.
+fn call_of<'a>(seen: &'a [Seen], work: &Seen) -> &'a Seen {
+    let mut calls = seen.iter().filter(|one| {
+        one.category == "cuda" && one.arrows.iter().any(|arrow| work.arrows.contains(arrow))
+    });
+    let call = calls.next();
+    assert!(calls.next().is_none(), "two calls lead to {work:?}");
+    call.unwrap_or_else(|| panic!("no call leads to {work:?}"))
+}
+
+#[test]
+fn launches_and_copies_of_six_threads_are_timed_each_in_its_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, seen, process) = timed("threads", folder.path());
+    let work = on_the_gpu(&seen);
+    let named = |name: &str| work.iter().filter(|one| one.name == name).count();
+    // 6 threads, 40 rounds.
+    assert_eq!((named("saxpy"), named("cuMemcpyDtoHAsync_v2")), (240, 240));
+    let counts = &process["gpu_work"];
+    assert_eq!(counts["calls"], counts["timed"], "{counts}");
+    assert_eq!(counts["timed"], work.len());
+    let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+    for one in work {
+        streams.entry(&one.track).or_default().push(one);
+        let call = call_of(&seen, one);
+        assert!(one.start >= call.start, "{one:?} begins before {call:?}");
+        assert!(one.numbers["clock_off_by_at_most_ns"] > 0, "{one:?}");
+    }
+    let own = streams
+        .iter()
+        .filter(|(name, _)| name.starts_with("stream 0x"));
+    let own: Vec<_> = own.map(|(_, of)| of).collect();
+    assert_eq!(own.len(), 6);
+    for of in own {
+        assert_eq!(of.len(), 80);
+        assert!(of.is_sorted_by(|a, b| a.end <= b.start), "they overlap");
+        // The thread waits for its stream in each round, so that all was done when the wait was over.
+        let calls: Vec<_> = of.iter().map(|one| call_of(&seen, one)).collect();
+        for (one, call) in of.iter().zip(&calls) {
+            let mut waits: Vec<_> = seen.iter().collect();
+            waits.retain(|wait| {
+                wait.name == "cuStreamSynchronize"
+                    && wait.track == call.track
+                    && wait.start >= call.end
+            });
+            let off = one.numbers["clock_off_by_at_most_ns"] + 1_000;
+            let over = waits.iter().map(|wait| wait.end).max();
+            assert!(over.is_some_and(|over| one.end <= over + off), "{one:?}");
+        }
+    }
+}
+
+/// The program's results and errors are those that it has without, in captures too.
+#[test]
+fn programs_do_the_same_when_their_work_is_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    for program in [
+        "capture",
+        "graphs",
+        "streams",
+        "events",
+        "contexts",
+        "per_thread",
+        "copies",
+        "sticky",
+        "launch_errors",
+        "forked",
+        "replay",
+        "blocking",
+        "managed",
+        "pools",
+    ] {
+        let mut direct = Command::new(programs::c_program(artefacts(), program).unwrap());
+        direct
+            .env("LD_LIBRARY_PATH", &artefacts().softgpu_folder)
+            .env("GTRACE_KERNELS", artefacts::kernels());
+        let direct = run(&mut direct);
+        let out = folder.path().join("x.pftrace");
+        let mut command = Command::new(&artefacts().gtrace);
+        command
+            .args(["trace", "--softgpu", "--gpu-time", "-o"])
+            .arg(&out)
+            .arg("--");
+        command.arg(programs::c_program(artefacts(), program).unwrap());
+        let traced = run(environment(&mut command));
+        assert_eq!(
+            (traced.status, &traced.stdout),
+            (direct.status, &direct.stdout),
+            "{program}: {}",
+            traced.stderr
+        );
+    }
+}
+
+#[test]
+fn what_a_stream_captures_is_not_timed_and_the_launch_of_its_graph_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, seen, process) = timed("capture", folder.path());
+    let work = on_the_gpu(&seen);
+    let launches = seen.iter().filter(|one| one.name == "cuGraphLaunch");
+    let launches = launches.filter(|one| one.category == "cuda").count();
+    let timed = work
+        .iter()
+        .filter(|one| one.name == "cuGraphLaunch")
+        .count();
+    assert!(launches > 0 && timed == launches, "{timed} of {launches}");
+    let kernels = seen.iter().filter(|one| one.name == "cuLaunchKernel");
+    let kernels = kernels.filter(|one| one.category == "cuda").count();
+    let of_kernels = |one: &&&Seen| call_of(&seen, one).name == "cuLaunchKernel";
+    let done = work.iter().filter(of_kernels).count();
+    assert!(
+        done < kernels,
+        "all {kernels} launches were timed, and some were captured"
+    );
+    assert_eq!(process["gpu_work"]["calls"], process["gpu_work"]["timed"]);
+}
+
+/// How long the server had a request stands in the trace of who waited for it.
+#[test]
+fn times_of_a_server_are_in_the_trace_of_its_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let out = folder.path().join("x.pftrace");
+    let mut command = server.exec(Via::Tcp);
+    command.arg("--trace").arg(&out).arg("--");
+    command.arg(programs::c_program(artefacts(), "vector_add").unwrap());
+    let outcome = run(environment(&mut command));
+    assert!(
+        outcome.status.success(),
+        "{}\n{}",
+        outcome.stderr,
+        server.log()
+    );
+    let seen = pftrace::read(&out);
+    let served: Vec<_> = seen.iter().filter(|one| one.category == "server").collect();
+    let copies: Vec<_> = served
+        .iter()
+        .filter(|one| one.name.starts_with("cuMemcpyDtoH"))
+        .collect();
+    assert!(!copies.is_empty(), "{served:?}");
+    for one in &served {
+        assert!(one.track.starts_with("server, for thread"), "{one:?}");
+    }
+    for one in served.iter().filter(|one| one.name != "queue") {
+        // Within the call that waited for it.
+        let call = seen.iter().find(|call| {
+            call.category.starts_with("cuda")
+                && call.name == one.name
+                && call.start <= one.start
+                && one.end <= call.end
+        });
+        assert!(call.is_some(), "no call has {one:?}");
+        assert!(one.numbers["driver_ns"] >= one.end - one.start, "{one:?}");
+        assert!(one.numbers["answers"] >= 1, "{one:?}");
+    }
+    assert!(
+        copies.iter().any(|one| one.numbers["driver_ns"] > 0),
+        "{copies:?}"
+    );
+}
+
+#[test]
+fn readings_of_nvml_are_counters() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("x.pftrace");
+    let mut command = Command::new(&artefacts().gtrace);
+    command
+        .args(["trace", "--softgpu", "-o"])
+        .arg(&out)
+        .arg("--");
+    command.arg(programs::c_program(artefacts(), "vector_add").unwrap());
+    let outcome = run(environment(&mut command));
+    assert!(outcome.status.success(), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("no samples"), "{}", outcome.stderr);
+    let seen = pftrace::read(&out);
+    let last = |name: &str| {
+        let of = seen
+            .iter()
+            .filter(|one| one.track == format!("GPU 0 {name}"));
+        of.filter_map(|one| one.counter).next_back()
+    };
+    assert_eq!(last("busy"), Some(0.0), "{seen:?}");
+    assert!(last("memory used").is_some() && last("SM clock").is_some_and(|mhz| mhz > 0.0));
+}
+
+#[test]
+fn times_need_a_trace_to_be_written_to() {
+    let mut command = Command::new(&artefacts().gtrace);
+    command.args(["trace", "--softgpu", "--gpu-time", "--", "true"]);
+    let outcome = run(&mut command);
+    assert_eq!(outcome.status.code(), Some(2));
+    assert!(outcome.stderr.contains("--output"), "{}", outcome.stderr);
+}

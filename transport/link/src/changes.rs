@@ -1,0 +1,71 @@
+//! What became of a link since it was opened.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Most reasons that are kept, each once.
+const REASONS: usize = 8;
+
+/// What became of a link since it was opened. Only RDMA is ever given up for the connection that it
+/// was agreed upon.
+#[derive(Debug, Default)]
+pub struct Changes {
+    refused: AtomicU64,
+    fell: AtomicU64,
+    returned: AtomicU64,
+    fallen: AtomicBool,
+    reasons: Mutex<Vec<String>>,
+}
+
+impl Changes {
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.reasons.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Times that RDMA was asked for and not agreed upon, by this side or by the other.
+    pub fn refusals(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Times that the device was given up.
+    pub fn falls(&self) -> u64 {
+        self.fell.load(Ordering::Relaxed)
+    }
+
+    /// Times that it was taken again.
+    pub fn returns(&self) -> u64 {
+        self.returned.load(Ordering::Relaxed)
+    }
+
+    /// Whether the connection is used now.
+    pub fn is_fallen(&self) -> bool {
+        self.fallen.load(Ordering::Relaxed)
+    }
+
+    /// Why the device was given up, and why it is not used again.
+    pub fn reasons(&self) -> Vec<String> {
+        self.lock().clone()
+    }
+
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn fall(&self, why: &str) {
+        self.fell.fetch_add(1, Ordering::Relaxed);
+        self.fallen.store(true, Ordering::Relaxed);
+        self.note(why);
+    }
+
+    pub(crate) fn note(&self, why: &str) {
+        let mut reasons = self.lock();
+        if reasons.len() < REASONS && !reasons.iter().any(|reason| reason == why) {
+            reasons.push(why.to_owned());
+        }
+    }
+
+    pub(crate) fn back(&self) {
+        self.returned.fetch_add(1, Ordering::Relaxed);
+        self.fallen.store(false, Ordering::Relaxed);
+    }
+}

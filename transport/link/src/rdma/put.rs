@@ -1,0 +1,294 @@
+//! The end of a ring that this side writes: into memory of its own, from which the device copies it to
+//! the same place of the other side's ring, or the connection takes it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gtrace_verbs::{Outcome, VerbsError};
+
+use super::counts::Writer;
+use super::shared::Shared;
+use super::wait::{Half, sleep, until};
+use crate::halves::Put;
+use crate::link::LinkError;
+use crate::mapping::{Mapping, Ring};
+use crate::ring::RingError;
+use crate::spin::Spin;
+
+/// Longest wait of a writer that is dropped for its last bytes to be acknowledged.
+const LAST: Duration = Duration::from_secs(1);
+
+/// Pieces of a large copy that a ring holds.
+const PIECES: usize = 8;
+
+/// The writing end.
+pub(super) struct RdmaPut {
+    pub(super) counts: Writer,
+    pub(super) mapping: Arc<Mapping>,
+    pub(super) ring: Ring,
+    pub(super) shared: Arc<Shared>,
+    pub(super) spin: Spin,
+    /// Whether the device brings the bytes.
+    pub(super) by_device: bool,
+}
+
+/// What was wrong with a completion.
+pub(super) enum Wrong {
+    Number(RingError),
+    Unexpected,
+}
+
+impl Wrong {
+    pub(super) fn into_error(self, shared: &Shared) -> LinkError {
+        match self {
+            Self::Number(error) => shared.wrong(error),
+            Self::Unexpected => shared.wrong(RingError {
+                counter: "kind of what was sent",
+                found: 1,
+                least: 0,
+                most: 0,
+            }),
+        }
+    }
+}
+
+impl Half for RdmaPut {
+    const DRAINS: bool = false;
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn spin(&mut self) -> &mut Spin {
+        &mut self.spin
+    }
+
+    fn advance(&mut self) -> Result<(), LinkError> {
+        if !self.by_device {
+            return Ok(());
+        }
+        if self.shared.has_moved() {
+            return self.leave(None).map(|_| ());
+        }
+        let (mut bad, mut used) = (None, 0);
+        let counts = &mut self.counts;
+        let mut out = self.shared.out();
+        let mut polled = out.poll(&mut |outcome| match outcome {
+            Outcome::Sent => counts.completed(),
+            Outcome::Told(number) => {
+                used += 1;
+                if let Err(error) = counts.told(number) {
+                    bad = Some(Wrong::Number(error));
+                }
+            }
+            Outcome::Written(_) | Outcome::Bare => bad = Some(Wrong::Unexpected),
+        });
+        if let (Ok(()), Some(wire), 1..) = (&polled, out.wire(), used) {
+            polled = wire.receive(used);
+        }
+        drop(out);
+        if used > 0 {
+            self.shared.note_read(self.counts.head());
+        }
+        match bad {
+            Some(wrong) => Err(wrong.into_error(&self.shared)),
+            None => polled.or_else(|error| self.shared.failed(&error)),
+        }
+    }
+
+    fn arm(&mut self) -> Result<(), LinkError> {
+        let mut out = self.shared.out();
+        let armed = out.wire().map_or(Ok(()), |wire| {
+            wire.clear();
+            wire.arm()
+        });
+        drop(out);
+        armed.or_else(|error| self.shared.failed(&error))
+    }
+
+    fn sleep(&mut self, deadline: Option<Instant>) -> Result<bool, LinkError> {
+        let events = self.shared.out().events();
+        let events = events
+            .as_ref()
+            .map(|events| std::os::fd::AsFd::as_fd(&**events));
+        sleep(&self.shared, [events, None], deadline)
+    }
+}
+
+impl RdmaPut {
+    /// Posts what is pending, if the other side can take it.
+    fn post(&mut self) -> Result<(), VerbsError> {
+        let mut out = self.shared.out();
+        let Some(wire) = out.wire() else {
+            return Ok(());
+        };
+        let Some(plan) = self.counts.post() else {
+            return Ok(());
+        };
+        self.shared.publish(self.counts.published());
+        let [first, second] = plan.pieces;
+        if second.1 == 0 {
+            return wire.write(first, Some(plan.number), plan.signal);
+        }
+        wire.write(first, None, false)?;
+        wire.write(second, Some(plan.number), plan.signal)
+    }
+
+    /// The device is given up: all goes by the connection from here on. False if the other side has not
+    /// said before `deadline` what it has received.
+    fn leave(&mut self, deadline: Option<Instant>) -> Result<bool, LinkError> {
+        if self.shared.theirs(deadline)?.is_none() {
+            return Ok(false);
+        }
+        self.shared.send_again()?;
+        self.by_device = false;
+        self.shared.end_out();
+        let mut sending = self.shared.base.sending();
+        // The reading half may have sent before what was published last.
+        if let Some(sent) = sending.sent {
+            let (from, len) = self.counts.leave(sent);
+            sending.send(self.mapping.bytes(self.ring, from, len))?;
+        }
+        self.counts.left();
+        Ok(true)
+    }
+
+    /// Gives what is committed next to the device again, if both sides have agreed upon that. What lies
+    /// here already has no room there that is known of.
+    fn come_back(&mut self) -> Result<(), LinkError> {
+        if self.counts.pending() > 0 {
+            return Ok(());
+        }
+        if let Some(receives) = self.shared.switch_out(self.counts.published())? {
+            self.counts.restart(receives);
+            self.by_device = true;
+        }
+        Ok(())
+    }
+
+    fn send_pending(&mut self) -> Result<(), LinkError> {
+        let (from, len) = self.counts.unpublished();
+        let bytes = self.mapping.bytes(self.ring, from, len);
+        self.shared.base.sending().send(bytes)?;
+        self.counts.sent();
+        Ok(())
+    }
+}
+
+impl Put for RdmaPut {
+    #[inline]
+    fn capacity(&self) -> usize {
+        self.mapping.ring()
+    }
+
+    /// Each is a message, which wakes a reader that sleeps: so not more than it takes to keep the device busy while
+    /// the next one is copied.
+    fn piece(&self) -> usize {
+        self.mapping.ring() / PIECES
+    }
+
+    #[inline]
+    fn room(&mut self, wanted: usize) -> Result<usize, LinkError> {
+        if self.counts.room() < wanted {
+            self.advance()?;
+        }
+        Ok(self.counts.room())
+    }
+
+    #[cold]
+    fn wait_for_room(&mut self, len: usize) -> Result<usize, LinkError> {
+        self.publish()?;
+        until(self, None, |put| {
+            let room = put.counts.room();
+            (room >= len).then_some(room)
+        })
+    }
+
+    #[inline]
+    fn space(&mut self, len: usize) -> &mut [u8] {
+        let len = len.min(self.counts.room());
+        self.mapping.bytes_mut(self.ring, self.counts.tail(), len)
+    }
+
+    #[inline]
+    fn commit(&mut self, len: usize) {
+        self.counts.commit(len);
+    }
+
+    #[inline]
+    fn pending(&self) -> usize {
+        self.counts.pending()
+    }
+
+    fn publish(&mut self) -> Result<(), LinkError> {
+        if self.counts.pending() == 0 {
+            return Ok(());
+        }
+        if self.by_device && !self.shared.has_moved() && !self.counts.may_post() {
+            until(self, None, |put| {
+                (put.counts.may_post() || !put.by_device).then_some(())
+            })?;
+        }
+        if self.by_device && !self.shared.has_moved() {
+            if let Err(error) = self.post() {
+                self.shared.failed(&error)?;
+            }
+            // Else who gives the device up sees what was published.
+            if !self.shared.has_moved() {
+                return Ok(());
+            }
+        }
+        if self.by_device {
+            self.leave(None)?;
+        }
+        self.send_pending()?;
+        self.come_back()
+    }
+
+    fn tend(&mut self) -> Result<(), LinkError> {
+        self.shared.look_at_device(Instant::now())?;
+        if !self.by_device {
+            if self.ring == Ring::ToServer {
+                self.shared.come_back()?;
+            }
+            return self.come_back();
+        }
+        if !self.shared.has_moved() {
+            self.advance()?;
+            self.shared.hear()?;
+        }
+        match self.shared.has_moved() && self.leave(Some(Instant::now()))? {
+            true => self.send_pending(),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Drop for RdmaPut {
+    fn drop(&mut self) {
+        // The bytes lie here until the device has copied them: the queue pair is to live so long.
+        if !self.shared.is_ours() {
+            return;
+        }
+        let deadline = Instant::now() + LAST;
+        if self.by_device && !self.shared.has_moved() {
+            let posted = match self.counts.post_last() {
+                true => {
+                    let mut out = self.shared.out();
+                    out.wire()
+                        .map_or(Ok(()), |wire| wire.write((0, 0), None, true))
+                }
+                false => Ok(()),
+            };
+            let _ = posted.or_else(|error| self.shared.failed(&error));
+            let _ = until(self, Some(deadline), |put| {
+                let moved = put.shared.has_moved();
+                (moved || put.counts.under_way() == 0).then_some(())
+            });
+        }
+        if self.by_device && self.shared.has_moved() {
+            let _ = self.leave(Some(deadline));
+        }
+        self.shared.out().close();
+    }
+}

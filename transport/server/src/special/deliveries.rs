@@ -1,0 +1,114 @@
+//! Copies to page-locked memory of the client that it takes when it has waited for something.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{BLOCK, Delivery, Payload as _, Piece, Taken};
+use gtrace_link::LinkError;
+use gtrace_protocol::{HEADER_LEN, Reader, Writer};
+
+use super::{INVALID_VALUE, SUCCESS, code_of};
+use crate::exec::{Bad, Code, Exec};
+use crate::worker::deliveries::{Bytes, Copy, Look, Place};
+
+/// Between looks at a copy that is waited for: at first, and at most.
+const LOOK_FIRST: Duration = Duration::from_micros(20);
+const LOOK_LATER: Duration = Duration::from_millis(1);
+
+/// Puts a copy into its stream.
+pub(crate) fn deliver(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+    let Delivery {
+        ticket,
+        from,
+        len,
+        stream,
+    } = Delivery::read(r)?;
+    r.end()?;
+    let (Ok(real), Ok(len)) = (
+        exec.handles.real(Kind::Stream, stream),
+        usize::try_from(len),
+    ) else {
+        return Ok(INVALID_VALUE);
+    };
+    let session = Arc::clone(&exec.session);
+    let order = Place {
+        lane: exec.number,
+        context: exec.request.context,
+        stream,
+    };
+    let copy = Copy {
+        ticket,
+        from,
+        len,
+        stream: real.cast(),
+        order,
+    };
+    let look = Look {
+        driver: exec.driver,
+        alive: &session.alive,
+        handles: &session.handles,
+    };
+    Ok(code_of(session.deliveries.start(look, copy)))
+}
+
+/// Sends what is complete, once the copy that is waited for is. It does not wait for ever: what the client sends
+/// behind this is looked at.
+pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+    let ticket = r.u64()?;
+    r.end()?;
+    let session = Arc::clone(&exec.session);
+    let look = Look {
+        driver: exec.driver,
+        alive: &session.alive,
+        handles: &session.handles,
+    };
+    if exec.request.context == 0 {
+        // It may be given one to ask in.
+        exec.context_changed();
+    }
+    let mut pause = LOOK_FIRST;
+    while ticket != 0 && session.deliveries.is_under_way(look, ticket) {
+        // A client that has gone is noticed by the link.
+        if !matches!(exec.link.rx.ready(HEADER_LEN), Ok(false)) {
+            break;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LOOK_LATER);
+    }
+    let ready = session.deliveries.take(look, exec.number);
+    for (ticket, bytes) in ready.bytes {
+        send(exec, ticket, &bytes)?;
+        session.deliveries.give_back(bytes);
+    }
+    finish(exec, &ready.rest)?;
+    Ok(SUCCESS)
+}
+
+fn send(exec: &mut Exec, ticket: u64, bytes: &Bytes) -> Result<(), LinkError> {
+    for piece in 0..bytes.pieces() {
+        let part = bytes.piece(piece);
+        let mut small = Writer::default();
+        Piece {
+            ticket,
+            at: (piece * BLOCK) as u64,
+        }
+        .write(&mut small);
+        let mut header = exec.reply_header();
+        exec.fill_header(&mut header, Ok(()), false, (small.len(), part.len()));
+        exec.put_bytes(&header, small.as_slice())?;
+        exec.put_bulk(part)?;
+        exec.moved += part.len();
+    }
+    Ok(())
+}
+
+fn finish(exec: &mut Exec, rest: &Taken) -> Result<(), LinkError> {
+    let mut small = Writer::default();
+    rest.write(&mut small);
+    let mut header = exec.reply_header();
+    exec.fill_header(&mut header, Ok(()), true, (small.len(), 0));
+    exec.put_bytes(&header, small.as_slice())?;
+    exec.replied = true;
+    Ok(())
+}

@@ -1,0 +1,422 @@
+//! Copies to page-locked memory of the client that it does not wait for: the device writes them to memory here, in
+//! the order of their streams, and the client takes what is complete when it has waited for something.
+//!
+//! An event behind each tells when it is complete. As with the events of the client, none is looked at while contexts
+//! end ([`Alive`]), and none of a context that has ended: those are waited for before.
+
+#![allow(unsafe_code)]
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::collections::{BTreeMap, HashSet};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{BLOCK, BLOCKS, Taken};
+use gtrace_cuda::types::driver::{self as cuda, CUevent, CUstream};
+
+use super::handles::{Code, Handles};
+use super::watermark::Alive;
+use crate::generated::driver::Driver;
+use crate::special;
+
+/// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.
+const PORTABLE: u32 = 1;
+/// Failures that are kept until they are told.
+const FAILED_MAX: usize = 4096;
+const LAYOUT: Layout = match Layout::from_size_align(BLOCKS * BLOCK, 4096) {
+    Ok(layout) => layout,
+    Err(_) => panic!("not a layout"),
+};
+
+/// Memory for all copies of a session, which stays until the end of the process: the device may write to it until
+/// then.
+struct Memory {
+    start: NonNull<u8>,
+    /// Page-locked, or found to be impossible to lock.
+    settled: bool,
+    free: Vec<usize>,
+}
+
+// SAFETY: a block is touched by whoever took it off the free ones, and by the device.
+unsafe impl Send for Memory {}
+
+/// A copy to be made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copy {
+    pub(crate) ticket: u64,
+    pub(crate) from: u64,
+    pub(crate) len: usize,
+    pub(crate) stream: CUstream,
+    /// What tells its stream from others.
+    pub(crate) order: Place,
+}
+
+/// A stream: the lane, as some streams are a thread's, the context and the handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    pub(crate) lane: u64,
+    pub(crate) context: u32,
+    pub(crate) stream: u64,
+}
+
+/// A copy under way.
+struct Pending {
+    bytes: Bytes,
+    /// As a number; `None`: it is complete.
+    event: Option<usize>,
+    order: Place,
+}
+
+/// Blocks that a copy is in.
+#[derive(Debug)]
+pub(crate) struct Bytes {
+    start: NonNull<u8>,
+    blocks: Vec<usize>,
+    len: usize,
+}
+
+// SAFETY: the blocks are this value's alone.
+unsafe impl Send for Bytes {}
+
+impl Bytes {
+    /// They lie in so many pieces.
+    pub(crate) fn pieces(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn at(&self, piece: usize) -> (*mut u8, usize) {
+        let len = (self.len - piece * BLOCK).min(BLOCK);
+        // SAFETY: a block of the memory.
+        let start = unsafe { self.start.as_ptr().add(self.blocks[piece] * BLOCK) };
+        (start, len)
+    }
+
+    /// The bytes of a piece; the copy is complete.
+    pub(crate) fn piece(&self, piece: usize) -> &[u8] {
+        let (start, len) = self.at(piece);
+        // SAFETY: within a block, which the device is done with and nobody else has.
+        unsafe { std::slice::from_raw_parts(start, len) }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    memory: Option<Memory>,
+    pending: BTreeMap<u64, Pending>,
+    failed: Vec<u64>,
+    /// Sent by a lane, which may not have heard that the client has it.
+    sent: Vec<(u64, u64)>,
+}
+
+/// The copies of a session.
+#[derive(Default)]
+pub(crate) struct Deliveries {
+    state: Mutex<State>,
+    lanes: AtomicU64,
+}
+
+/// What a lane takes.
+#[derive(Debug, Default)]
+pub(crate) struct Ready {
+    /// Complete, by ticket.
+    pub(crate) bytes: Vec<(u64, Bytes)>,
+    pub(crate) rest: Taken,
+}
+
+/// What is needed to look at events.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    pub(crate) driver: &'a Driver,
+    pub(crate) alive: &'a Alive,
+    pub(crate) handles: &'a Handles,
+}
+
+/// What became of an event.
+enum Seen {
+    Complete,
+    NotYet,
+    Failed,
+}
+
+impl Look<'_> {
+    /// With the stream captures of other threads left alone.
+    fn relaxed<T>(self, action: impl FnOnce() -> T) -> T {
+        let exchange = self.driver.cuThreadExchangeStreamCaptureMode;
+        let Some(exchange) = exchange.filter(|_| self.alive.is_capturing()) else {
+            return action();
+        };
+        let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: a local variable, both times.
+        let changed = unsafe { exchange(&raw mut mode) } == 0;
+        let result = action();
+        if changed {
+            // SAFETY: as above.
+            unsafe { exchange(&raw mut mode) };
+        }
+        result
+    }
+
+    fn see(self, pending: &Pending) -> Seen {
+        let (Some(event), Some(query)) = (pending.event, self.driver.cuEventQuery) else {
+            return Seen::Complete;
+        };
+        let event = std::ptr::with_exposed_provenance_mut(event);
+        // SAFETY: an event of this module, which is destroyed once it was seen.
+        let mut status = unsafe { query(event) };
+        if status == cuda::CUDA_ERROR_INVALID_CONTEXT {
+            // This thread has none.
+            let context = Kind::Context.handle(pending.order.context.into());
+            if let Ok(context) = self.handles.real(Kind::Context, context) {
+                special::set_current(self.driver, context);
+                // SAFETY: as above.
+                status = unsafe { query(event) };
+            }
+        }
+        match status {
+            cuda::CUDA_SUCCESS => Seen::Complete,
+            cuda::CUDA_ERROR_NOT_READY
+            | cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED..=cuda::CUDA_ERROR_CAPTURED_EVENT => {
+                Seen::NotYet
+            }
+            _ => Seen::Failed,
+        }
+    }
+}
+
+/// An event in `stream`, which tells when what is before it is done.
+fn mark(driver: &Driver, stream: CUstream) -> Option<CUevent> {
+    let (create, record) = (driver.cuEventCreate?, driver.cuEventRecord?);
+    let mut event = std::ptr::null_mut();
+    // SAFETY: a local variable.
+    if unsafe { create(&raw mut event, cuda::CU_EVENT_DISABLE_TIMING) } != 0 {
+        return None;
+    }
+    // SAFETY: the event that was made, and a stream of the client.
+    if unsafe { record(event, stream) } == 0 {
+        return Some(event);
+    }
+    destroy(driver, event);
+    None
+}
+
+fn destroy(driver: &Driver, event: CUevent) {
+    if let Some(call) = driver.cuEventDestroy_v2 {
+        // SAFETY: an event of this module, which is forgotten.
+        unsafe { call(event) };
+    }
+}
+
+impl Memory {
+    fn new() -> Self {
+        // SAFETY: the layout is not empty.
+        let start = unsafe { alloc_zeroed(LAYOUT) };
+        let start = NonNull::new(start).unwrap_or_else(|| std::alloc::handle_alloc_error(LAYOUT));
+        Self {
+            start,
+            settled: false,
+            free: (0..BLOCKS).rev().collect(),
+        }
+    }
+
+    /// Page-locks it, as else the driver waits for each copy, which is right and slow.
+    fn lock(&mut self, driver: &Driver) {
+        if self.settled {
+            return;
+        }
+        self.settled = true;
+        if let Some(register) = driver.cuMemHostRegister_v2 {
+            // SAFETY: memory that stays until the end of the process.
+            let status = unsafe { register(self.start.as_ptr().cast(), LAYOUT.size(), PORTABLE) };
+            if status != 0 {
+                tracing::debug!(
+                    "memory for copies that nobody waits for is not page-locked: error {status}"
+                );
+            }
+        }
+    }
+}
+
+impl Deliveries {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for a lane.
+    pub(crate) fn lane(&self) -> u64 {
+        self.lanes.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Puts a copy into its stream.
+    ///
+    /// # Errors
+    ///
+    /// Those of the copy; INVALID_VALUE for a number that is in use, OUT_OF_MEMORY for more than a client may have
+    /// under way.
+    pub(crate) fn start(&self, look: Look<'_>, copy: Copy) -> Result<(), Code> {
+        let bytes = match self.room(look.driver, copy) {
+            Ok(bytes) => bytes,
+            Err(code) => {
+                self.failed(copy.ticket);
+                return Err(code);
+            }
+        };
+        // The client destroys events under this lock, and ends contexts.
+        let alive = look.alive.reading();
+        let event = match make(look.driver, &bytes, copy) {
+            Ok(event) => event,
+            Err(code) => {
+                drop(alive);
+                self.give_back(bytes);
+                self.failed(copy.ticket);
+                return Err(code);
+            }
+        };
+        self.lock().pending.insert(
+            copy.ticket,
+            Pending {
+                bytes,
+                event: event.map(<*mut _>::expose_provenance),
+                order: copy.order,
+            },
+        );
+        Ok(())
+    }
+
+    fn room(&self, driver: &Driver, copy: Copy) -> Result<Bytes, Code> {
+        let count = copy.len.div_ceil(BLOCK);
+        let mut state = self.lock();
+        if copy.ticket == 0 || count == 0 || state.pending.contains_key(&copy.ticket) {
+            return Err(special::INVALID_VALUE);
+        }
+        let memory = state.memory.get_or_insert_with(Memory::new);
+        memory.lock(driver);
+        let Some(left) = memory.free.len().checked_sub(count) else {
+            return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY.cast_signed());
+        };
+        Ok(Bytes {
+            start: memory.start,
+            blocks: memory.free.split_off(left),
+            len: copy.len,
+        })
+    }
+
+    fn failed(&self, ticket: u64) {
+        let mut state = self.lock();
+        if state.failed.len() < FAILED_MAX {
+            state.failed.push(ticket);
+        }
+    }
+
+    /// These bytes were sent, or are of no use.
+    pub(crate) fn give_back(&self, bytes: Bytes) {
+        if let Some(memory) = &mut self.lock().memory {
+            memory.free.extend(bytes.blocks);
+        }
+    }
+
+    /// Whether a copy is neither complete nor failed.
+    pub(crate) fn is_under_way(&self, look: Look<'_>, ticket: u64) -> bool {
+        let _alive = look.alive.reading();
+        let state = self.lock();
+        let pending = state.pending.get(&ticket);
+        pending.is_some_and(|pending| look.relaxed(|| matches!(look.see(pending), Seen::NotYet)))
+    }
+
+    /// What is complete. It is `lane`'s to send; the client has all that this lane took before.
+    pub(crate) fn take(&self, look: Look<'_>, lane: u64) -> Ready {
+        let _alive = look.alive.reading();
+        let mut state = self.lock();
+        let State {
+            pending,
+            failed,
+            sent,
+            memory,
+        } = &mut *state;
+        sent.retain(|(by, _)| *by != lane);
+        let mut ready = Ready::default();
+        ready.rest.failed = std::mem::take(failed);
+        ready.rest.elsewhere = sent.iter().map(|(_, ticket)| *ticket).collect();
+        let mut waiting: HashSet<Place> = HashSet::new();
+        let mut done: Vec<(u64, bool)> = Vec::new();
+        look.relaxed(|| {
+            for (ticket, copy) in &*pending {
+                if waiting.contains(&copy.order) {
+                    continue;
+                }
+                match look.see(copy) {
+                    Seen::Complete => done.push((*ticket, true)),
+                    Seen::Failed => done.push((*ticket, false)),
+                    // And so are those behind it.
+                    Seen::NotYet => drop(waiting.insert(copy.order)),
+                }
+            }
+        });
+        for (ticket, complete) in done {
+            let Some(copy) = pending.remove(&ticket) else {
+                continue;
+            };
+            if let Some(event) = copy.event {
+                destroy(look.driver, std::ptr::with_exposed_provenance_mut(event));
+            }
+            if complete {
+                sent.push((lane, ticket));
+                ready.bytes.push((ticket, copy.bytes));
+            } else {
+                // The device is in no state to write to it any more.
+                ready.rest.failed.push(ticket);
+                if let Some(memory) = memory {
+                    memory.free.extend(copy.bytes.blocks);
+                }
+            }
+        }
+        ready
+    }
+
+    /// A context is about to end: waits for all that is under way. [`Alive::destroying`] is held.
+    pub(crate) fn context_ends(&self, driver: &Driver) {
+        let mut state = self.lock();
+        for copy in state.pending.values_mut() {
+            if let (Some(event), Some(wait)) = (copy.event.take(), driver.cuEventSynchronize) {
+                let event = std::ptr::with_exposed_provenance_mut(event);
+                // SAFETY: an event of this module.
+                unsafe { wait(event) };
+                destroy(driver, event);
+            }
+        }
+        if let Some(memory) = &mut state.memory {
+            // The memory may have been page-locked in that context.
+            memory.settled = false;
+        }
+    }
+}
+
+/// Puts a copy and its event into the stream. No event: it is complete.
+fn make(driver: &Driver, bytes: &Bytes, copy: Copy) -> Result<Option<CUevent>, Code> {
+    let (Some(call), Some(synchronise)) = (driver.cuMemcpyDtoHAsync_v2, driver.cuStreamSynchronize)
+    else {
+        return Err(special::NOT_SUPPORTED);
+    };
+    let mut status = 0;
+    for piece in 0..bytes.pieces() {
+        let (to, len) = bytes.at(piece);
+        let from = copy.from.wrapping_add((piece * BLOCK) as u64);
+        // SAFETY: a block that is this copy's until its event was seen, or the stream is synchronised.
+        status = unsafe { call(to.cast(), from, len, copy.stream) };
+        if status != 0 {
+            break;
+        }
+    }
+    if status == 0
+        && let Some(event) = mark(driver, copy.stream)
+    {
+        return Ok(Some(event));
+    }
+    // SAFETY: a stream of the client.
+    let waited = unsafe { synchronise(copy.stream) };
+    match (status, waited) {
+        (0, 0) => Ok(None),
+        (0, code) | (code, _) => Err(code.cast_signed()),
+    }
+}

@@ -1,0 +1,239 @@
+//! The driver's functions that time work on the GPU.
+
+// Functions of the driver, by address.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::mem::transmute;
+use std::sync::OnceLock;
+
+use gtrace_recording::NAMES;
+
+use crate::target;
+use crate::tell::say;
+
+/// `CU_STREAM_NON_BLOCKING`: does not wait for the default stream, nor that for it.
+const NON_BLOCKING: c_uint = 1;
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`
+const RELAXED: c_uint = 2;
+/// `CU_STREAM_CAPTURE_STATUS_NONE`
+const NOT_CAPTURING: c_uint = 0;
+/// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`: handles that are no objects.
+const LAST_SPECIAL: u64 = 2;
+
+/// What a handle is here.
+pub(super) type Handle = u64;
+
+type One = unsafe extern "C" fn(Handle) -> c_uint;
+type Two = unsafe extern "C" fn(Handle, Handle) -> c_uint;
+type Given = unsafe extern "C" fn(*mut Handle) -> c_uint;
+type Made = unsafe extern "C" fn(*mut Handle, c_uint) -> c_uint;
+
+/// Functions of the driver. All that it uses exist since CUDA 10.1.
+pub(super) struct Driver {
+    context: Given,
+    device: unsafe extern "C" fn(*mut c_int) -> c_uint,
+    stream_context: unsafe extern "C" fn(Handle, *mut Handle) -> c_uint,
+    capturing: unsafe extern "C" fn(Handle, *mut c_uint) -> c_uint,
+    exchange: unsafe extern "C" fn(*mut c_uint) -> c_uint,
+    create_event: Made,
+    destroy_event: One,
+    record: Two,
+    query: One,
+    elapsed: unsafe extern "C" fn(*mut f32, Handle, Handle) -> c_uint,
+    create_stream: Made,
+    destroy_stream: One,
+}
+
+impl Driver {
+    /// The driver's, if it has them all and its GPU is in this machine. Why not is said once.
+    pub(super) fn get() -> Option<&'static Self> {
+        static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
+        let driver = DRIVER.get_or_init(|| {
+            if target::is_remote() {
+                say(
+                    "--gpu-time: the GPU is in another machine, so the trace has the times that its server tells \
+                     instead",
+                );
+                return None;
+            }
+            let driver = Self::find();
+            if driver.is_none() {
+                say("--gpu-time: the driver lacks functions of events: work on the GPU is not timed");
+            }
+            driver
+        });
+        driver.as_ref()
+    }
+
+    fn find() -> Option<Self> {
+        let find = |name: &str| {
+            let at = NAMES.binary_search(&name).ok()?;
+            target::has(u16::try_from(at).ok()?)
+        };
+        let (context, device) = (find("cuCtxGetCurrent")?, find("cuCtxGetDevice")?);
+        let (of, capturing) = (find("cuStreamGetCtx")?, find("cuStreamIsCapturing")?);
+        let exchange = find("cuThreadExchangeStreamCaptureMode")?;
+        let (create, destroy) = (find("cuEventCreate")?, find("cuEventDestroy_v2")?);
+        let (record, query) = (find("cuEventRecord")?, find("cuEventQuery")?);
+        let elapsed = find("cuEventElapsedTime")?;
+        let (stream, no_stream) = (find("cuStreamCreate")?, find("cuStreamDestroy_v2")?);
+        // SAFETY: the functions of these names take these arguments (cuda.h); handles are pointers.
+        unsafe {
+            Some(Self {
+                context: transmute::<*const c_void, Given>(context),
+                device: transmute::<*const c_void, unsafe extern "C" fn(*mut c_int) -> c_uint>(
+                    device,
+                ),
+                stream_context: transmute::<
+                    *const c_void,
+                    unsafe extern "C" fn(Handle, *mut Handle) -> c_uint,
+                >(of),
+                capturing: transmute::<
+                    *const c_void,
+                    unsafe extern "C" fn(Handle, *mut c_uint) -> c_uint,
+                >(capturing),
+                exchange: transmute::<*const c_void, unsafe extern "C" fn(*mut c_uint) -> c_uint>(
+                    exchange,
+                ),
+                create_event: transmute::<*const c_void, Made>(create),
+                destroy_event: transmute::<*const c_void, One>(destroy),
+                record: transmute::<*const c_void, Two>(record),
+                query: transmute::<*const c_void, One>(query),
+                elapsed: transmute::<
+                    *const c_void,
+                    unsafe extern "C" fn(*mut f32, Handle, Handle) -> c_uint,
+                >(elapsed),
+                create_stream: transmute::<*const c_void, Made>(stream),
+                destroy_stream: transmute::<*const c_void, One>(no_stream),
+            })
+        }
+    }
+
+    /// The thread's current context.
+    pub(super) fn context(&self) -> Option<Handle> {
+        let mut context = 0;
+        // SAFETY: a place for the handle.
+        let code = unsafe { (self.context)(&raw mut context) };
+        (code == 0 && context != 0).then_some(context)
+    }
+
+    /// The device of the current context.
+    pub(super) fn device(&self) -> Option<c_int> {
+        let mut device = 0;
+        // SAFETY: a place for the number.
+        let code = unsafe { (self.device)(&raw mut device) };
+        (code == 0).then_some(device)
+    }
+
+    /// Whether work of the current context can be timed in a stream: neither does it capture, nor does another
+    /// context have it.
+    pub(super) fn stream_is(&self, stream: Handle, context: Handle) -> Stream {
+        let (mut status, mut owner) = (NOT_CAPTURING, context);
+        // SAFETY: places for the answers, and the handle that the program gives in its own call. To ask after a
+        // capture does not end it (cuStreamIsCapturing).
+        unsafe {
+            match (self.capturing)(stream, &raw mut status) {
+                0 if status == NOT_CAPTURING => {}
+                // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the default stream, while another captures.
+                0 | 906 => return Stream::Captures,
+                _ => return Stream::Foreign,
+            }
+            if stream > LAST_SPECIAL && (self.stream_context)(stream, &raw mut owner) != 0 {
+                return Stream::Foreign;
+            }
+        }
+        match owner == context {
+            true => Stream::Usable,
+            false => Stream::Foreign,
+        }
+    }
+
+    /// An event of the current context.
+    pub(super) fn create_event(&self) -> Option<Handle> {
+        let mut event = 0;
+        // SAFETY: a place for the handle.
+        let code = unsafe { (self.create_event)(&raw mut event, 0) };
+        (code == 0).then_some(event)
+    }
+
+    /// Ends an event.
+    pub(super) fn destroy_event(&self, event: Handle) {
+        // SAFETY: one of `create_event`, that nobody uses any more.
+        unsafe { (self.destroy_event)(event) };
+    }
+
+    /// A stream of the current context that waits for no other.
+    pub(super) fn create_stream(&self) -> Option<Handle> {
+        let mut stream = 0;
+        // SAFETY: a place for the handle.
+        let code = unsafe { (self.create_stream)(&raw mut stream, NON_BLOCKING) };
+        (code == 0).then_some(stream)
+    }
+
+    /// Ends a stream.
+    pub(super) fn destroy_stream(&self, stream: Handle) {
+        // SAFETY: one of `create_stream`, that nobody uses any more.
+        unsafe { (self.destroy_stream)(stream) };
+    }
+
+    /// Whether it could be recorded.
+    pub(super) fn record(&self, event: Handle, stream: Handle) -> bool {
+        // SAFETY: an event of this library, and a stream of the same context.
+        unsafe { (self.record)(event, stream) == 0 }
+    }
+
+    /// Whether the work before an event is done; `None` if that will never be known.
+    pub(super) fn is_done(&self, event: Handle) -> Option<bool> {
+        // SAFETY: an event of this library.
+        match unsafe { (self.query)(event) } {
+            0 => Some(true),
+            // CUDA_ERROR_NOT_READY
+            600 => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Nanoseconds between two events that have happened. It is told as a number of milliseconds with 24 bits.
+    pub(super) fn nanos(&self, from: Handle, to: Handle) -> Option<f64> {
+        let mut milliseconds = 0f32;
+        // SAFETY: a place for the number, and events of this library.
+        let code = unsafe { (self.elapsed)(&raw mut milliseconds, from, to) };
+        (code == 0 && milliseconds.is_finite()).then_some(f64::from(milliseconds) * 1e6)
+    }
+}
+
+/// What a stream is for timing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// Events can be recorded.
+    Usable,
+    /// What it is given is not done, but kept.
+    Captures,
+    /// Of another context, or no stream.
+    Foreign,
+}
+
+/// While it lives, the thread's calls do not invalidate captures of other threads
+/// (cuThreadExchangeStreamCaptureMode).
+pub(super) struct Quiet<'a> {
+    driver: &'a Driver,
+    before: c_uint,
+}
+
+impl<'a> Quiet<'a> {
+    pub(super) fn new(driver: &'a Driver) -> Option<Self> {
+        let mut before = RELAXED;
+        // SAFETY: the mode, which is exchanged for that before.
+        let code = unsafe { (driver.exchange)(&raw mut before) };
+        // Not `then_some`, which would drop one, and set a mode that was never exchanged.
+        (code == 0).then(|| Self { driver, before })
+    }
+}
+
+impl Drop for Quiet<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the mode that the thread had.
+        unsafe { (self.driver.exchange)(&raw mut self.before) };
+    }
+}

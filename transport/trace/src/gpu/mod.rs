@@ -1,0 +1,364 @@
+//! Work on the GPU, timed by the driver's events (`--gpu-time`): one is recorded before and one behind each launch
+//! and copy in its stream.
+//!
+//! Nothing waits for the GPU: what has ended is looked up when the program has waited by itself, and in between.
+//! No events go into streams that capture, and no result of the program's calls is changed. The events that the
+//! GPU's times are told from are in a stream of this library, which no other waits for.
+
+mod anchor;
+mod contexts;
+mod driver;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+
+use gtrace_recording::{Details, Recorder, Work};
+
+use self::contexts::{Context, Pending};
+use self::driver::{Driver, Handle, Quiet, Stream};
+use crate::lock::Lock;
+use crate::{session, threads};
+
+/// Work that was begun since it was last looked up what has ended.
+const LOOK_EVERY: u32 = 64;
+
+/// How long a reading of both clocks may take.
+const PATIENCE_NS: u64 = 2_000_000;
+/// The same where there is no later time.
+const LAST_PATIENCE_NS: u64 = 100_000_000;
+
+const UNKNOWN: u8 = 0;
+const OFF: u8 = 1;
+const ON: u8 = 2;
+/// Whether work is timed.
+static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
+static SINCE_LOOK: AtomicU32 = AtomicU32::new(0);
+/// A thread looks up what has ended.
+static LOOKING: AtomicBool = AtomicBool::new(false);
+static CONTEXTS: Lock<Vec<Context>> = Lock::new(Vec::new());
+
+/// A call that gives a stream work.
+#[derive(Clone, Copy)]
+pub(crate) struct Submitted {
+    pub(crate) function: u16,
+    /// When it was called, in ticks.
+    pub(crate) start: u64,
+    pub(crate) thread: u32,
+    pub(crate) details: Details,
+}
+
+/// Before a call that gives a stream work.
+pub(crate) enum Begun {
+    /// Work is not timed, or not here: nothing was done.
+    Untimed,
+    /// It cannot be timed.
+    Failed,
+    /// An event lies before it.
+    Recorded {
+        context: Handle,
+        stream: Handle,
+        event: Handle,
+    },
+}
+
+#[inline(always)]
+fn is_on() -> bool {
+    match STATE.load(Ordering::Relaxed) {
+        OFF => false,
+        ON => true,
+        _ => first(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn first() -> bool {
+    let variables = session::variables();
+    let wanted = variables.gpu_time && variables.events != 0 && session::is_recorded();
+    let on = wanted && Driver::get().is_some();
+    let state = if on { ON } else { OFF };
+    if STATE.swap(state, Ordering::Relaxed) == UNKNOWN && on {
+        crate::fork::watch();
+        at_exit();
+    }
+    on
+}
+
+/// What has ended by then is told still.
+#[allow(unsafe_code)]
+fn at_exit() {
+    extern "C" fn ending() {
+        let _ = catch_unwind(|| {
+            let _looking = Looking::wait();
+            look(None, LAST_PATIENCE_NS);
+        });
+    }
+    // SAFETY: a function of this library, which is never unmapped.
+    unsafe { libc::atexit(ending) };
+}
+
+/// A call is about to give `stream` (0: the default one) work.
+#[inline(always)]
+pub(crate) fn begin(stream: u64) -> Begun {
+    match is_on() {
+        false => Begun::Untimed,
+        true => catch_unwind(|| record_before(stream)).unwrap_or(Begun::Failed),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn record_before(stream: u64) -> Begun {
+    let Some(driver) = Driver::get() else {
+        return Begun::Untimed;
+    };
+    let recorded = || {
+        let _quiet = Quiet::new(driver)?;
+        let context = driver.context()?;
+        match driver.stream_is(stream, context) {
+            Stream::Usable => {}
+            Stream::Captures => return Some(Begun::Untimed),
+            Stream::Foreign => return None,
+        }
+        let event = event(driver, context)?;
+        if !driver.record(event, stream) {
+            give_back(context, &[event]);
+            return None;
+        }
+        Some(Begun::Recorded {
+            context,
+            stream,
+            event,
+        })
+    };
+    recorded().unwrap_or(Begun::Failed)
+}
+
+/// The call has returned `code`.
+#[inline(never)]
+pub(crate) fn end(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submitted) {
+    let _ = catch_unwind(AssertUnwindSafe(|| {
+        record_behind(begun, recorder, code, submitted);
+    }));
+}
+
+fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submitted) {
+    let (context, stream, begun) = match begun {
+        Begun::Untimed => return,
+        // A call that failed has given nothing to do.
+        Begun::Failed if code != 0 => return,
+        Begun::Failed => return recorder.submitted(),
+        Begun::Recorded {
+            context,
+            stream,
+            event,
+        } => (context, stream, event),
+    };
+    let Some(driver) = Driver::get() else { return };
+    if code != 0 {
+        return give_back(context, &[begun]);
+    }
+    recorder.submitted();
+    let recorded = || {
+        let _quiet = Quiet::new(driver)?;
+        let same = driver.context() == Some(context);
+        if !same || driver.stream_is(stream, context) != Stream::Usable {
+            return None;
+        }
+        let ended = event(driver, context)?;
+        if !driver.record(ended, stream) {
+            give_back(context, &[ended]);
+            return None;
+        }
+        Some(ended)
+    };
+    let Some(ended) = recorded() else {
+        return give_back(context, &[begun]);
+    };
+    let pending = Pending {
+        begun,
+        ended,
+        of: *submitted,
+    };
+    with(context, |context| context.push(stream, pending));
+    if SINCE_LOOK.fetch_add(1, Ordering::Relaxed) + 1 >= LOOK_EVERY {
+        look_if_free(Some(recorder));
+    }
+}
+
+/// The program has waited for the GPU.
+#[inline(always)]
+pub(crate) fn waited() {
+    if STATE.load(Ordering::Relaxed) == ON {
+        let _ = catch_unwind(|| look_if_free(None));
+    }
+}
+
+/// A context is about to end, or contexts of a device: what is known of them is told and forgotten.
+#[inline(always)]
+pub(crate) fn leave(context: Option<u64>, device: Option<i32>) {
+    if STATE.load(Ordering::Relaxed) == ON {
+        let _ = catch_unwind(|| {
+            let _looking = Looking::wait();
+            look(None, LAST_PATIENCE_NS);
+            let is_one =
+                |one: &mut Context| Some(one.handle) == context || Some(one.device) == device;
+            let gone: Vec<_> = CONTEXTS.with(|all| all.extract_if(.., is_one).collect());
+            if let Some(driver) = Driver::get()
+                && let Some(_quiet) = Quiet::new(driver)
+            {
+                gone.into_iter().for_each(|context| context.end(driver));
+            }
+        });
+    }
+}
+
+/// The child of fork(2) has no GPU of its parent's.
+pub(crate) fn in_child() {
+    CONTEXTS.open_in_child();
+    // Not dropped: the parent's allocator may have been in use by a thread that is not here.
+    CONTEXTS.with(|all| std::mem::forget(std::mem::take(all)));
+    LOOKING.store(false, Ordering::Release);
+}
+
+/// One thread at a time looks up what has ended, and it alone renews or ends what times are told from.
+struct Looking;
+
+impl Looking {
+    fn now() -> Option<Self> {
+        // Not `then_some`: a value that is not handed out would be dropped, and end what another thread holds.
+        (!LOOKING.swap(true, Ordering::Acquire)).then(|| Self)
+    }
+
+    /// Others look without waiting for anything.
+    fn wait() -> Self {
+        loop {
+            match Self::now() {
+                Some(looking) => return looking,
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        LOOKING.store(false, Ordering::Release);
+    }
+}
+
+/// Runs `body`, which calls no driver, with what is kept for a context.
+fn with<R>(handle: Handle, body: impl FnOnce(&mut Context) -> R) -> Option<R> {
+    CONTEXTS.with(|all| {
+        let found = all.iter_mut().find(|context| context.handle == handle);
+        found.map(body)
+    })
+}
+
+fn give_back(context: Handle, events: &[Handle]) {
+    with(context, |context| context.give_back(events));
+}
+
+/// An event of the current context, `handle`.
+fn event(driver: &Driver, handle: Handle) -> Option<Handle> {
+    let known = match with(handle, Context::event) {
+        Some(known) => known,
+        None => {
+            let new = Context::new(driver, handle)?;
+            let unused = CONTEXTS.with(|all| {
+                // Another thread may have been quicker.
+                match all.iter().any(|context| context.handle == handle) {
+                    true => Some(new),
+                    false => {
+                        all.push(new);
+                        None
+                    }
+                }
+            });
+            unused.into_iter().for_each(|context| context.end(driver));
+            with(handle, Context::event)?
+        }
+    };
+    match known {
+        Ok(event) => Some(event),
+        // What has ended gives events back.
+        Err(false) => {
+            look_if_free(None);
+            with(handle, Context::event)?.ok()
+        }
+        Err(true) => driver.create_event().or_else(|| {
+            with(handle, Context::not_made);
+            None
+        }),
+    }
+}
+
+/// As [`look`], unless another thread does.
+fn look_if_free(recorder: Option<&Recorder>) {
+    if let Some(_looking) = Looking::now() {
+        look(recorder, PATIENCE_NS);
+    }
+}
+
+/// Tells of the work that has ended, by who is [`Looking`]. `recorder`: the thread's, if it is at hand; `patience_ns`: how
+/// long a reading of both clocks may take.
+fn look(recorder: Option<&Recorder>, patience_ns: u64) {
+    SINCE_LOOK.store(0, Ordering::Relaxed);
+    let Some(driver) = Driver::get() else { return };
+    match recorder {
+        Some(recorder) => look_with(driver, recorder, patience_ns),
+        None => {
+            let Some((recorder, way)) = threads::recorder() else {
+                return;
+            };
+            look_with(driver, recorder, patience_ns);
+            if way == threads::Way::Borrowed {
+                threads::give_back(recorder);
+            }
+        }
+    }
+}
+
+fn look_with(driver: &Driver, recorder: &Recorder, patience_ns: u64) {
+    let Some(_quiet) = Quiet::new(driver) else {
+        return;
+    };
+    let scale = session::variables().scale;
+    let handles: Vec<Handle> = CONTEXTS.with(|all| all.iter().map(|one| one.handle).collect());
+    for handle in handles {
+        let taken = with(handle, |context| (context.take(), context.anchor));
+        let Some((mut queues, mut anchor)) = taken else {
+            continue;
+        };
+        if !queues.is_empty() {
+            anchor.renew(driver, scale, patience_ns);
+        }
+        let mut free = Vec::new();
+        // Without, work stays until there is one.
+        for queue in queues.iter_mut().filter(|_| anchor.is_read()) {
+            while let Some(pending) = queue.ended(driver, &mut free) {
+                free.extend([pending.begun, pending.ended]);
+                let at = |event| anchor.ticks_of(driver, scale, event);
+                let (Some(start), Some(end)) = (at(pending.begun), at(pending.ended)) else {
+                    continue;
+                };
+                // Work does not begin before it was asked for.
+                let start = start.max(pending.of.start);
+                recorder.work(&Work {
+                    start,
+                    end: end.max(start),
+                    thread: pending.of.thread,
+                    function: pending.of.function,
+                    called: pending.of.start,
+                    off_ns: anchor.off_ns(),
+                    details: pending.of.details,
+                });
+            }
+        }
+        with(handle, |context| {
+            context.put_back(queues);
+            context.give_back(&free);
+            context.anchor = anchor;
+        });
+    }
+}

@@ -1,0 +1,257 @@
+//! A port from one reading to the next.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use gtrace_event::{Kind, Occurrence, PortChange, Provenance, Severity, Timestamp, WitnessName};
+
+use super::counters::{CounterClass, PORT_COUNTERS, PortCounter};
+use super::port::RdmaPort;
+use super::watch::RdmaExpected;
+use crate::Observed;
+
+/// So many ends of a link within [`FLAPPING_WITHIN`] are flapping.
+const FLAPPING: usize = 3;
+const FLAPPING_WITHIN: Duration = Duration::from_secs(600);
+/// Over what time counters are judged.
+const HOUR: Duration = Duration::from_secs(3600);
+/// Readings kept of a counter at most.
+const READINGS: usize = 512;
+/// Rates within a thousandth of each other are the same.
+pub(super) const SAME_RATE: f64 = 0.999;
+
+/// A port that is or was there.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) last: RdmaPort,
+    /// It was active once.
+    pub(super) expected: bool,
+    /// Highest rate that it was active with.
+    best_gbps: Option<f64>,
+    pub(super) gone: bool,
+    /// When its link ended, as far as that counts for flapping.
+    ends: VecDeque<Timestamp>,
+    pub(super) flapping: bool,
+    /// The rate that was told to be too slow.
+    pub(super) slow: Option<f64>,
+    pub(super) errors: BTreeMap<&'static str, Window>,
+}
+
+/// A counter over the last hour.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    readings: VecDeque<(Timestamp, u64)>,
+    /// When it was last told to be above its limit.
+    told: Option<Timestamp>,
+}
+
+impl Window {
+    /// Takes a reading; by how much the counter rose within the hour, if that is above `limit`. Then counting starts
+    /// anew.
+    fn observe(&mut self, now: Timestamp, value: u64, limit: u64) -> Option<(u64, u64)> {
+        if self
+            .readings
+            .back()
+            .is_some_and(|(_, newest)| value < *newest)
+        {
+            // Reset with the driver: all of it is new.
+            self.readings.clear();
+            self.readings.push_back((now, 0));
+        }
+        while self.readings.len() >= READINGS
+            || self
+                .readings
+                .get(1)
+                .is_some_and(|(time, _)| now.duration_since(*time).unsigned_abs() >= HOUR)
+        {
+            self.readings.pop_front();
+        }
+        let oldest = self.readings.front().map_or(value, |(_, value)| *value);
+        self.readings.push_back((now, value));
+        let rose = value - oldest.min(value);
+        if rose <= limit {
+            return None;
+        }
+        self.readings.clear();
+        self.readings.push_back((now, value));
+        self.told = Some(now);
+        Some((oldest, rose))
+    }
+
+    pub(super) fn is_in_trouble(&self, now: Timestamp) -> bool {
+        self.told
+            .is_some_and(|told| now.duration_since(told).unsigned_abs() < HOUR)
+    }
+}
+
+impl Known {
+    /// A port that was not seen before.
+    pub(super) fn new(port: &RdmaPort) -> Self {
+        Self {
+            last: port.clone(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn observe(
+        &mut self,
+        port: &RdmaPort,
+        now: Timestamp,
+        expected: RdmaExpected,
+        events: &mut Vec<Observed>,
+    ) {
+        let came_back = std::mem::take(&mut self.gone);
+        let was_active = self.last.active && !came_back;
+        let downed = self.downed(port);
+        if came_back {
+            // What it counted is another device's.
+            self.errors.clear();
+            self.slow = None;
+        }
+        let name = port.name();
+        if was_active && !port.active {
+            let text = format!("{name} went down");
+            events.push(change(Severity::Critical, PortChange::Down, text, port));
+            self.ends.push_back(now);
+        } else if !was_active && port.active && self.expected {
+            let text = format!("{name} is active again");
+            events.push(change(Severity::Info, PortChange::Up, text, port));
+        } else if was_active && port.active && downed > 0 {
+            let text = format!("{name} went down and came up again");
+            let mut event = change(Severity::Warning, PortChange::Bounced, text, port);
+            event.count = downed;
+            event.occurrence.detail.rdma.port_counter = Some("link_downed".into());
+            events.push(event);
+            let times = usize::try_from(downed).unwrap_or(FLAPPING).min(FLAPPING);
+            self.ends.extend(std::iter::repeat_n(now, times));
+        }
+        self.judge_flapping(port, now, events);
+        if port.active {
+            self.expected = true;
+            self.judge_rate(port, expected, events);
+        }
+        for counter in &PORT_COUNTERS {
+            self.judge_counter(port, counter, now, events);
+        }
+        self.last = port.clone();
+    }
+
+    /// By how much the count of the link's ends rose.
+    fn downed(&self, port: &RdmaPort) -> u64 {
+        let count = |port: &RdmaPort| port.counters.get("link_downed").copied();
+        match (count(&self.last), count(port)) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => 0,
+        }
+    }
+
+    fn judge_flapping(&mut self, port: &RdmaPort, now: Timestamp, events: &mut Vec<Observed>) {
+        while self
+            .ends
+            .front()
+            .is_some_and(|end| now.duration_since(*end).unsigned_abs() > FLAPPING_WITHIN)
+        {
+            self.ends.pop_front();
+        }
+        if self.ends.len() >= FLAPPING && !self.flapping {
+            self.flapping = true;
+            let text = format!("{} is flapping", port.name());
+            let mut event = change(Severity::Critical, PortChange::Flapping, text, port);
+            event.occurrence.detail.sample.value = Some(self.ends.len() as f64);
+            event.occurrence.detail.sample.limit = Some(FLAPPING as f64 - 1.0);
+            events.push(event);
+        } else if self.ends.is_empty() {
+            self.flapping = false;
+        }
+    }
+
+    fn judge_rate(&mut self, port: &RdmaPort, expected: RdmaExpected, events: &mut Vec<Observed>) {
+        let Some(rate) = port.rate_gbps else { return };
+        let best = self.best_gbps.map_or(rate, |best| best.max(rate));
+        self.best_gbps = Some(best);
+        let wanted = expected.rate_gbps.unwrap_or(best);
+        let name = port.name();
+        let mut tell = |severity, what, text| {
+            let mut event = change(severity, what, text, port);
+            event.occurrence.detail.rdma.expected_rate_gbps = Some(wanted);
+            events.push(event);
+        };
+        if rate >= wanted * SAME_RATE {
+            if self.slow.take().is_some() {
+                let text = format!("{name} is as fast again as it should be");
+                tell(Severity::Info, PortChange::FullSpeed, text);
+            }
+        } else if self.slow.replace(rate) != Some(rate) {
+            let text = format!("{name} is slower than it should be");
+            tell(Severity::Warning, PortChange::Slow, text);
+        }
+    }
+
+    fn judge_counter(
+        &mut self,
+        port: &RdmaPort,
+        counter: &PortCounter,
+        now: Timestamp,
+        events: &mut Vec<Observed>,
+    ) {
+        let (Some(limit), Some(value)) = (counter.an_hour, port.counters.get(counter.file)) else {
+            return;
+        };
+        let window = self.errors.entry(counter.file).or_default();
+        let Some((before, rose)) = window.observe(now, *value, limit) else {
+            return;
+        };
+        let severity = match counter.class {
+            CounterClass::Discards => Severity::Info,
+            _ => Severity::Warning,
+        };
+        let text = format!("{} counted {}", port.name(), counter.file);
+        let mut event = occurrence(Kind::RdmaErrors, severity, text, port);
+        event.detail.rdma.port_counter = Some(counter.file.to_owned());
+        let metric = match counter.class {
+            CounterClass::Retransmissions | CounterClass::GaveUp => {
+                "gtrace_rdma_port_retransmissions"
+            }
+            _ => "gtrace_rdma_port_errors",
+        };
+        event.detail.sample.metric = Some(metric.to_owned());
+        event.detail.sample.previous = Some(before as f64);
+        event.detail.sample.value = Some(*value as f64);
+        event.detail.sample.limit = Some(limit as f64);
+        events.push(seen(event, rose));
+    }
+}
+
+pub(super) fn occurrence(
+    kind: Kind,
+    severity: Severity,
+    text: String,
+    port: &RdmaPort,
+) -> Occurrence {
+    let mut event = Occurrence::new(kind, severity, text);
+    event.provenance = Provenance::Kernel;
+    event.detail.pcie.pci_device = port.pci;
+    let rdma = &mut event.detail.rdma;
+    rdma.rdma_device = Some(port.device.clone());
+    rdma.rdma_port = Some(port.port);
+    rdma.port_state = Some(port.state.clone());
+    rdma.physical_state.clone_from(&port.physical_state);
+    rdma.link_layer.clone_from(&port.link_layer);
+    rdma.network_interface.clone_from(&port.network_interface);
+    rdma.rate_gbps = port.rate_gbps;
+    event
+}
+
+fn change(severity: Severity, what: PortChange, text: String, port: &RdmaPort) -> Observed {
+    let mut event = occurrence(Kind::RdmaPort, severity, text, port);
+    event.detail.rdma.port_change = Some(what);
+    seen(event, 1)
+}
+
+pub(super) fn seen(occurrence: Occurrence, count: u64) -> Observed {
+    Observed {
+        witness: WitnessName::SysfsRdma,
+        occurrence,
+        count: count.max(1),
+    }
+}

@@ -1,0 +1,173 @@
+//! What sysfs says of a port.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use gtrace_event::PciAddress;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::counters::PORT_COUNTERS;
+use crate::SysRoot;
+use crate::sysfs;
+
+/// `IB_PORT_ACTIVE` and `IB_PORT_ACTIVE_DEFER` of rdma/ib_verbs.h: traffic flows.
+const ACTIVE: [u32; 2] = [4, 5];
+/// Most devices, and most ports of one, that are looked at: what a broken tree may claim.
+const MOST: usize = 256;
+
+/// A port of an RDMA device, as sysfs shows it now.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RdmaPort {
+    /// Name of the device: `mlx5_0`.
+    pub device: String,
+    /// Number of the port, from 1.
+    pub port: u32,
+    /// Logical state, in the kernel's words: `ACTIVE`.
+    pub state: String,
+    /// Whether traffic can flow.
+    pub active: bool,
+    /// Physical state: `LinkUp`, `Polling`, `Disabled`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub physical_state: Option<String>,
+    /// `InfiniBand` or `Ethernet`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub link_layer: Option<String>,
+    /// Network interface.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub network_interface: Option<String>,
+    /// The device's PCI address, where it is one of PCI.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pci: Option<PciAddress>,
+    /// Speed of the link, 10^9 bits a second.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rate_gbps: Option<f64>,
+    /// Lanes in use.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lanes: Option<u32>,
+    /// Counters, by the names of their files. Those that the device does not have are absent.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl RdmaPort {
+    /// For messages: `mlx5_0 port 1`.
+    pub fn name(&self) -> String {
+        format!("{} port {}", self.device, self.port)
+    }
+}
+
+/// Reads `4: ACTIVE`: number and word.
+pub fn parse_state(text: &str) -> Option<(u32, &str)> {
+    let (number, word) = text.trim().split_once(':')?;
+    let word = word.trim();
+    (!word.is_empty()).then_some((number.trim().parse().ok()?, word))
+}
+
+/// Reads `100 Gb/sec (4X EDR)`: 10^9 bits a second, and lanes where they are told.
+pub fn parse_rate(text: &str) -> Option<(f64, Option<u32>)> {
+    let (rate, rest) = text.trim().split_once(' ')?;
+    let rate: f64 = rate.parse().ok()?;
+    if !rest.starts_with("Gb/sec") || !rate.is_finite() || rate <= 0.0 {
+        return None;
+    }
+    let lanes = rest
+        .split_once('(')
+        .and_then(|(_, width)| width.split_once('X'))
+        .and_then(|(lanes, _)| lanes.parse().ok());
+    Some((rate, lanes))
+}
+
+/// Every port of every RDMA device below `root`, in order. None where the kernel has no such class of devices.
+pub fn rdma_ports(root: &SysRoot) -> Vec<RdmaPort> {
+    let class = root.0.join("class/infiniband");
+    let mut found = Vec::new();
+    for device in names(&class) {
+        let dir = class.join(&device);
+        let mut numbers: Vec<u32> = names(&dir.join("ports"))
+            .iter()
+            .filter_map(|name| name.parse().ok())
+            .collect();
+        numbers.sort_unstable();
+        for port in numbers {
+            found.extend(read(&dir, &device, port));
+        }
+    }
+    found
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .take(MOST)
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A port whose state cannot be read is being taken away and is not there.
+fn read(dir: &Path, device: &str, port: u32) -> Option<RdmaPort> {
+    let at = dir.join("ports").join(port.to_string());
+    let state = sysfs::text(&at.join("state"))?;
+    let (number, word) = parse_state(&state)?;
+    let rate = sysfs::text(&at.join("rate"));
+    let rate = rate.as_deref().and_then(parse_rate);
+    let physical = sysfs::text(&at.join("phys_state"));
+    let physical = physical.as_deref().and_then(parse_state);
+    let counters = PORT_COUNTERS.iter().filter_map(|counter| {
+        let dirs = [at.join("counters"), at.join("hw_counters")];
+        let value = dirs
+            .iter()
+            .find_map(|dir| sysfs::number(&dir.join(counter.file)))?;
+        Some((counter.file.to_owned(), value))
+    });
+    Some(RdmaPort {
+        device: device.to_owned(),
+        port,
+        state: word.to_owned(),
+        active: ACTIVE.contains(&number),
+        physical_state: physical.map(|(_, word)| word.to_owned()),
+        link_layer: sysfs::text(&at.join("link_layer")).filter(|text| !text.is_empty()),
+        network_interface: interface(dir, &at),
+        pci: sysfs::link_name(&dir.join("device")).and_then(|name| name.parse().ok()),
+        rate_gbps: rate.map(|(rate, _)| rate),
+        lanes: rate.and_then(|(_, lanes)| lanes),
+        counters: counters.collect(),
+    })
+}
+
+/// RoCE names the interface with its first address; SoftRoCE by `parent`.
+fn interface(device: &Path, port: &Path) -> Option<String> {
+    let of_address = || sysfs::text(&port.join("gid_attrs/ndevs/0"));
+    of_address()
+        .or_else(|| sysfs::text(&device.join("parent")))
+        .filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_and_rates_are_those_of_the_kernel() {
+        assert_eq!(parse_state("4: ACTIVE\n"), Some((4, "ACTIVE")));
+        assert_eq!(parse_state("5: LinkUp"), Some((5, "LinkUp")));
+        assert_eq!(parse_state("ACTIVE"), None);
+        assert_eq!(parse_state("4:"), None);
+        assert_eq!(parse_rate("100 Gb/sec (4X EDR)"), Some((100.0, Some(4))));
+        assert_eq!(parse_rate("2.5 Gb/sec (1X SDR)\n"), Some((2.5, Some(1))));
+        assert_eq!(parse_rate("400 Gb/sec"), Some((400.0, None)));
+        for wrong in [
+            "",
+            "fast",
+            "-1 Gb/sec",
+            "inf Gb/sec (4X)",
+            "10 MB/s",
+            "nan Gb/sec",
+        ] {
+            assert_eq!(parse_rate(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! The watch over RDMA ports on made-up sysfs trees.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use gtrace_devices::{
+    Observed, RdmaExpected, RdmaHealth, RdmaState, RdmaWatch, SysRoot, rdma_ports,
+};
+use gtrace_event::{Kind, PortChange, Severity, Timestamp, WitnessName};
+
+/// A made-up /sys with RDMA devices.
+struct Sys(tempfile::TempDir);
+
+impl Sys {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn root(&self) -> SysRoot {
+        SysRoot(self.0.path().to_owned())
+    }
+
+    fn port(&self, device: &str, port: u32) -> PathBuf {
+        let class = self.0.path().join("class/infiniband");
+        class.join(device).join("ports").join(port.to_string())
+    }
+
+    /// A port that is active at 400 Gb/s.
+    fn add(&self, device: &str, port: u32) {
+        let dir = self.port(device, port);
+        fs::create_dir_all(dir.join("counters")).unwrap();
+        fs::create_dir_all(dir.join("hw_counters")).unwrap();
+        fs::write(dir.join("link_layer"), "InfiniBand\n").unwrap();
+        self.set(device, port, "4: ACTIVE", "5: LinkUp");
+        self.rate(device, port, "400 Gb/sec (4X NDR)");
+        for counter in ["counters/symbol_error", "counters/link_downed"] {
+            self.count(device, port, counter, 0);
+        }
+        self.count(device, port, "counters/port_xmit_data", 1000);
+        self.count(device, port, "hw_counters/packet_seq_err", 0);
+        self.count(
+            device,
+            port,
+            "hw_counters/req_transport_retries_exceeded",
+            0,
+        );
+    }
+
+    fn set(&self, device: &str, port: u32, state: &str, physical: &str) {
+        let dir = self.port(device, port);
+        fs::write(dir.join("state"), format!("{state}\n")).unwrap();
+        fs::write(dir.join("phys_state"), format!("{physical}\n")).unwrap();
+    }
+
+    fn down(&self, device: &str, port: u32) {
+        self.set(device, port, "1: DOWN", "2: Polling");
+    }
+
+    fn up(&self, device: &str, port: u32) {
+        self.set(device, port, "4: ACTIVE", "5: LinkUp");
+    }
+
+    fn rate(&self, device: &str, port: u32, rate: &str) {
+        fs::write(self.port(device, port).join("rate"), format!("{rate}\n")).unwrap();
+    }
+
+    fn count(&self, device: &str, port: u32, counter: &str, value: u64) {
+        fs::write(self.port(device, port).join(counter), format!("{value}\n")).unwrap();
+    }
+
+    fn remove(&self, device: &str) {
+        fs::remove_dir_all(self.0.path().join("class/infiniband").join(device)).unwrap();
+    }
+
+    fn watch(&self) -> RdmaWatch {
+        RdmaWatch::new(self.root(), RdmaExpected::default())
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_772_500_000 + second).unwrap()
+}
+
+fn changes(events: &[Observed]) -> Vec<PortChange> {
+    let of = |event: &Observed| {
+        assert_eq!(event.witness, WitnessName::SysfsRdma);
+        assert_eq!(event.occurrence.kind, Kind::RdmaPort);
+        event.occurrence.detail.rdma.port_change.unwrap()
+    };
+    events.iter().map(of).collect()
+}
+
+#[test]
+fn ports_are_read_with_what_they_have() {
+    let sys = Sys::new();
+    assert!(rdma_ports(&sys.root()).is_empty());
+    sys.add("mlx5_1", 1);
+    sys.add("mlx5_0", 1);
+    std::os::unix::fs::symlink(
+        "../../../0000:19:00.0",
+        sys.0.path().join("class/infiniband/mlx5_0/device"),
+    )
+    .unwrap();
+    fs::create_dir_all(sys.port("mlx5_0", 1).join("gid_attrs/ndevs")).unwrap();
+    fs::write(sys.port("mlx5_0", 1).join("gid_attrs/ndevs/0"), "ib0\n").unwrap();
+    fs::create_dir_all(sys.port("broken", 1)).unwrap();
+    let ports = rdma_ports(&sys.root());
+    let names: Vec<_> = ports.iter().map(|port| port.name()).collect();
+    assert_eq!(
+        names,
+        ["mlx5_0 port 1", "mlx5_1 port 1"],
+        "and none without state"
+    );
+    let port = &ports[0];
+    assert!(port.active);
+    assert_eq!(port.physical_state.as_deref(), Some("LinkUp"));
+    assert_eq!((port.rate_gbps, port.lanes), (Some(400.0), Some(4)));
+    assert_eq!(port.pci, Some("0000:19:00.0".parse().unwrap()));
+    assert_eq!(port.network_interface.as_deref(), Some("ib0"));
+    assert_eq!(port.counters["port_xmit_data"], 1000);
+    assert!(!port.counters.contains_key("rcvd_seq_err"));
+}
+
+#[test]
+fn a_port_that_goes_down_and_comes_back_is_told_once_each() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.add("mlx5_1", 1);
+    sys.down("mlx5_1", 1);
+    let mut watch = sys.watch();
+    let first = watch.look(at(0));
+    assert!(
+        first.events.is_empty(),
+        "what is down at the start is not expected"
+    );
+    assert_eq!(first.health.state, RdmaState::Healthy);
+    assert_eq!(
+        (first.health.active_ports, first.health.expected_ports),
+        (1, 1)
+    );
+
+    sys.down("mlx5_0", 1);
+    let report = watch.look(at(10));
+    assert_eq!(changes(&report.events), [PortChange::Down]);
+    let event = &report.events[0].occurrence;
+    assert_eq!(event.severity, Severity::Critical);
+    assert_eq!(event.detail.rdma.rdma_device.as_deref(), Some("mlx5_0"));
+    assert_eq!(event.detail.rdma.physical_state.as_deref(), Some("Polling"));
+    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert!(report.health.reasons[0].contains("mlx5_0 port 1 is DOWN (Polling)"));
+    assert!(watch.look(at(20)).events.is_empty(), "once");
+
+    sys.up("mlx5_0", 1);
+    let report = watch.look(at(30));
+    assert_eq!(changes(&report.events), [PortChange::Up]);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+}
+
+#[test]
+fn what_happens_between_two_looks_is_seen_by_its_counter_and_three_times_are_flapping() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    sys.count("mlx5_0", 1, "counters/link_downed", 1);
+    assert_eq!(changes(&watch.look(at(10)).events), [PortChange::Bounced]);
+    sys.count("mlx5_0", 1, "counters/link_downed", 3);
+    let report = watch.look(at(20));
+    assert_eq!(
+        changes(&report.events),
+        [PortChange::Bounced, PortChange::Flapping]
+    );
+    assert_eq!(report.events[0].count, 2);
+    assert_eq!(report.health.state, RdmaState::Degraded);
+    sys.count("mlx5_0", 1, "counters/link_downed", 4);
+    assert_eq!(
+        changes(&watch.look(at(30)).events),
+        [PortChange::Bounced],
+        "an episode is told once"
+    );
+    // Ten quiet minutes end it.
+    let report = watch.look(at(700));
+    assert!(report.events.is_empty());
+    assert_eq!(report.health.state, RdmaState::Healthy);
+}
+
+#[test]
+fn a_port_that_flaps_slowly_enough_to_be_seen_is_flapping_too() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    let mut told = Vec::new();
+    for round in 0..3 {
+        sys.down("mlx5_0", 1);
+        told.extend(changes(&watch.look(at(round * 60 + 10)).events));
+        sys.up("mlx5_0", 1);
+        told.extend(changes(&watch.look(at(round * 60 + 20)).events));
+    }
+    use PortChange::{Down, Flapping, Up};
+    assert_eq!(told, [Down, Up, Down, Up, Down, Flapping, Up]);
+}
+
+#[test]
+fn a_port_that_is_slower_than_it_was_is_told_until_it_is_not() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    sys.rate("mlx5_0", 1, "200 Gb/sec (2X NDR)");
+    let report = watch.look(at(10));
+    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    let rdma = &report.events[0].occurrence.detail.rdma;
+    assert_eq!(
+        (rdma.rate_gbps, rdma.expected_rate_gbps),
+        (Some(200.0), Some(400.0))
+    );
+    assert_eq!(report.health.state, RdmaState::Degraded);
+    assert!(watch.look(at(20)).events.is_empty());
+    sys.rate("mlx5_0", 1, "400 Gb/sec (4X NDR)");
+    let report = watch.look(at(30));
+    assert_eq!(changes(&report.events), [PortChange::FullSpeed]);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+}
+
+#[test]
+fn what_the_configuration_expects_is_judged_from_the_start_though_not_at_the_first_look() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.add("mlx5_1", 1);
+    sys.rate("mlx5_1", 1, "200 Gb/sec (2X NDR)");
+    let expected = RdmaExpected {
+        ports: Some(2),
+        rate_gbps: Some(400.0),
+    };
+    let mut watch = RdmaWatch::new(sys.root(), expected);
+    assert_eq!(changes(&watch.look(at(0)).events), [PortChange::Slow]);
+    let report = watch.look(at(10));
+    assert_eq!(changes(&report.events), [PortChange::TooFew]);
+    let rdma = &report.events[0].occurrence.detail.rdma;
+    assert_eq!((rdma.active_ports, rdma.expected_ports), (Some(1), Some(2)));
+    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    sys.rate("mlx5_1", 1, "400 Gb/sec (4X NDR)");
+    let report = watch.look(at(20));
+    assert_eq!(
+        changes(&report.events),
+        [PortChange::FullSpeed, PortChange::Enough]
+    );
+    // A host that should have ports and has none at all.
+    let none = Sys::new();
+    let mut watch = RdmaWatch::new(none.root(), expected);
+    watch.look(at(0));
+    assert_eq!(changes(&watch.look(at(10)).events), [PortChange::TooFew]);
+}
+
+#[test]
+fn a_device_that_is_gone_is_one_event_and_its_return_another() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.add("mlx5_0", 2);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    sys.remove("mlx5_0");
+    let report = watch.look(at(10));
+    assert_eq!(report.events.len(), 1, "two ports and one device");
+    let event = &report.events[0].occurrence;
+    assert_eq!(
+        (event.kind, event.severity),
+        (Kind::RdmaLost, Severity::Critical)
+    );
+    assert_eq!(event.message, "the RDMA device mlx5_0 is gone");
+    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert!(watch.look(at(20)).events.is_empty());
+    sys.add("mlx5_0", 1);
+    sys.add("mlx5_0", 2);
+    let report = watch.look(at(30));
+    assert_eq!(changes(&report.events), [PortChange::Up, PortChange::Up]);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+}
+
+#[test]
+fn counters_are_told_above_their_limit_within_an_hour_and_old_ones_never() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.count("mlx5_0", 1, "counters/symbol_error", 5000);
+    let mut watch = sys.watch();
+    assert!(
+        watch.look(at(0)).events.is_empty(),
+        "counted before the start"
+    );
+    sys.count("mlx5_0", 1, "counters/symbol_error", 5010);
+    assert!(
+        watch.look(at(10)).events.is_empty(),
+        "ten in an hour are in order"
+    );
+    // Eleven within the hour of the first.
+    sys.count("mlx5_0", 1, "counters/symbol_error", 5011);
+    let report = watch.look(at(20));
+    assert_eq!(report.events.len(), 1);
+    let event = &report.events[0];
+    assert_eq!((event.occurrence.kind, event.count), (Kind::RdmaErrors, 11));
+    let sample = &event.occurrence.detail.sample;
+    assert_eq!(
+        (sample.previous, sample.value, sample.limit),
+        (Some(5000.0), Some(5011.0), Some(10.0))
+    );
+    assert_eq!(report.health.state, RdmaState::Degraded);
+    // Ten more, spread over two hours.
+    for n in 1..=20 {
+        sys.count("mlx5_0", 1, "counters/symbol_error", 5011 + n);
+        assert!(watch.look(at(20 + 600 * n as i64)).events.is_empty(), "{n}");
+    }
+    assert_eq!(watch.look(at(14_000)).health.state, RdmaState::Healthy);
+    // Reset with the driver: all of it is new.
+    sys.count("mlx5_0", 1, "counters/symbol_error", 12);
+    assert_eq!(watch.look(at(14_010)).events[0].count, 12);
+}
+
+#[test]
+fn a_connection_that_gave_up_is_told_each_time_and_few_retransmissions_never() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", 20_000);
+    sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 1);
+    let told = |health: Vec<Observed>| -> Vec<String> {
+        let names = health.into_iter();
+        names
+            .map(|event| event.occurrence.detail.rdma.port_counter.unwrap())
+            .collect()
+    };
+    assert_eq!(
+        told(watch.look(at(10)).events),
+        ["req_transport_retries_exceeded"]
+    );
+    sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", 40_000);
+    sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 2);
+    assert_eq!(
+        told(watch.look(at(20)).events),
+        ["packet_seq_err", "req_transport_retries_exceeded"]
+    );
+}
+
+#[test]
+fn metrics_are_in_base_units_and_absent_where_there_is_nothing() {
+    let sys = Sys::new();
+    let mut watch = sys.watch();
+    assert!(RdmaWatch::metrics(&watch.look(at(0)).health).is_empty());
+    assert_eq!(RdmaHealth::default().state, RdmaState::Absent);
+    sys.add("mlx5_0", 1);
+    let metrics = RdmaWatch::metrics(&watch.look(at(10)).health);
+    let value = |name: &str| {
+        let found = metrics.iter().find(|metric| metric.name == name);
+        found.map(|metric| metric.value)
+    };
+    assert_eq!(value("gtrace_rdma_port_rate_bits_per_second"), Some(4e11));
+    assert_eq!(value("gtrace_rdma_port_transmitted_bytes"), Some(4000.0));
+    assert_eq!(value("gtrace_rdma_port_received_bytes"), None);
+    assert_eq!(value("gtrace_rdma_healthy"), Some(1.0));
+    let names: Vec<_> = metrics.iter().map(|metric| metric.name).collect();
+    let mut families = names.clone();
+    families.dedup();
+    let all = families.len();
+    families.sort_unstable();
+    families.dedup();
+    assert_eq!(families.len(), all, "those of one family stand together");
+}

@@ -1,0 +1,81 @@
+//! `gtrace profile --pid N` and `--all`: CUDA calls of running processes, by probes of its own.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use gtrace_uprobes::Settings;
+
+use super::api_rows::Calls;
+use super::collect::Collector as _;
+use super::{api_output, record};
+use crate::cli::{NOT_POSSIBLE, not_possible, shared};
+
+/// What `profile` asks for besides the process.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ApiArgs {
+    /// What the probes on CUDA calls may cost, in percent of the CPU time of the traced processes; the
+    /// dearest are taken away beyond it. 0 for any cost.
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = percent)]
+    budget: f64,
+    /// The beginning of the names of the driver's library files.
+    #[arg(long, value_name = "NAME", default_value = gtrace_uprobes::library::LIBCUDA)]
+    library: String,
+    /// MiB of the device's memory, to foretell when it is full for programs that do not ask the driver
+    /// how much there is.
+    #[arg(long, value_name = "MIB")]
+    device_memory: Option<u64>,
+}
+
+impl ApiArgs {
+    /// The same for the probes.
+    pub(super) fn settings(&self) -> Settings {
+        Settings {
+            budget: (self.budget > 0.0).then_some(self.budget / 100.0),
+            library: self.library.clone(),
+            device_memory: self.device_memory.map(|mib| mib.saturating_mul(1 << 20)),
+            ..Settings::default()
+        }
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("not a number from 0 to 100".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &super::Args) -> anyhow::Result<ExitCode> {
+    // Before it says that it counts: who reads that may end it at once, and wants to know what was counted.
+    let stopped = record::until_signal()?;
+    let mut calls = Calls::new(args.pid, args.probes.settings());
+    if let Err(error) = calls.start() {
+        return Ok(not_possible(&error));
+    }
+    let start = Instant::now();
+    let due = args.duration.map(|duration| start + duration);
+    record::wait(&mut [&mut calls], &stopped, due)?;
+    let report = calls.end(start.elapsed())?;
+    if args.json {
+        shared::print(&shared::json_line(&report)?)?;
+    } else {
+        shared::print(&api_output::text(&report, args.sort, args.limit))?;
+    }
+    Ok(match report.libraries.is_empty() && args.pid.is_some() {
+        // Nothing could be seen, which is not the same as no calls.
+        true => ExitCode::from(NOT_POSSIBLE),
+        false => ExitCode::SUCCESS,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_are_numbers_in_range() {
+        assert_eq!(percent("2.5"), Ok(2.5));
+        assert!(percent("101").is_err() && percent("-1").is_err());
+    }
+}

@@ -1,0 +1,217 @@
+//! `gtrace profile`: where the time of calls goes, by process and function; what two profiles differ in.
+
+mod api;
+mod api_output;
+mod api_rows;
+mod calls;
+mod collect;
+mod diff;
+mod driver;
+mod file;
+mod record;
+mod remote;
+mod show;
+pub(in crate::cli) mod stats_file;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gtrace_profile::table;
+
+use self::file::Format;
+use super::shared::Place;
+use super::trace::target::Target;
+use super::{NOT_POSSIBLE, USAGE};
+
+/// What the rows are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sort {
+    /// Total time.
+    #[default]
+    Time,
+    /// Number of calls.
+    Calls,
+    /// 99th percentile.
+    P99,
+    /// Longest call.
+    Max,
+    /// Failed calls.
+    Failures,
+}
+
+impl From<Sort> for table::Order {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Time => Self::Time,
+            Sort::Calls => Self::Calls,
+            Sort::P99 => Self::P99,
+            Sort::Max => Self::Max,
+            Sort::Failures => Self::Failures,
+        }
+    }
+}
+
+/// Show percentiles of calls by process and function, without another word of CUDA calls by probes of
+/// its own; save, show, merge and compare profiles.
+#[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Saved>,
+    /// CUDA calls of running processes, by probes of its own; with --pid or --all alone nothing else is
+    /// counted.
+    #[arg(long)]
+    api: bool,
+    /// Calls into the NVIDIA driver, as the daemon counts them.
+    #[arg(long)]
+    driver: bool,
+    /// Calls of programs elsewhere on this host's GPUs, as `gtrace serve` counts them, or with
+    /// --stats-file those of programs here.
+    #[arg(long)]
+    remote: bool,
+    /// Only this process; of --remote also the client's own number for it.
+    #[arg(long, conflicts_with = "all")]
+    pid: Option<u32>,
+    /// Every process, which with --driver and --remote is also what is shown without --pid.
+    #[arg(long)]
+    all: bool,
+    /// Count for so long (10, 90s, 5m), in intervals; without it, show what was counted so far.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    duration: Option<Duration>,
+    /// Length of the intervals; by default a 60th of --duration, at least 2 s.
+    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "duration")]
+    interval: Option<Duration>,
+    /// What `gtrace exec --stats-file` wrote, of one process; may be repeated.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "remote",
+        conflicts_with = "duration"
+    )]
+    stats_file: Vec<PathBuf>,
+    /// Status socket of `gtrace serve`.
+    #[arg(long, value_name = "PATH", requires = "remote")]
+    status_socket: Option<PathBuf>,
+    /// How CUDA calls are traced.
+    #[command(flatten)]
+    probes: api::ApiArgs,
+    #[command(flatten)]
+    output: Output,
+    /// What to sort by.
+    #[arg(long, value_enum, default_value_t)]
+    sort: Sort,
+    /// How many rows, of each layer of a process; 0 for all.
+    #[arg(long, default_value_t = 40)]
+    limit: usize,
+    /// JSON: with --driver alone an array of all rows with the failures by NV_STATUS, else the profile.
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Where the daemon is.
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Where a profile is written.
+#[derive(Clone, Debug, clap::Args)]
+struct Output {
+    /// Write the profile to a file: its name's end says how (.json, .hlog, .prom, .svg), or --format.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How to write: the profile itself (json), an HdrHistogram log (hlog), OpenMetrics (prom), a plot of
+    /// percentiles (svg), of latency over time (heatmap), or a table.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+/// What is done with saved profiles.
+#[derive(Clone, Debug, clap::Subcommand)]
+enum Saved {
+    Diff(diff::Args),
+    Show(show::ShowArgs),
+    Merge(show::MergeArgs),
+}
+
+impl Args {
+    /// Whether CUDA calls are counted.
+    fn counts_api(&self) -> bool {
+        self.api || (!self.driver && !self.remote && (self.pid.is_some() || self.all))
+    }
+}
+
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        unit => return Err(format!("`{unit}` is no unit of time: ms, s, m, h")),
+    };
+    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is no time"))?;
+    let seconds = number * factor;
+    if !(0.1..=30.0 * 86_400.0).contains(&seconds) {
+        return Err("between 0.1 s and 30 days".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Some(Saved::Diff(args)) => return diff::run(args),
+        Some(Saved::Show(args)) => return show::show(args),
+        Some(Saved::Merge(args)) => return show::merge(args),
+        None => {}
+    }
+    let printed = args.output.out.is_none() && args.output.format.is_none();
+    if args.driver && !args.remote && !args.api && printed && args.duration.is_none() {
+        return calls::run(&args);
+    }
+    if args.counts_api() {
+        if let Some(pid) = args.pid
+            && let Err(error) = Target::find(Path::new("/proc"), pid)
+        {
+            eprintln!("gtrace: {error}");
+            return Ok(ExitCode::from(USAGE));
+        }
+        if !args.driver && !args.remote && printed && args.interval.is_none() {
+            return api::run(&args);
+        }
+    }
+    let collectors = collect::collectors(&args);
+    if collectors.is_empty() {
+        eprintln!(
+            "gtrace: say what to profile: --pid N or --all (CUDA calls of running processes), --driver (calls into the NVIDIA driver), --remote (calls on a GPU \
+             of another machine), --api (CUDA calls, beside the others), or several"
+        );
+        return Ok(ExitCode::from(USAGE));
+    }
+    match record::run(&args, collectors) {
+        Ok(code) => Ok(code),
+        Err(error) => {
+            eprintln!("gtrace: {error:#}");
+            Ok(ExitCode::from(NOT_POSSIBLE))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let of = |text| seconds(text).map(|time| time.as_millis());
+        assert_eq!(of("10"), Ok(10_000));
+        assert_eq!(of("500ms"), Ok(500));
+        assert_eq!(of("1.5m"), Ok(90_000));
+        for wrong in ["", "x", "5y", "0", "-3", "nan", "1e99"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! `gtrace trace --pid N --output FILE`: the file has what a program says that it did, and what the daemon saw meanwhile.
+//! The program calls the CPU stand-in's library, and /dev/urandom, which stands in for a GPU's device node.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use gtrace_perfetto::format::{AnnotationValue, Data, Message as _, Trace};
+
+use crate::caller::{self, Caller, Running, lines_until};
+use crate::harness::*;
+use crate::needs_root;
+
+/// A slice or an instant.
+#[derive(Debug)]
+struct Seen {
+    track: String,
+    name: String,
+    start: u64,
+    end: u64,
+    arguments: BTreeMap<String, String>,
+}
+
+/// Slices and instants of a trace, in which every slice is closed, nothing ends before it begins, and every track and
+/// name is told before its use.
+fn read(path: &Path) -> Vec<Seen> {
+    let trace = Trace::decode(std::fs::read(path).unwrap().as_slice()).unwrap();
+    let (mut names, mut arguments, mut texts) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut tracks: HashMap<u64, String> = HashMap::new();
+    let mut open: HashMap<u64, Seen> = HashMap::new();
+    let mut seen = Vec::new();
+    for packet in &trace.packet {
+        if let Some(data) = &packet.interned_data {
+            let of = |list: &[gtrace_perfetto::format::InternedName]| {
+                let pairs = list.iter();
+                let pairs = pairs.map(|one| (one.iid.unwrap(), one.name.clone().unwrap()));
+                pairs.collect::<Vec<_>>()
+            };
+            names.extend(of(&data.event_names));
+            arguments.extend(of(&data.debug_annotation_names));
+            for text in &data.debug_annotation_string_values {
+                let value = String::from_utf8(text.str.clone().unwrap()).unwrap();
+                texts.insert(text.iid.unwrap(), value);
+            }
+        }
+        match &packet.data {
+            Some(Data::TrackDescriptor(track)) => {
+                let thread = track.thread.as_ref().and_then(|t| t.thread_name.clone());
+                let process = track.process.as_ref().and_then(|p| p.process_name.clone());
+                let name = track.name.clone().or(thread).or(process).unwrap();
+                assert!(!name.is_empty(), "a track without a name");
+                tracks.insert(track.uuid.unwrap(), name);
+            }
+            Some(Data::TrackEvent(event)) => {
+                let (uuid, time) = (event.track_uuid.unwrap(), packet.timestamp.unwrap());
+                if event.r#type == Some(2) {
+                    let mut slice = open.remove(&uuid).expect("an end without a beginning");
+                    assert!(slice.start <= time, "it ends before it begins: {slice:?}");
+                    slice.end = time;
+                    seen.push(slice);
+                    continue;
+                }
+                let value = |value: &AnnotationValue| match value {
+                    AnnotationValue::UintValue(n) | AnnotationValue::PointerValue(n) => {
+                        n.to_string()
+                    }
+                    AnnotationValue::IntValue(n) => n.to_string(),
+                    AnnotationValue::StringValue(text) => text.clone(),
+                    AnnotationValue::StringValueIid(iid) => texts[iid].clone(),
+                };
+                let of = event.debug_annotations.iter();
+                let one = Seen {
+                    track: tracks[&uuid].clone(),
+                    name: event
+                        .name_iid
+                        .map_or_else(String::new, |iid| names[&iid].clone()),
+                    start: time,
+                    end: time,
+                    arguments: of
+                        .map(|one| {
+                            let name = arguments[&one.name_iid.unwrap()].clone();
+                            (name, value(one.value.as_ref().unwrap()))
+                        })
+                        .collect(),
+                };
+                match event.r#type {
+                    Some(1) => {
+                        let before = open.insert(uuid, one);
+                        assert!(before.is_none(), "not closed: {before:?}");
+                    }
+                    _ => seen.push(one),
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_empty(), "not closed: {open:?}");
+    seen
+}
+
+/// The same by the definitions that Perfetto publishes, where Python has them.
+fn check_by_published_definitions(path: &Path) {
+    let published = "import perfetto.protos.perfetto.trace.perfetto_trace_pb2";
+    let there = Command::new("python3")
+        .args(["-c", published])
+        .stderr(Stdio::null())
+        .status();
+    if !there.is_ok_and(|status| status.success()) {
+        eprintln!("not compared with Perfetto's own definitions: python3 has no package perfetto");
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../transport/e2e/programs/python/pftrace.py");
+    let output = Command::new("python3")
+        .arg(script)
+        .arg(path)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// `gtrace trace --pid` at work.
+struct Tracing {
+    command: Running,
+    told: std::io::Lines<BufReader<std::process::ChildStderr>>,
+}
+
+impl Tracing {
+    fn start(pid: u32, out: &Path, socket: &Path, options: &[&str]) -> Self {
+        let command = Command::new(GTRACE)
+            .args(["trace", "--devices", "1:9", "--pid", &pid.to_string(), "-o"])
+            .arg(out)
+            .arg("--socket")
+            .arg(socket)
+            .args(options)
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut command = Running(command.unwrap());
+        let mut told = BufReader::new(command.0.stderr.take().unwrap()).lines();
+        lines_until(&mut told, "end with Ctrl-C");
+        Self { command, told }
+    }
+
+    /// Waits for its end, and gives what it said.
+    fn end(mut self) -> String {
+        let told: Vec<String> = self.told.map(Result::unwrap).collect();
+        let status = self.command.0.wait().unwrap();
+        let told = told.join("\n");
+        assert!(status.success(), "{status}: {told}");
+        told
+    }
+}
+
+fn compile(dir: &Path) -> std::path::PathBuf {
+    let built = dir.join("traced");
+    let status = Command::new("cc")
+        .args(["-O1", "-o"])
+        .arg(&built)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/traced.c"))
+        .args(["-ldl", "-lpthread"])
+        .status();
+    assert!(status.unwrap().success());
+    built
+}
+
+#[test]
+fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_the_kernels_log() {
+    needs_root!();
+    let _turn = Turn::take();
+    let daemon = Daemon::start(&[]);
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(compile(dir.path()));
+    command.arg(caller::library(dir.path())).arg("/dev/urandom");
+    let mut program = Caller::spawn(&mut command);
+    program.until("open");
+    let out = dir.path().join("x.pftrace");
+    let tracing = Tracing::start(program.pid(), &out, &daemon.socket(), &[]);
+    program.go_on();
+    program.until("called");
+    let gpu = fresh_gpu();
+    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 79, while it is traced"));
+    daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
+    program.go_on();
+    program.until("held");
+    let stat = format!("/proc/{0}/task/{0}/syscall", program.pid());
+    eventually("the program waits in a call", || {
+        let text = std::fs::read_to_string(&stat).unwrap();
+        text.starts_with(&format!("{} ", libc::SYS_futex))
+            .then_some(())
+    });
+    let interrupt = rustix::process::Signal::INT;
+    let pid = rustix::process::Pid::from_child(&tracing.command.0);
+    rustix::process::kill_process(pid, interrupt).unwrap();
+    let told = tracing.end();
+    assert!(
+        told.contains("1 have not returned; 5 calls into the driver"),
+        "{told}"
+    );
+    assert!(!told.contains("lost"), "{told}");
+
+    check_by_published_definitions(&out);
+    let seen = read(&out);
+    let of = |name: &str| -> Vec<&Seen> {
+        let calls = seen.iter();
+        let on_thread = |one: &&Seen| one.name == name && !one.track.starts_with("stream ");
+        calls.filter(on_thread).collect()
+    };
+    let copies = of("cuMemcpyHtoDAsync_v2");
+    assert_eq!(copies.len(), 10);
+    assert!(
+        copies.iter().all(|one| one.arguments["bytes"] == "64"),
+        "{copies:?}"
+    );
+    let launches = of("cuLaunchKernel");
+    assert_eq!(launches.len(), 10);
+    for launch in &launches {
+        let argument = |name: &str| launch.arguments[name].as_str();
+        assert_eq!(
+            ["kernel", "grid", "block", "shared_bytes", "result"].map(argument),
+            ["axpy", "3 x 2 x 1", "4 x 1 x 1", "128", "CUDA_SUCCESS"]
+        );
+    }
+    let allocation = of("cuMemAlloc_v2");
+    assert_eq!(allocation[0].arguments["bytes"], "4096");
+    assert_eq!(
+        allocation[0].arguments["address"],
+        copies[0].arguments["to"]
+    );
+    // Two streams with five copies and five kernels each, in order.
+    let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+    for one in seen.iter().filter(|one| one.track.starts_with("stream 0x")) {
+        streams.entry(&one.track).or_default().push(one);
+    }
+    assert_eq!(streams.len(), 2);
+    for given in streams.values() {
+        let names: Vec<&str> = given.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["cuMemcpyHtoDAsync_v2", "axpy"].repeat(5));
+        assert!(given.is_sorted_by_key(|one| one.start));
+    }
+    let waits = of("cuStreamSynchronize");
+    let results: Vec<&str> = waits
+        .iter()
+        .map(|one| one.arguments["result"].as_str())
+        .collect();
+    assert_eq!(results.len(), 12);
+    assert_eq!(
+        results
+            .iter()
+            .filter(|result| **result == "not returned")
+            .count(),
+        1
+    );
+    assert_eq!(
+        results
+            .iter()
+            .filter(|result| result.contains("INVALID"))
+            .count(),
+        1
+    );
+    let second = of("cuMemcpyDtoH_v2");
+    assert_eq!((second.len(), second[0].track.as_str()), (3, "second"));
+    let driver: Vec<&Seen> = seen
+        .iter()
+        .filter(|one| one.name.starts_with("RM_CONTROL"))
+        .collect();
+    assert_eq!(driver.len(), 5);
+    assert!(
+        driver[0].track.ends_with(": calls into the driver"),
+        "{driver:?}"
+    );
+    // They came after the last launch and before the thread.
+    assert!(driver.iter().all(|one| {
+        one.start >= launches[9].end && one.end <= second[0].start && one.start < one.end
+    }));
+    let log = seen.iter().find(|one| one.name.contains("Xid 79"));
+    assert!(
+        log.is_some_and(|one| one.track.contains("kernel log")),
+        "{seen:?}"
+    );
+    daemon.stop();
+}
+
+/// The probes are there before the program begins, so that not one of its driver calls is missing.
+#[test]
+fn root_a_trace_of_a_program_has_its_driver_calls_from_the_first_on_and_the_kernels_log() {
+    needs_root!();
+    let _turn = Turn::take();
+    let daemon = Daemon::start(&[]);
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("x.pftrace");
+    let mut command = Command::new(GTRACE);
+    command
+        .args(["trace", "--softgpu", "--gpu-time", "--devices", "1:9", "-o"])
+        .arg(&out)
+        .arg("--socket")
+        .arg(daemon.socket())
+        .arg("--")
+        .arg(compile(dir.path()))
+        // By its name, so that the library for tracing is found first.
+        .args(["libcuda.so.1", "/dev/urandom"]);
+    let mut program = Caller::spawn(&mut command);
+    program.until("open");
+    program.go_on();
+    program.until("called");
+    let gpu = fresh_gpu();
+    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 79, while it is traced"));
+    daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
+    assert!(program.end().success());
+
+    check_by_published_definitions(&out);
+    let seen = read(&out);
+    let driver: Vec<&Seen> = seen
+        .iter()
+        .filter(|one| one.name.starts_with("RM_CONTROL"))
+        .collect();
+    assert_eq!(driver.len(), 5, "{seen:?}");
+    assert!(
+        driver[0].track.ends_with(": calls into the driver"),
+        "{driver:?}"
+    );
+    let named = |name: &str| -> Vec<&Seen> {
+        let of = seen.iter();
+        let on_thread = |one: &&Seen| one.name == name && !one.track.starts_with("stream ");
+        of.filter(on_thread).collect()
+    };
+    let (launches, threads) = (named("cuLaunchKernel"), named("cuMemcpyDtoH_v2"));
+    assert_eq!((launches.len(), threads.len()), (10, 3));
+    // What the GPU did, on the tracks of two streams.
+    let on_the_gpu = |one: &&Seen| one.track.ends_with(", on the GPU");
+    let work: Vec<&Seen> = seen.iter().filter(on_the_gpu).collect();
+    let kernels = work.iter().filter(|one| one.name == "axpy").count();
+    assert_eq!((kernels, work.len()), (10, 20), "{work:?}");
+    let log = seen.iter().find(|one| one.name.contains("Xid 79"));
+    assert!(
+        log.is_some_and(|one| one.track.contains("kernel log")),
+        "{seen:?}"
+    );
+    daemon.stop();
+}
+
+#[test]
+fn root_calls_that_a_small_ring_has_no_room_for_are_counted_exactly() {
+    needs_root!();
+    let dir = tempfile::tempdir().unwrap();
+    let library = caller::library(dir.path());
+    let mut command = Command::new(caller::compile(dir.path()));
+    let mut program = Caller::spawn(command.arg(&library).args(["many", "6000"]));
+    program.until("open");
+    let (out, nobody) = (dir.path().join("x.pftrace"), dir.path().join("none"));
+    let tracing = Tracing::start(program.pid(), &out, &nobody, &["--ring", "1024"]);
+    // So that the ring is not emptied meanwhile.
+    let tracer = rustix::process::Pid::from_child(&tracing.command.0);
+    rustix::process::kill_process(tracer, rustix::process::Signal::STOP).unwrap();
+    program.go_on();
+    let deeds = program.deeds();
+    drop(program);
+    rustix::process::kill_process(tracer, rustix::process::Signal::CONT).unwrap();
+    let told = tracing.end();
+    let lost: u64 = told
+        .split("api_ring_full ")
+        .nth(1)
+        .and_then(|rest| {
+            rest.split(|c: char| !c.is_ascii_digit())
+                .next()?
+                .parse()
+                .ok()
+        })
+        .unwrap_or_else(|| panic!("nothing was lost: {told}"));
+    let seen = read(&out);
+    let calls = seen.iter().filter(|one| one.name.starts_with("cu")).count() as u64;
+    // Each of four threads sets its context.
+    let made: u64 = deeds.values().map(|[calls, ..]| calls).sum::<u64>() + 4;
+    assert_eq!(calls + lost, made, "{told}");
+    let missing = seen.iter().find(|one| one.name == "rings were full");
+    assert_eq!(missing.unwrap().arguments["calls"], lost.to_string());
+}

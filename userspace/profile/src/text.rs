@@ -1,0 +1,63 @@
+//! Durations and sizes for people, and text that cannot do harm.
+
+/// A time in three digits: `950ns`, `1.25us`, `30.1ms`, `2.00s`.
+pub fn duration(ns: u64) -> String {
+    let (value, unit) = match ns {
+        0..1_000 => return format!("{ns}ns"),
+        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
+        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        _ => (ns as f64 / 1e9, "s"),
+    };
+    let digits = match value {
+        ..10.0 => 2,
+        10.0..100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}{unit}")
+}
+
+/// A size in powers of 1024: `17 B`, `4.0 KiB`.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let (mut value, mut unit) = (count as f64, "B");
+    for next in UNITS {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    match unit {
+        "B" => format!("{count} B"),
+        unit => format!("{value:.1} {unit}"),
+    }
+}
+
+/// Makes text harmless for a terminal and for a line: control characters and those that change the
+/// reading order become `?`.
+pub(crate) fn clean(text: &str) -> String {
+    let harmless = |c: char| {
+        let odd = matches!(c,
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+            | '\u{061c}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
+        if odd || c.is_control() { '?' } else { c }
+    };
+    text.chars().map(harmless).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_follow_the_value() {
+        assert_eq!(
+            [7, 1_250, 30_100_000, 2_000_000_000].map(duration),
+            ["7ns", "1.25us", "30.1ms", "2.00s"]
+        );
+        assert_eq!(
+            [17, 4096, u64::MAX].map(bytes),
+            ["17 B", "4.0 KiB", "16.0 EiB"]
+        );
+        assert_eq!(clean("a\u{1b}[2J\u{202e}é"), "a?[2J?é");
+    }
+}

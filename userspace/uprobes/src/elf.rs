@@ -1,0 +1,166 @@
+//! The functions of a shared library: by name, as offsets in its file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+
+use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
+use object::read::{ReadCache, ReadRef};
+use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind, elf};
+
+use crate::instruction::{self, Class};
+
+/// Bytes of a function's start that are looked at.
+const HEAD: u64 = 16;
+
+/// Longer files are refused: tables in them may be as long as they say. A driver's library has a tenth
+/// of it.
+const LONGEST: u64 = 1 << 30;
+
+/// Where to put a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Offset in the file, `endbr64` passed where that is safe.
+    pub offset: u64,
+    /// Offset of the function's first instruction.
+    pub start: u64,
+    /// What its first instruction costs.
+    pub class: Class,
+}
+
+/// Why a file's functions cannot be found.
+#[derive(Debug, thiserror::Error)]
+pub enum ElfError {
+    /// It is not what a process of this machine maps.
+    #[error("it is no 64-bit ELF file of this machine: {0}")]
+    NotElf(object::Error),
+    /// A program, or a library without the table that the dynamic linker needs.
+    #[error(
+        "it exports no functions (no .dynsym): it is stripped of what even the dynamic linker needs"
+    )]
+    NoSymbols,
+    /// It is longer than any library of the driver.
+    #[error("it is {0} bytes long: no library of the driver is")]
+    TooLong(u64),
+    /// It could not be read.
+    #[error("it cannot be read: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The places of those of `names` that the library in `file` exports. Several names can have the same
+/// place: a linker folds functions of the same code.
+///
+/// Only what is needed of the file is read: a driver's library is tens of megabytes long.
+///
+/// # Errors
+///
+/// If it is no library, or has no symbols.
+pub fn places<'n>(
+    file: &File,
+    names: impl Iterator<Item = &'n str>,
+) -> Result<HashMap<&'n str, Place>, ElfError> {
+    let len = file.metadata()?.len();
+    if len > LONGEST {
+        return Err(ElfError::TooLong(len));
+    }
+    let cache = ReadCache::new(file.try_clone()?);
+    let elf: ElfFile64<'_, Endianness, _> = ElfFile64::parse(&cache).map_err(ElfError::NotElf)?;
+    let wanted: std::collections::HashSet<&'n str> = names.collect();
+    let mut found = HashMap::new();
+    let mut any = false;
+    // A debug build may only have the full table; what is stripped has only the dynamic one.
+    for symbol in elf.dynamic_symbols().chain(elf.symbols()) {
+        any |= !symbol.is_undefined();
+        if symbol.is_undefined() || symbol.kind() != SymbolKind::Text {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        let Some(name) = wanted.get(name) else {
+            continue;
+        };
+        if found.contains_key(name) {
+            continue;
+        }
+        if let Some(place) = place(&elf, &cache, symbol.address()) {
+            found.insert(*name, place);
+        }
+    }
+    match any {
+        true => Ok(found),
+        false => Err(ElfError::NoSymbols),
+    }
+}
+
+/// The place of the function at `address`, if it is code.
+fn place<'d, R: ReadRef<'d>>(
+    elf: &ElfFile64<'d, Endianness, R>,
+    data: R,
+    address: u64,
+) -> Option<Place> {
+    let endian = elf.endian();
+    let segments = elf.elf_header().program_headers(endian, data).ok()?;
+    let segment = segments.iter().find(|segment| {
+        let at = segment.p_vaddr(endian);
+        segment.p_type(endian) == elf::PT_LOAD
+            && segment.p_flags(endian) & elf::PF_X != 0
+            && address >= at
+            && address - at < segment.p_filesz(endian)
+    })?;
+    let within = address - segment.p_vaddr(endian);
+    let start = segment.p_offset(endian).checked_add(within)?;
+    let len = HEAD.min(segment.p_filesz(endian) - within);
+    let (skip, class) = instruction::place(data.read_bytes_at(start, len).ok()?);
+    Some(Place {
+        offset: start + skip,
+        start,
+        class,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The library of C that the test itself uses.
+    fn libc() -> File {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let line = maps.lines().find(|line| line.contains("/libc.so"));
+        File::open(line.unwrap().split_whitespace().last().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_function_is_where_the_process_has_it() {
+        let places = places(&libc(), ["getppid", "no_such_function"].into_iter()).unwrap();
+        assert_eq!(places.len(), 1);
+        let place = places["getppid"];
+        // Where the test's own mapping of the file has the function.
+        let address = libc::getppid as *const () as usize as u64;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let line = maps.lines().find(|line| {
+            let (range, _) = line.split_once(' ').unwrap();
+            let (low, high) = range.split_once('-').unwrap();
+            let number = |hex| u64::from_str_radix(hex, 16).unwrap();
+            (number(low)..number(high)).contains(&address)
+        });
+        let mut fields = line.unwrap().split_whitespace();
+        let low = fields.next().unwrap().split_once('-').unwrap().0;
+        let offset = fields.nth(1).unwrap();
+        let number = |hex| u64::from_str_radix(hex, 16).unwrap();
+        assert_eq!(place.start, address - number(low) + number(offset));
+    }
+
+    #[test]
+    fn what_is_no_library_is_refused_with_the_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("libcuda.so.1");
+        for bytes in [&b""[..], b"\x7fELF", b"#!/bin/sh\n"] {
+            std::fs::write(&path, bytes).unwrap();
+            let refused = places(&File::open(&path).unwrap(), ["cuInit"].into_iter());
+            assert!(matches!(refused, Err(ElfError::NotElf(_))), "{refused:?}");
+        }
+        let file = File::options().write(true).open(&path).unwrap();
+        file.set_len(LONGEST + 1).unwrap();
+        let refused = places(&File::open(&path).unwrap(), ["cuInit"].into_iter());
+        assert!(matches!(refused, Err(ElfError::TooLong(_))), "{refused:?}");
+    }
+}

@@ -1,0 +1,63 @@
+//! What procfs says of processes.
+
+use std::fs;
+use std::path::Path;
+
+use crate::watch::Identity;
+
+/// Pages of a process's address space, proc_pid_statm(5).
+pub(crate) fn address_space(proc_root: &Path, pid: u32) -> Option<u64> {
+    let text = fs::read_to_string(proc_root.join(format!("{pid}/statm"))).ok()?;
+    text.split(' ').next()?.parse().ok()
+}
+
+/// The fields of proc_pid_stat(5) from the third on. The name before is in parentheses and can be anything,
+/// so that fields are counted from its end.
+fn stat(proc_root: &Path, pid: u32) -> Option<Vec<String>> {
+    let stat = fs::read(proc_root.join(format!("{pid}/stat"))).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let (_, fields) = stat.rsplit_once(") ")?;
+    Some(fields.split(' ').map(str::to_owned).collect())
+}
+
+/// Whether a process has not ended.
+pub(crate) fn lives(proc_root: &Path, pid: u32) -> bool {
+    let Some(fields) = stat(proc_root, pid) else {
+        return false;
+    };
+    let ended = matches!(fields.first().map(String::as_str), Some("Z" | "X"));
+    // A process whose first thread has ended is shown as a zombie too, while others run on.
+    let threads: u32 = fields.get(17).and_then(|n| n.parse().ok()).unwrap_or(1);
+    !ended || threads > 1
+}
+
+/// User and system time of a process, nanoseconds; `None` if there is none of that number.
+pub fn cpu_ns(proc_root: &Path, pid: u32) -> Option<u64> {
+    let fields = stat(proc_root, pid)?;
+    let user: u64 = fields.get(11)?.parse().ok()?;
+    let system: u64 = fields.get(12)?.parse().ok()?;
+    // USER_HZ is 100 on every architecture that CUDA runs on.
+    Some((user + system) * 10_000_000)
+}
+
+/// When a process began, clock ticks since boot; `None` if there is none of that number.
+pub fn started(proc_root: &Path, pid: u32) -> Option<u64> {
+    stat(proc_root, pid)?.get(19)?.parse().ok()
+}
+
+/// Who a process is.
+pub(crate) fn identify(proc_root: &Path, pid: u32) -> Identity {
+    let dir = proc_root.join(pid.to_string());
+    let read = |name| {
+        let bytes = fs::read(dir.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim_end().to_owned()
+    };
+    // The unified hierarchy's line is `0::/path`.
+    let cgroup = read("cgroup");
+    let unified = cgroup.lines().find_map(|line| line.strip_prefix("0::"));
+    Identity {
+        comm: read("comm"),
+        cgroup: unified.filter(|path| *path != "/").map(str::to_owned),
+        ended: false,
+    }
+}

@@ -1,0 +1,594 @@
+//! The loaded probes: what they are attached to and what they are told.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::os::fd::AsFd as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gtrace_abi::{API_LIBRARIES, ApiConfig, ApiFunction, ApiRecord, CALIBRATION};
+use libbpf_rs::{Link, MapCore as _, MapFlags, Object, RingBufferBuilder};
+
+use crate::calibrate::{self, TrapCost};
+use crate::elf::{self, ElfError, Place};
+use crate::functions::{self, Function};
+use crate::library::{FileId, Library};
+use crate::pod::{bytes_of, read};
+use crate::way::{self, Way};
+
+mod load;
+
+use load::load;
+pub(crate) use load::{Target, attach, multi, open, program_of};
+
+/// What is traced, and how much room it gets.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Only this process; `None` for all.
+    pub pid: Option<u32>,
+    /// Only this way; `None` for the best that the kernel has.
+    pub way: Option<Way>,
+    /// What is probed. A function's place is its number.
+    pub functions: Vec<Function>,
+    /// Calls that took so long are told of one by one; zero for none.
+    pub slow: Duration,
+    /// Whether allocations and frees are told of one by one.
+    pub memory_events: bool,
+    /// Whether failed calls are told of one by one.
+    pub error_events: bool,
+    /// Pairs of process and function of which there can be a histogram, 7 KiB each.
+    pub histograms: u32,
+    /// Allocations that can be remembered, about 100 bytes each.
+    pub allocations: u32,
+    /// Bytes of the ring; a power of two, a page at least.
+    pub ring_bytes: u32,
+    /// Calls that can be under way at once, about 120 bytes each: those of which an argument matters, and
+    /// before Linux 6.13 all.
+    pub under_way: u32,
+    /// Processes that can have a ledger, about 190 bytes each.
+    pub processes: u32,
+    /// Whether every call is told of with its arguments ([`Tracer::calls`]), and nothing else.
+    pub calls: bool,
+    /// Ways in which functions can fail in processes, about 90 bytes each.
+    pub failures: u32,
+}
+
+impl Options {
+    /// For one process, or for all.
+    pub fn new(pid: Option<u32>, functions: Vec<Function>) -> Self {
+        Self {
+            pid,
+            way: None,
+            functions,
+            slow: Duration::ZERO,
+            memory_events: false,
+            error_events: false,
+            histograms: if pid.is_some() { 256 } else { 2048 },
+            allocations: 32_768,
+            ring_bytes: 256 << 10,
+            under_way: 8192,
+            calls: false,
+            processes: if pid.is_some() { 256 } else { 1024 },
+            failures: if pid.is_some() { 256 } else { 2048 },
+        }
+    }
+}
+
+/// Why nothing is traced.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// The kernel refused the programs or the probes.
+    #[error("{what}: {source:#}")]
+    Bpf {
+        /// What was tried.
+        what: String,
+        /// What libbpf says.
+        source: libbpf_rs::Error,
+    },
+    /// No way of attaching works.
+    #[error(
+        "this kernel lets no uprobe be attached ({0}): it needs root or CAP_BPF and CAP_PERFMON, and a \
+         kernel with CONFIG_UPROBES and CONFIG_BPF_EVENTS"
+    )]
+    NoWay(String),
+    /// The library is not one.
+    #[error("{path}: {source}")]
+    Library {
+        /// Its path in the process's mount namespace.
+        path: PathBuf,
+        /// Why.
+        source: ElfError,
+    },
+    /// It has the name and none of the functions.
+    #[error("{0} exports none of the functions that are traced: it is no CUDA driver library")]
+    NoFunctions(PathBuf),
+    /// More libraries than can be told apart.
+    #[error("{0} is not traced: {API_LIBRARIES} versions of the library are traced already")]
+    TooMany(PathBuf),
+}
+
+pub(crate) fn bpf(what: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> TraceError {
+    let what = what.into();
+    move |source| TraceError::Bpf { what, source }
+}
+
+/// A function in a library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Its number.
+    pub function: u32,
+    /// Where it is.
+    pub place: Place,
+    /// Others of the traced functions that a linker has put in the same place: their calls are counted
+    /// as this one's.
+    pub folded: Vec<String>,
+}
+
+/// A library that is probed.
+#[derive(Debug)]
+pub struct Probed {
+    /// Its path in the mount namespace of the process where it was found.
+    pub path: PathBuf,
+    /// Whether it was deleted or replaced on disk since.
+    pub deleted: bool,
+    /// What is probed in it, or could be.
+    pub sites: Vec<Site>,
+    library: Library,
+    slot: usize,
+    generation: u32,
+    links: Vec<Link>,
+}
+
+impl Probed {
+    /// Which file it is.
+    pub fn id(&self) -> FileId {
+        self.library.id
+    }
+}
+
+/// The probes. Dropped, they are detached.
+#[derive(Debug)]
+pub struct Tracer {
+    // Links before the programs they are of.
+    libraries: BTreeMap<FileId, Probed>,
+    object: Object,
+    options: Options,
+    way: Way,
+    /// Why better ways are not taken.
+    refused: Vec<(Way, String)>,
+    /// Functions that are not probed: their probes cost too much.
+    shed: BTreeSet<u32>,
+    table: Vec<ApiFunction>,
+    config: ApiConfig,
+    filtered: bool,
+    trap: TrapCost,
+}
+
+impl Tracer {
+    /// Loads the programs, finds the best way of attaching them, and measures what a probe costs.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel has no uprobes, or the process may not use them.
+    pub fn load(options: Options) -> Result<Self, TraceError> {
+        libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Debug, |_, line| {
+            tracing::debug!("libbpf: {}", line.trim_end());
+        })));
+        let ways: Vec<Way> = match options.way {
+            Some(way) => vec![way],
+            None => Way::ALL.to_vec(),
+        };
+        let mut refused = Vec::new();
+        for way in ways {
+            let tried = load(&options, way).and_then(|object| {
+                let trap = calibrate::calibrate(&object, way)?;
+                Ok((object, trap))
+            });
+            match tried {
+                Ok((object, trap)) => return Self::new(options, way, object, trap, refused),
+                Err(error) => {
+                    tracing::debug!("{} is not possible: {error}", way.name());
+                    refused.push((way, error.to_string()));
+                }
+            }
+        }
+        let reasons: Vec<String> = refused
+            .iter()
+            .map(|(way, why)| format!("{}: {why}", way.name()))
+            .collect();
+        Err(TraceError::NoWay(reasons.join("; ")))
+    }
+
+    fn new(
+        mut options: Options,
+        way: Way,
+        object: Object,
+        trap: TrapCost,
+        refused: Vec<(Way, String)>,
+    ) -> Result<Self, TraceError> {
+        options.functions.truncate(CALIBRATION as usize);
+        let table: Vec<_> = options.functions.iter().map(|f| f.description).collect();
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let filtered = way != Way::Single && way::kernel_filters_processes(&release);
+        let config = ApiConfig {
+            slow_ns: u64::try_from(options.slow.as_nanos()).unwrap_or(u64::MAX),
+            tgid: options.pid.unwrap_or(0),
+            memory_events: options.memory_events.into(),
+            error_events: options.error_events.into(),
+            calls: options.calls.into(),
+            ..ApiConfig::default()
+        };
+        let tracer = Self {
+            libraries: BTreeMap::new(),
+            object,
+            options,
+            way,
+            refused,
+            shed: BTreeSet::new(),
+            table,
+            config,
+            filtered,
+            trap,
+        };
+        for function in 0..tracer.table.len() {
+            tracer.tell_function(function as u32)?;
+        }
+        tracer.tell_config()?;
+        Ok(tracer)
+    }
+
+    /// How the probes are attached.
+    pub fn way(&self) -> Way {
+        self.way
+    }
+
+    /// The better ways, with why they are not taken.
+    pub fn refused(&self) -> &[(Way, String)] {
+        &self.refused
+    }
+
+    /// Whether processes that are not traced are left alone by the kernel itself. Otherwise every user
+    /// of a traced library pays for the probes, though only the traced one is counted.
+    pub fn others_unaffected(&self) -> bool {
+        self.filtered && self.options.pid.is_some()
+    }
+
+    /// What a probe was measured to cost.
+    pub fn trap(&self) -> &TrapCost {
+        &self.trap
+    }
+
+    /// What can be probed, by number.
+    pub fn functions(&self) -> &[Function] {
+        &self.options.functions
+    }
+
+    /// What is probed.
+    pub fn libraries(&self) -> impl Iterator<Item = &Probed> {
+        self.libraries.values()
+    }
+
+    /// Whether that file is probed.
+    pub fn has(&self, id: FileId) -> bool {
+        self.libraries.contains_key(&id)
+    }
+
+    /// Names of the probed functions.
+    pub fn probed_names(&self) -> BTreeSet<&str> {
+        let sites = self.libraries.values().flat_map(|library| &library.sites);
+        sites
+            .filter(|site| !self.shed.contains(&site.function))
+            .map(|site| self.options.functions[site.function as usize].name.as_str())
+            .collect()
+    }
+
+    /// Functions whose probes were taken away.
+    pub fn shed(&self) -> &BTreeSet<u32> {
+        &self.shed
+    }
+
+    /// One call in so many of `function` is timed.
+    pub fn time_every(&self, function: u32) -> u32 {
+        let described = self.table.get(function as usize);
+        described.map_or(1, |function| function.time_every.max(1))
+    }
+
+    /// Probes a library. Does nothing if that file is probed already.
+    ///
+    /// # Errors
+    ///
+    /// If it has none of the functions, or the kernel refuses.
+    pub fn attach(&mut self, library: Library) -> Result<(), TraceError> {
+        if self.has(library.id) {
+            return Ok(());
+        }
+        let taken: BTreeSet<usize> = self.libraries.values().map(|l| l.slot).collect();
+        let Some(slot) = (0..API_LIBRARIES).find(|slot| !taken.contains(slot)) else {
+            return Err(TraceError::TooMany(library.path));
+        };
+        let sites = self.sites(&library)?;
+        let mut probed = Probed {
+            path: library.path.clone(),
+            deleted: library.deleted,
+            sites,
+            library,
+            slot,
+            generation: self.config.generations[slot],
+            links: Vec::new(),
+        };
+        self.link(&mut probed)?;
+        self.libraries.insert(probed.library.id, probed);
+        Ok(())
+    }
+
+    /// Takes the probes of a library away.
+    pub fn detach(&mut self, id: FileId) {
+        self.libraries.remove(&id);
+    }
+
+    /// Takes the probes of all libraries away.
+    pub fn detach_all(&mut self) {
+        self.libraries.clear();
+    }
+
+    fn sites(&self, library: &Library) -> Result<Vec<Site>, TraceError> {
+        let names = self.options.functions.iter().map(|f| f.name.as_str());
+        let mut places =
+            elf::places(&library.file, names).map_err(|source| TraceError::Library {
+                path: library.path.clone(),
+                source,
+            })?;
+        let mut sites: Vec<Site> = Vec::new();
+        let mut by_offset: HashMap<u64, usize> = HashMap::new();
+        for (number, function) in self.options.functions.iter().enumerate() {
+            let Some(place) = places.remove(function.name.as_str()) else {
+                continue;
+            };
+            if let Some(first) = by_offset.get(&place.offset) {
+                sites[*first].folded.push(function.name.clone());
+                continue;
+            }
+            by_offset.insert(place.offset, sites.len());
+            sites.push(Site {
+                function: number as u32,
+                place,
+                folded: Vec::new(),
+            });
+        }
+        if sites.is_empty() {
+            return Err(TraceError::NoFunctions(library.path.clone()));
+        }
+        if self.way == Way::Single {
+            let name = |site: &Site| &self.options.functions[site.function as usize].name;
+            sites.sort_by_key(|site| functions::rank(name(site)));
+            sites.truncate(Way::MOST_SINGLE);
+        }
+        Ok(sites)
+    }
+
+    /// Attaches a link of a new generation, has it count, and lets go of those before: no call is
+    /// counted twice, and none is missed but those that were under way.
+    fn link(&mut self, probed: &mut Probed) -> Result<(), TraceError> {
+        let generation = probed.generation.wrapping_add(1);
+        let sites: Vec<&Site> = probed
+            .sites
+            .iter()
+            .filter(|site| !self.shed.contains(&site.function))
+            .collect();
+        let cookie = |site: &Site| ApiConfig::cookie(site.function, probed.slot, generation);
+        let pid = match (self.filtered, self.options.pid) {
+            (true, Some(pid)) => i32::try_from(pid).unwrap_or(-1),
+            _ => -1,
+        };
+        let target = Target {
+            path: probed.library.attach_path(),
+            name: probed.path.display().to_string(),
+            pid,
+            probes: sites
+                .iter()
+                .map(|site| (site.place.offset, cookie(site)))
+                .collect(),
+        };
+        let links = match sites.is_empty() {
+            true => Vec::new(),
+            false => attach(&self.object, self.way, &target)?,
+        };
+        self.config.generations[probed.slot] = generation;
+        self.tell_config()?;
+        probed.generation = generation;
+        probed.links = links;
+        Ok(())
+    }
+
+    /// Times one call in `every` of a function, and only counts the others.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    pub fn sample(&mut self, function: u32, every: u32) -> Result<(), TraceError> {
+        if let Some(described) = self.table.get_mut(function as usize) {
+            described.time_every = every;
+        }
+        self.tell_function(function)
+    }
+
+    /// Tells of one call in `every` of a function in the ring; of none if it is 0.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses.
+    pub fn tell_of(&mut self, function: u32, every: u32) -> Result<(), TraceError> {
+        if let Some(described) = self.table.get_mut(function as usize) {
+            described.event_every = every;
+        }
+        self.tell_function(function)
+    }
+
+    /// Takes the probes of functions away, everywhere; their calls are seen no more.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses the probes that are to remain.
+    pub fn shed_functions(&mut self, functions: &[u32]) -> Result<(), TraceError> {
+        self.shed.extend(functions);
+        let ids: Vec<FileId> = self.libraries.keys().copied().collect();
+        for id in ids {
+            let Some(mut probed) = self.libraries.remove(&id) else {
+                continue;
+            };
+            let linked = self.link(&mut probed);
+            self.libraries.insert(id, probed);
+            linked?;
+        }
+        Ok(())
+    }
+
+    /// Attaches functions again whose probes were taken away, timing one call in `every`.
+    ///
+    /// # Errors
+    ///
+    /// If the kernel refuses the probes.
+    pub fn restore_functions(&mut self, functions: &[(u32, u32)]) -> Result<(), TraceError> {
+        for (function, every) in functions {
+            self.sample(*function, *every)?;
+            self.shed.remove(function);
+        }
+        self.shed_functions(&[])
+    }
+
+    fn tell_config(&self) -> Result<(), TraceError> {
+        self.write("API_CONFIG", &0_u32, &self.config)
+    }
+
+    fn tell_function(&self, number: u32) -> Result<(), TraceError> {
+        match self.table.get(number as usize) {
+            Some(described) => self.write("API_TABLE", &number, described),
+            None => Ok(()),
+        }
+    }
+
+    fn write<K: crate::pod::Pod, V: crate::pod::Pod>(
+        &self,
+        name: &str,
+        key: &K,
+        value: &V,
+    ) -> Result<(), TraceError> {
+        let map = map_of(&self.object, name)?;
+        map.update(bytes_of(key), bytes_of(value), MapFlags::ANY)
+            .map_err(bpf(format!("BPF map {name}")))
+    }
+
+    pub(crate) fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Kernel memory of all maps, bytes, as the kernel accounts it.
+    pub fn map_bytes(&self) -> u64 {
+        let infos = self.object.maps().filter_map(|map| {
+            let fd = map.as_fd();
+            let fd = std::os::fd::AsRawFd::as_raw_fd(&fd);
+            let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).ok()?;
+            Some(accounted(&info))
+        });
+        infos.sum()
+    }
+
+    /// Hands each record that is in the ring to `take`; returns at once.
+    ///
+    /// # Errors
+    ///
+    /// If the ring cannot be read.
+    pub fn drain(&self, mut take: impl FnMut(ApiRecord)) -> Result<(), TraceError> {
+        let map = map_of(&self.object, "API_EVENTS")?;
+        let mut builder = RingBufferBuilder::new();
+        builder
+            .add(&map, |bytes| {
+                if let Some(record) = read(bytes) {
+                    take(record);
+                }
+                0
+            })
+            .map_err(bpf("the ring"))?;
+        let ring = builder.build().map_err(bpf("the ring"))?;
+        ring.consume().map_err(bpf("the ring"))
+    }
+}
+
+/// What the kernel says of a map's memory; kernels before 6.4 say nothing of a ring's.
+fn accounted(info: &str) -> u64 {
+    const RINGBUF: u64 = 27;
+    let field = |name| {
+        info.lines()
+            .find_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
+            .unwrap_or(0)
+    };
+    match (field("map_type:"), field("memlock:")) {
+        (RINGBUF, 0) => field("max_entries:"),
+        (_, bytes) => bytes,
+    }
+}
+
+pub(crate) fn map_of<'o>(
+    object: &'o Object,
+    name: &str,
+) -> Result<libbpf_rs::MapImpl<'o>, TraceError> {
+    let found = object.maps().find(|map| map.name() == name);
+    found.ok_or_else(|| TraceError::Bpf {
+        what: format!("the BPF object has no map {name}"),
+        source: libbpf_rs::Error::from_raw_os_error(libc::ENOENT),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use libbpf_rs::ProgramInput;
+    use proptest::strategy::{Strategy as _, ValueTree as _};
+    use proptest::test_runner::TestRunner;
+
+    use super::*;
+
+    #[test]
+    fn root_the_kernel_puts_every_latency_into_the_bucket_that_user_space_does() {
+        let object = match open(|name| name == "cuda_bucket").unwrap().load() {
+            Ok(object) => object,
+            Err(error) => {
+                eprintln!("skipped: needs root ({error})");
+                return;
+            }
+        };
+        let program = object
+            .progs_mut()
+            .find(|p| p.name() == "cuda_bucket")
+            .unwrap();
+        let in_kernel = |value: u64| {
+            let mut context = value.to_ne_bytes();
+            let input = ProgramInput {
+                context_in: Some(&mut context),
+                ..ProgramInput::default()
+            };
+            program.test_run(input).unwrap();
+            u64::from_ne_bytes(context)
+        };
+        let powers = (0..64).flat_map(|shift| {
+            let power = 1_u64 << shift;
+            [power - 1, power, power.saturating_add(1)]
+        });
+        let mut runner = TestRunner::deterministic();
+        // Of all magnitudes alike.
+        let random = (0..64_u32, proptest::num::u64::ANY).prop_map(|(shift, n)| n >> shift);
+        let random = (0..20_000).map(|_| random.new_tree(&mut runner).unwrap().current());
+        for value in powers.chain([0, u64::MAX]).chain(random) {
+            let bucket = gtrace_abi::bucket_of(value) as u64;
+            assert_eq!(in_kernel(value), bucket, "{value}");
+        }
+    }
+
+    #[test]
+    fn memory_of_a_ring_that_is_not_accounted_is_its_room() {
+        let info = |kind: u32, memlock: u32| {
+            format!("pos:\t0\nmap_type:\t{kind}\nmax_entries:\t4096\nmemlock:\t{memlock}\n")
+        };
+        assert_eq!(accounted(&info(1, 100)), 100);
+        assert_eq!(accounted(&info(27, 0)), 4096);
+        assert_eq!(accounted(&info(27, 5000)), 5000);
+    }
+}

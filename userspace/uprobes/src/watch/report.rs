@@ -1,0 +1,94 @@
+//! What a watch is told, and what it tells.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use gtrace_abi::{ApiCounter, Ledger};
+
+use crate::collect::Row;
+use crate::library;
+
+/// The process id under which older ones are summed up.
+pub const ENDED: u32 = 0;
+
+/// Who a process is or was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name.
+    pub comm: String,
+    /// Its control group.
+    pub cgroup: Option<String>,
+    /// Whether it has ended.
+    pub ended: bool,
+}
+
+/// What a function's probes cost, and what is done about it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Nanoseconds since the start, over all processes.
+    pub ns: f64,
+    /// One call in so many is timed.
+    pub time_every: u32,
+    /// Whether its probes were taken away.
+    pub shed: bool,
+}
+
+/// Device memory of a process.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryReport {
+    /// What was seen.
+    pub ledger: Ledger,
+    /// Growth in bytes a second; `None` before there is enough to tell.
+    pub rate: Option<f64>,
+    /// When the device's memory will be full if it goes on like this. Known if the process has asked
+    /// for how much there is, or the caller says so.
+    pub full_in: Option<Duration>,
+}
+
+/// All that is known after a while.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Calls by process and function; process [`ENDED`] stands for those that ended long ago, and
+    /// for those that had no room in the kernel's tables.
+    pub rows: Vec<Row>,
+    /// Who they are.
+    pub processes: HashMap<u32, Identity>,
+    /// Device memory by process.
+    pub memory: BTreeMap<u32, MemoryReport>,
+    /// By number of the function.
+    pub costs: BTreeMap<u32, Cost>,
+    /// Whether the ledgers of memory end early, as the probes that keep them cost too much.
+    pub books_closed: bool,
+    /// CPU time of the traced processes while they were traced, nanoseconds.
+    pub cpu_ns: f64,
+    /// What was dropped.
+    pub counters: Vec<(ApiCounter, u64)>,
+}
+
+/// What the watch does besides counting.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Share of the traced processes' CPU time that the probes may cost; `None` for any.
+    pub budget: Option<f64>,
+    /// How library files are named.
+    pub library: String,
+    /// Bytes of device memory, where the process does not ask for it.
+    pub device_memory: Option<u64>,
+    /// Processes that have ended and are still told apart; of older ones only the sum is kept.
+    pub ended: usize,
+    /// After what time at least a function that was too dear is tried again: later the dearer it was, and
+    /// twice as long each time that it is so again; `None` for never.
+    pub retry: Option<Duration>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            budget: Some(0.01),
+            library: library::LIBCUDA.to_owned(),
+            device_memory: None,
+            ended: 32,
+            retry: Some(Duration::from_secs(10)),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Processes in containers, of a moment, and that become others, on the real kernel. Every test here
+//! needs root; without it each is skipped, saying so.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gtrace_abi::ApiCounter;
+use gtrace_uprobes::functions::default_set;
+use gtrace_uprobes::{Options, Settings, Watch};
+use support::{Caller, Folder, caller, is_root, libraries, look_until, watch_of};
+
+#[test]
+fn root_a_process_in_a_container_is_found_by_its_own_paths() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new();
+    // A mount namespace where a path leads to the library that leads nowhere outside, and a pid
+    // namespace where the process is number 2.
+    let script = format!(
+        "mount -t tmpfs none /mnt && cp {} /mnt/libcuda.so.1 && exec {} /mnt/libcuda.so.1 many 500 2",
+        folder.library().display(),
+        caller().display()
+    );
+    let mut command = std::process::Command::new("unshare");
+    command.args([
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "sh",
+        "-c",
+        &script,
+    ]);
+    let mut unshared = Caller::spawn(&mut command);
+    unshared.until("open");
+    assert!(!Path::new("/mnt/libcuda.so.1").exists());
+    let children = format!("/proc/{0}/task/{0}/children", unshared.pid());
+    let children = std::fs::read_to_string(children).unwrap();
+    let pid: u32 = children.trim().parse().unwrap();
+    for pid_filter in [Some(pid), None] {
+        let mut watch = watch_of(pid_filter);
+        look_until(&mut watch, "not found", |watch| libraries(watch) >= 1);
+        if pid_filter.is_none() {
+            continue;
+        }
+        unshared.go_on();
+        let deeds = unshared.deeds();
+        let counted = watch.tracer().counted().unwrap();
+        deeds.assert_seen(watch.tracer(), &counted, pid);
+    }
+}
+
+#[test]
+fn root_processes_of_a_moment_are_counted_without_exception() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new();
+    // A name that no other process of this host has.
+    let name = format!("libprobed-{}.so", std::process::id());
+    let library = folder.path().join(&name);
+    std::fs::rename(folder.library(), &library).unwrap();
+    let mut caller = Caller::start(&library, &["forks", "3000"]);
+    caller.until("open");
+    let settings = Settings {
+        budget: None,
+        library: name,
+        ..Settings::default()
+    };
+    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    look_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    caller.go_on();
+    // Meanwhile ended processes are taken out of the kernel's tables.
+    let done = std::thread::spawn(move || (caller.deeds(), caller));
+    while !done.is_finished() {
+        watch.look().unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (deeds, caller) = done.join().unwrap();
+    let report = watch.report().unwrap();
+    let functions = watch.tracer().functions();
+    let ours = report
+        .rows
+        .iter()
+        .filter(|row| functions[row.function as usize].name == "cuStreamSynchronize");
+    let seen: u64 = ours.map(|row| row.calls).sum();
+    assert_eq!(seen, deeds.functions["cuStreamSynchronize"][0]);
+    drop(caller);
+}
+
+#[test]
+fn root_a_program_that_takes_the_place_of_another_is_traced_on() {
+    if !is_root() {
+        return;
+    }
+    let folder = Folder::new();
+    let mut caller = Caller::start(&folder.library(), &["exec", "200"]);
+    caller.until("open");
+    let mut watch = watch_of(Some(caller.pid()));
+    caller.go_on();
+    // The second program's own line; what it has called until then is seen too.
+    caller.until("open");
+    let before = watch.tracer().counted().unwrap();
+    let early = before.rows.iter().filter(|row| row.pid == caller.pid());
+    let early: u64 = early.map(|row| row.calls).sum();
+    caller.go_on();
+    let deeds = caller.deeds();
+    watch.look().unwrap();
+    let counted = watch.tracer().counted().unwrap();
+    let rows = counted.rows.iter().filter(|row| row.pid == caller.pid());
+    let seen: u64 = rows.map(|row| row.calls).sum();
+    let made = deeds
+        .functions
+        .iter()
+        .filter(|(name, _)| watch.tracer().probed_names().contains(name.as_str()));
+    let made: u64 = made.map(|(_, [calls, ..])| calls).sum();
+    // cuInit, the context and the allocations before the first line.
+    let probed = |name: &&str| watch.tracer().probed_names().contains(*name);
+    let others = ["cuInit", "cuDevicePrimaryCtxRetain"]
+        .iter()
+        .filter(|name| probed(name));
+    assert_eq!(early, 8 + others.count() as u64);
+    assert_eq!(seen, made + early);
+}
+
+/// More processes a second than the tables hold: whose a call was may be lost, a call never.
+#[test]
+fn root_a_thousand_processes_a_second_are_counted_and_what_has_no_room_is_said() {
+    if !is_root() {
+        return;
+    }
+    const PROCESSES: u64 = 4000;
+    const FUNCTIONS: [&str; 4] = [
+        "cuInit",
+        "cuMemGetInfo_v2",
+        "cuCtxSynchronize",
+        "cuStreamSynchronize",
+    ];
+    let folder = Folder::new();
+    // A name that no other process of this host has.
+    let name = format!("libpaced-{}.so", std::process::id());
+    let library = folder.path().join(&name);
+    std::fs::rename(folder.library(), &library).unwrap();
+    let mut caller = Caller::start(&library, &["paced", &PROCESSES.to_string(), "1000"]);
+    caller.until("open");
+    let settings = Settings {
+        budget: None,
+        library: name,
+        ..Settings::default()
+    };
+    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    look_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    caller.go_on();
+    let start = Instant::now();
+    let done = std::thread::spawn(move || (caller.deeds(), caller));
+    while !done.is_finished() {
+        watch.look().unwrap();
+        std::thread::sleep(gtrace_uprobes::LOOK_EVERY);
+    }
+    let (deeds, caller) = done.join().unwrap();
+    let took = start.elapsed();
+    // They may be more than one look can see.
+    watch.report().unwrap();
+    let report = watch.report().unwrap();
+    for name in FUNCTIONS {
+        let functions = watch.tracer().functions();
+        let rows = report.rows.iter();
+        let rows = rows.filter(|row| functions[row.function as usize].name == name);
+        let seen: u64 = rows.map(|row| row.calls).sum();
+        assert_eq!(seen, deeds.functions[name][0], "{name}");
+    }
+    let lost = |counter: ApiCounter| {
+        let found = report.counters.iter().find(|(known, _)| *known == counter);
+        found.unwrap().1
+    };
+    for counter in [
+        ApiCounter::StartsFull,
+        ApiCounter::StartsUnseen,
+        ApiCounter::MemoryFull,
+        ApiCounter::Unreadable,
+    ] {
+        assert_eq!(lost(counter), 0, "{}", counter.name());
+    }
+    let made = PROCESSES * FUNCTIONS.len() as u64;
+    println!(
+        "{:.0} processes a second: {made} calls, {:.1} % without their process, {} processes without a ledger, \
+         {} failures under no code",
+        PROCESSES as f64 / took.as_secs_f64(),
+        lost(ApiCounter::HistKeysFull) as f64 / made as f64 * 100.0,
+        lost(ApiCounter::LedgersFull),
+        lost(ApiCounter::FailureKeysFull),
+    );
+    drop(caller);
+}

@@ -1,0 +1,361 @@
+//! GPU-over-IP by RDMA, on SoftRoCE: the links themselves, programs, and every reason to fall back.
+//!
+//! Client and server run in one machine. That they count as two hosts, where a case wants that, is by
+//! another boot id that the client sees.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, RDMA, RDMA_BY_DEFAULT, RDMA_PROGRAMS, RDMA_STRICT};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("rdma_links", Scenario::Rdma, links).patience(300),
+    Case::new("rdma_programs", Scenario::Rdma, programs).patience(300),
+    Case::new("rdma_fallbacks", Scenario::Rdma, fallbacks).patience(300),
+    Case::new("rdma_doctor", Scenario::Rdma, doctor),
+];
+
+/// Address of the card, and of the RDMA device that is made on it.
+pub(super) const ADDRESS: &str = "10.0.2.15";
+/// The network that is declared trusted.
+const NETWORK: &str = "10.0.2.0/24";
+/// Network card.
+pub(super) const CARD: &str = "eth0";
+/// RDMA device.
+pub(super) const DEVICE: &str = "rxe0";
+/// A user that is not root.
+const USER: u32 = 1000;
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// Where the library that RDMA takes can be.
+const LIBRARIES: [&str; 3] = [
+    "/usr/lib/x86_64-linux-gnu/libibverbs.so.1",
+    "/lib/x86_64-linux-gnu/libibverbs.so.1",
+    "/usr/lib64/libibverbs.so.1",
+];
+
+pub(super) fn tool(program: &str, args: &[&str]) -> Result<()> {
+    let output = Command::new(program).args(args).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{program} {args:?}: {stderr}");
+    Ok(())
+}
+
+/// The card is up, with its address.
+pub(super) fn card_up() -> Result<()> {
+    tool(
+        BUSYBOX,
+        &["ifconfig", CARD, ADDRESS, "netmask", "255.255.255.0", "up"],
+    )
+}
+
+/// The RDMA device is there and active; another case may have left it.
+pub(super) fn device_up() -> Result<()> {
+    card_up()?;
+    let state = format!("/sys/class/infiniband/{DEVICE}/ports/1/state");
+    if !Path::new(&state).exists() {
+        let rdma = format!("{RDMA}/rdma");
+        tool(
+            &rdma,
+            &["link", "add", DEVICE, "type", "rxe", "netdev", CARD],
+        )?;
+    }
+    within(PATIENCE, "an active port", || {
+        let text = fs::read_to_string(&state).unwrap_or_default();
+        Ok(text.contains("ACTIVE").then_some(()))
+    })
+}
+
+pub(super) fn device_gone() -> Result<()> {
+    tool(&format!("{RDMA}/rdma"), &["link", "delete", DEVICE])
+}
+
+/// What every link promises, by a device: ordering, bulk and flow control of the conformance suite, with `--long`
+/// all of it.
+fn links(guest: &mut Guest) -> Result<()> {
+    device_up()?;
+    let parts: &[&str] = match guest.long() {
+        true => &["conformance::"],
+        false => &["conformance::ordering", "conformance::flow"],
+    };
+    let output = Command::new(format!("{RDMA}/links"))
+        .args(parts)
+        .arg("--test-threads=1")
+        .env("GTRACE_TEST_RDMA", ADDRESS)
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "{text}");
+    let result = (text.lines()).find(|line| line.starts_with("test result"));
+    let result = result.context("the tests say no result")?;
+    ensure!(!result.contains(" 0 passed"), "no test ran: {text}");
+    guest.note(result)
+}
+
+/// `gtrace serve` with the stand-in for a GPU, ended when dropped.
+pub(super) struct Server {
+    pub(super) child: Child,
+    pub(super) status: String,
+}
+
+impl Server {
+    pub(super) fn start(guest: &Guest, trusted: &[&str]) -> Result<Self> {
+        let scratch = guest.scratch();
+        let status = scratch.join("status").display().to_string();
+        let log = fs::File::create(scratch.join("serve.log"))?;
+        let child = Command::new(GTRACE)
+            .args(["serve", "--softgpu", "--insecure", "--listen", ADDRESS])
+            .args(["--status-socket", &status])
+            .args(trusted)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()?;
+        let server = Self { child, status };
+        within(PATIENCE, "a server", || {
+            let answer = std::net::TcpStream::connect((ADDRESS, 7471));
+            Ok(answer.is_ok().then_some(()))
+        })?;
+        Ok(server)
+    }
+
+    pub(super) fn log(guest: &Guest) -> String {
+        fs::read_to_string(guest.scratch().join("serve.log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.status);
+    }
+}
+
+pub(super) fn with_kernels(command: &mut Command) -> &mut Command {
+    command.env("GTRACE_KERNELS", format!("{RDMA}/ptx"))
+}
+
+/// What a program prints without a server between it and the stand-in.
+pub(super) fn direct(name: &str) -> Result<String> {
+    let mut command = Command::new(format!("{RDMA}/{name}"));
+    command.env("LD_LIBRARY_PATH", format!("{RDMA}/direct"));
+    let output = with_kernels(&mut command).output();
+    printed(name, output.with_context(|| format!("cannot run {name}"))?)
+}
+
+fn printed(name: &str, output: Output) -> Result<String> {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "{name}: {}: {stderr}",
+        output.status
+    );
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The options of a client that trusts the network.
+pub(super) const TRUSTING: [&str; 2] = ["--rdma-trusted-net", NETWORK];
+
+fn programs(guest: &mut Guest) -> Result<()> {
+    device_up()?;
+    let _server = Server::start(guest, &TRUSTING)?;
+    let count = if guest.long() {
+        RDMA_PROGRAMS.len()
+    } else {
+        RDMA_BY_DEFAULT
+    };
+    for (at, name) in RDMA_PROGRAMS.into_iter().take(count).enumerate() {
+        let wanted = direct(name)?;
+        same(guest, name, ADDRESS, &[], &wanted)?;
+        if at < RDMA_STRICT {
+            same(guest, name, ADDRESS, &["--strict"], &wanted)?;
+        }
+        guest.note(format!("{name} is the same over RDMA"))?;
+    }
+    Ok(())
+}
+
+/// That a program prints `wanted` by RDMA from `remote`.
+pub(super) fn same(
+    guest: &Guest,
+    name: &str,
+    remote: &str,
+    options: &[&str],
+    wanted: &str,
+) -> Result<()> {
+    let stats = guest.scratch().join("stats.json");
+    let _ = fs::remove_file(&stats);
+    let mut command = Command::new(GTRACE);
+    command
+        .args(["exec", "--remote", remote, "--link", "rdma"])
+        .args(TRUSTING)
+        .args(options)
+        .arg("--stats-file")
+        .arg(&stats)
+        .args(["--", &format!("{RDMA}/{name}")]);
+    let got = printed(name, with_kernels(&mut command).output()?)?;
+    ensure!(
+        got == wanted,
+        "{name} {options:?}: {got}\ninstead of\n{wanted}"
+    );
+    let report: Value = serde_json::from_slice(&fs::read(&stats)?)?;
+    ensure!(report["link"] == "rdma", "{name}: {}", report["link"]);
+    Ok(())
+}
+
+/// A client on what looks like another host: what it reports as its link, and what was not used.
+struct Elsewhere<'a> {
+    options: &'a [&'a str],
+    /// A line of a shell that the client's file systems and limits are prepared with, as root.
+    prepared: &'a str,
+    user: u32,
+}
+
+impl Elsewhere<'_> {
+    fn run(&self, guest: &Guest) -> Result<(String, String)> {
+        let scratch = guest.scratch();
+        fs::set_permissions(&scratch, fs::Permissions::from_mode(0o777))?;
+        let boot_id = scratch.join("boot_id");
+        fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n")?;
+        let stats = scratch.join("elsewhere.json");
+        let _ = fs::remove_file(&stats);
+        // The second shell has the user's rights already.
+        let inner = format!(
+            "exec {GTRACE} exec --remote {ADDRESS} --stats-file {} {} -- {RDMA}/vector_add",
+            stats.display(),
+            self.options.join(" ")
+        );
+        let script = format!(
+            "mount --bind {} {BOOT_ID} && {} exec su -s /bin/sh -c '{inner}' {}",
+            boot_id.display(),
+            self.prepared,
+            if self.user == 0 { "root" } else { "user" },
+        );
+        let mut command = Command::new(BUSYBOX);
+        command
+            .args(["unshare", "-m", BUSYBOX, "sh", "-c", &script])
+            .env("PATH", "/bin:/usr/bin")
+            .process_group(0);
+        let got = printed("vector_add", with_kernels(&mut command).output()?)?;
+        ensure!(got == direct("vector_add")?, "vector_add prints {got}");
+        let report: Value = serde_json::from_slice(&fs::read(&stats)?)?;
+        let link = report["link"].as_str().context("no link")?.to_owned();
+        Ok((link, report["fallbacks"].to_string()))
+    }
+
+    /// TCP is used, and the reason names that.
+    fn falls_back(&self, guest: &Guest, reason: &str) -> Result<()> {
+        let (link, fallbacks) = self.run(guest)?;
+        ensure!(
+            link == "tcp" && fallbacks.contains(reason),
+            "{link}, {fallbacks} instead of {reason:?}; {}",
+            Server::log(guest)
+        );
+        Ok(())
+    }
+}
+
+fn fallbacks(guest: &mut Guest) -> Result<()> {
+    device_up()?;
+    let server = Server::start(guest, &TRUSTING)?;
+    let client = Elsewhere {
+        options: &TRUSTING,
+        prepared: "",
+        user: 0,
+    };
+    let (link, fallbacks) = client.run(guest)?;
+    ensure!(
+        link == "rdma",
+        "{link}: {fallbacks}; {}",
+        Server::log(guest)
+    );
+    guest.note("taken by itself between two hosts")?;
+
+    let nothing = Elsewhere {
+        options: &[],
+        ..client
+    };
+    let (link, fallbacks) = nothing.run(guest)?;
+    ensure!(
+        link == "tcp" && !fallbacks.contains("rdma"),
+        "{link}: {fallbacks}"
+    );
+    let others = Elsewhere {
+        options: &["--rdma-trusted-net", "192.168.0.0/16"],
+        ..client
+    };
+    others.falls_back(guest, "--rdma-trusted-net")?;
+    guest.note("not where the network is not trusted")?;
+
+    let away = |path: &str| format!("{path}.away");
+    let there = LIBRARIES.iter().filter(|path| Path::new(path).exists());
+    let moved: Vec<&str> = there.copied().collect();
+    ensure!(!moved.is_empty(), "no libibverbs.so.1 to take away");
+    for path in &moved {
+        fs::rename(path, away(path))?;
+    }
+    let found = client.falls_back(guest, "libibverbs.so.1 not found");
+    for path in &moved {
+        fs::rename(away(path), path)?;
+    }
+    found?;
+    let limited = Elsewhere {
+        prepared: "ulimit -l 64 &&",
+        user: USER,
+        ..client
+    };
+    limited.falls_back(guest, "may lock 64 KiB")?;
+    let node = "/dev/infiniband/uverbs0";
+    fs::set_permissions(node, fs::Permissions::from_mode(0o600))?;
+    let forbidden = Elsewhere {
+        user: USER,
+        ..client
+    };
+    let found = forbidden.falls_back(guest, "may not use /dev/infiniband");
+    fs::set_permissions(node, fs::Permissions::from_mode(0o666))?;
+    found?;
+    guest.note("without library, locked memory or permission it is TCP")?;
+
+    drop(server);
+    let server = Server::start(guest, &[])?;
+    client.falls_back(guest, "start it with --rdma-trusted-net")?;
+    drop(server);
+    let server = Server::start(guest, &["--rdma-trusted-net", "192.168.0.0/16"])?;
+    client.falls_back(guest, "in no network that the server trusts")?;
+    let log = Server::log(guest);
+    ensure!(
+        log.contains("in no network that the server trusts"),
+        "{log}"
+    );
+    device_gone()?;
+    client.falls_back(guest, "no RDMA device")?;
+    drop(server);
+    Ok(())
+}
+
+fn doctor(_: &mut Guest) -> Result<()> {
+    let says = |wanted: &str| -> Result<()> {
+        let output = Command::new(GTRACE).args(["doctor", "--json"]).output()?;
+        let report: Value = serde_json::from_slice(&output.stdout)?;
+        let facts = report["host"].as_array().context("no facts")?;
+        let fact = facts.iter().find(|fact| fact["name"] == "RDMA");
+        let value = fact.map_or(Value::Null, |fact| fact["value"].clone());
+        let text = value.as_str().unwrap_or_default();
+        ensure!(text.contains(wanted), "{text} instead of {wanted}");
+        Ok(())
+    };
+    device_up()?;
+    says(&format!("{DEVICE} at {ADDRESS}"))?;
+    tool(BUSYBOX, &["ifconfig", CARD, "down"])?;
+    says("is down")?;
+    device_gone()?;
+    says("has no RDMA device")
+}

@@ -1,0 +1,212 @@
+//! What a lane by RDMA takes beside perftest's programs on the same device. Only ratios mean something:
+//! machine and device are emulated, and what else the host does shows in every figure.
+
+use std::io::Read as _;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use gtrace_vm_tests::layout::{GTRACE, RDMA};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::rdma::{ADDRESS, DEVICE, Server, TRUSTING, device_up};
+use crate::guest::Guest;
+
+pub(super) const CASES: &[Case] =
+    &[Case::new("rdma_bench", Scenario::Rdma, beside_perftest).patience(300)];
+
+/// Index of the card's address among the GIDs of the device.
+const GID_INDEX: &str = "1";
+/// Bytes of a header, which an echo is.
+const MESSAGE: &str = "64";
+/// Longest run of one of perftest's programs.
+const LONGEST: Duration = Duration::from_secs(40);
+/// Between two looks at whether it has ended.
+const LOOK: Duration = Duration::from_millis(20);
+/// Due at this rate, each call is made as soon as the one before is done, as perftest does.
+const AT_ONCE: &str = "1e5";
+/// What no device and no memory reaches, emulated or not.
+const ABSURD_NS: f64 = 200.0;
+const ABSURD_BYTES_PER_S: f64 = 1e12;
+
+/// The best of what was measured.
+#[derive(Debug)]
+struct Best {
+    /// Half of an exchange, ns.
+    half_ns: f64,
+    /// Bytes a second.
+    to_server: f64,
+    from_server: f64,
+    /// `ib_send_lat`, ns.
+    send_ns: f64,
+    /// `ib_write_bw` with messages of 64 KiB and 1 MiB, bytes a second.
+    write_small: f64,
+    write_large: f64,
+}
+
+fn beside_perftest(guest: &mut Guest) -> Result<()> {
+    device_up()?;
+    let _server = Server::start(guest, &TRUSTING)?;
+    let mut best = Best {
+        half_ns: f64::INFINITY,
+        to_server: 0.0,
+        from_server: 0.0,
+        send_ns: f64::INFINITY,
+        write_small: 0.0,
+        write_large: 0.0,
+    };
+    // In turn, so that what else the host does meets both.
+    for _ in 0..if guest.long() { 10 } else { 1 } {
+        measure(guest, &mut best)?;
+    }
+    let Best {
+        half_ns,
+        to_server,
+        from_server,
+        send_ns,
+        write_small,
+        write_large,
+    } = best;
+    guest.note(format!(
+        "half an echo {:.1} us: {:.2} x ib_send_lat ({:.1} us)",
+        half_ns / 1e3,
+        half_ns / send_ns,
+        send_ns / 1e3,
+    ))?;
+    for (way, rate) in [("to the server", to_server), ("back", from_server)] {
+        guest.note(format!(
+            "{way} {:.1} MB/s: {:.2} x ib_write_bw of 64 KiB ({:.1} MB/s), {:.2} x of 1 MiB ({:.1} MB/s)",
+            rate / 1e6,
+            rate / write_small,
+            write_small / 1e6,
+            rate / write_large,
+            write_large / 1e6,
+        ))?;
+    }
+    Ok(())
+}
+
+fn measure(guest: &mut Guest, best: &mut Best) -> Result<()> {
+    // Columns: bytes, iterations, least, most, typical. With -e, for events, it overruns its completion queue on
+    // SoftRoCE and hangs.
+    let us = perftest("ib_send_lat", &["-n", "300", "-s", MESSAGE], MESSAGE, 4)?;
+    best.send_ns = best.send_ns.min(us * 1e3);
+    // Columns: bytes, iterations, peak, average in units of 2^20 bytes a second.
+    let rate = |size: &str, count: &str| -> Result<f64> {
+        let average = perftest("ib_write_bw", &["-n", count, "-s", size], size, 3)?;
+        Ok(average * f64::from(1 << 20))
+    };
+    best.write_small = best.write_small.max(rate("65536", "200")?);
+    best.write_large = best.write_large.max(rate("1048576", "20")?);
+    let ns = best.send_ns;
+    ensure!(ns > ABSURD_NS, "ib_send_lat says {ns} ns");
+
+    let output = Command::new(GTRACE)
+        .args(["bench", "remote", "--remote", ADDRESS, "--link", "rdma"])
+        .args(TRUSTING)
+        .args(["--short", "--json", "--rate", AT_ONCE])
+        .output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "gtrace bench remote: {}: {stderr} {}",
+        output.status,
+        Server::log(guest)
+    );
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    let link = &report["links"][0];
+    ensure!(link["link"] == "rdma", "measured {}", link["link"]);
+    let raw = &link["raw"];
+    let figure = |value: &Value, what: &str| {
+        let found = value.as_f64().filter(|found| *found > 0.0);
+        found.with_context(|| format!("no figure of {what} in {raw}"))
+    };
+    let half_ns = figure(&raw["echo_service"]["p50_ns"], "an echo")? / 2.0;
+    let to_server = figure(&raw["to_server"], "the stream to the server")?;
+    let from_server = figure(&raw["from_server"], "the stream back")?;
+    ensure!(half_ns > ABSURD_NS, "half an echo in {half_ns} ns");
+    for rate in [to_server, from_server, best.write_small, best.write_large] {
+        ensure!(
+            (1.0..ABSURD_BYTES_PER_S).contains(&rate),
+            "{rate} bytes a second"
+        );
+    }
+    best.half_ns = best.half_ns.min(half_ns);
+    best.to_server = best.to_server.max(to_server);
+    best.from_server = best.from_server.max(from_server);
+    Ok(())
+}
+
+/// One of perftest's programs with itself: what it prints in `column` of the row of that size.
+fn perftest(program: &str, args: &[&str], size: &str, column: usize) -> Result<f64> {
+    // Seldom, both sides wait for each other for ever.
+    let printed = both(program, args).or_else(|_| both(program, args))?;
+    let row = printed
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .find(|row| row.first() == Some(&size) && row.len() > column);
+    row.and_then(|row| row[column].parse().ok())
+        .with_context(|| format!("{program} printed no such row:\n{printed}"))
+}
+
+fn both(program: &str, args: &[&str]) -> Result<String> {
+    let start = |peer: &[&str]| -> Result<Ended> {
+        let child = Command::new(format!("{RDMA}/{program}"))
+            .args(["-d", DEVICE, "-x", GID_INDEX, "-F"])
+            .args(args)
+            .args(peer)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot run {program}"))?;
+        Ok(Ended(child))
+    };
+    let mut server = start(&[])?;
+    let until = Instant::now() + LONGEST;
+    loop {
+        // It does not wait for its server to listen.
+        let mut client = start(&[ADDRESS])?;
+        let (printed, well) = client.ended(until)?;
+        if well {
+            server.ended(until)?;
+            return Ok(printed);
+        }
+        if let Some(status) = server.0.try_wait()? {
+            bail!("{program}: {printed}; its server ended with {status}");
+        }
+    }
+}
+
+/// A program that does not go on when this is dropped.
+struct Ended(Child);
+
+impl Ended {
+    /// What it printed, which is little, and whether it ended well.
+    fn ended(&mut self, until: Instant) -> Result<(String, bool)> {
+        let status = loop {
+            match self.0.try_wait()? {
+                Some(status) => break status,
+                None if Instant::now() >= until => bail!("it has not ended in {LONGEST:?}"),
+                None => std::thread::sleep(LOOK),
+            }
+        };
+        let mut printed = String::new();
+        if let Some(out) = &mut self.0.stdout {
+            out.read_to_string(&mut printed)?;
+        }
+        if let Some(err) = &mut self.0.stderr {
+            err.read_to_string(&mut printed)?;
+        }
+        Ok((printed, status.success()))
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

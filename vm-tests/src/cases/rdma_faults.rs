@@ -1,0 +1,152 @@
+//! What fails while RDMA is used: programs go on by TCP and compute the same, or learn that the server
+//! is gone.
+//!
+//! The address of the card is on the loopback interface as well, so that TCP goes on when the card is
+//! taken down, and with it the port of its RDMA device.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, RDMA};
+use gtrace_vm_tests::scenario::Scenario;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::Case;
+use super::rdma::{ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, tool};
+use super::rdma_load::{Lanes, Load, came_back, shows_rdma_again, shows_tcp, times};
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("rdma_port_down", Scenario::Rdma, port_down).patience(600),
+    Case::new("rdma_device_deleted", Scenario::Rdma, device_deleted).patience(600),
+    Case::new("rdma_server_killed", Scenario::Rdma, server_killed).patience(300),
+    Case::new("rdma_server_frozen", Scenario::Rdma, server_frozen).patience(300),
+];
+
+fn card_down() -> Result<()> {
+    tool(BUSYBOX, &["ifconfig", CARD, "down"])
+}
+
+/// The card and its RDMA device are up, and TCP does not need the card.
+fn prepared() -> Result<()> {
+    tool(BUSYBOX, &["ifconfig", "lo", "up"])?;
+    let address = format!("{ADDRESS}/32");
+    // There already, where another case has added it.
+    let _ = tool(BUSYBOX, &["ip", "addr", "add", &address, "dev", "lo"]);
+    device_up()
+}
+
+fn server_status(server: &Server) -> Result<Value> {
+    let output = Command::new(GTRACE)
+        .args(["status", "--remote", "--json"])
+        .env("GTRACE_SERVE_STATUS", &server.status)
+        .output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).with_context(|| format!("status: {stderr}"))
+}
+
+fn port_down(guest: &mut Guest) -> Result<()> {
+    falls_back(guest, "with the port down", Lanes::All, card_down)
+}
+
+/// Programs that have it open do not keep it from being deleted.
+fn device_deleted(guest: &mut Guest) -> Result<()> {
+    falls_back(guest, "without the device", Lanes::Busy, || {
+        let mut deleting = Command::new(format!("{RDMA}/rdma"))
+            .args(["link", "delete", DEVICE])
+            .stdin(Stdio::null())
+            .spawn()?;
+        let ended = within(PATIENCE, "the device is deleted", || {
+            Ok(deleting.try_wait()?)
+        })?;
+        ensure!(ended.success(), "rdma link delete: {ended}");
+        Ok(())
+    })
+}
+
+/// The fault has programs go on by TCP, and its end by RDMA again.
+fn falls_back(
+    guest: &mut Guest,
+    what: &str,
+    which: Lanes,
+    fault: fn() -> Result<()>,
+) -> Result<()> {
+    prepared()?;
+    let server = Server::start(guest, &TRUSTING)?;
+    for time in 1..=times(guest) {
+        let mut load = Load::start(guest, ADDRESS)?;
+        load.goes_on("before")?;
+        fault()?;
+        let fell = load.goes_on(what);
+        fell.with_context(|| Server::log(guest))?;
+        // Calls that were under way may still have gone by the device.
+        shows_tcp(|| server_status(&server))?;
+        device_up()?;
+        shows_rdma_again(which, || server_status(&server))?;
+        load.goes_on("by RDMA again")?;
+        let told = came_back(&load.finish()?, which)?;
+        guest.note(format!("{time}: {told}"))?;
+    }
+    let log = Server::log(guest);
+    ensure!(log.contains("goes on by tcp"), "{log}");
+    ensure!(!log.contains("in the middle of a call"), "{log}");
+    Ok(())
+}
+
+/// Workers of the server: the processes that it started.
+fn workers(server: &Server) -> Result<Vec<Pid>> {
+    let path = format!("/proc/{0}/task/{0}/children", server.child.id());
+    let text = fs::read_to_string(path)?;
+    let pids = text.split_whitespace().filter_map(|pid| pid.parse().ok());
+    Ok(pids.filter_map(Pid::from_raw).collect())
+}
+
+fn signal(pids: &[Pid], signal: Signal) -> Result<()> {
+    for pid in pids {
+        kill_process(*pid, signal)?;
+    }
+    Ok(())
+}
+
+fn server_killed(guest: &mut Guest) -> Result<()> {
+    prepared()?;
+    let server = Server::start(guest, &TRUSTING)?;
+    for time in 1..=times(guest) {
+        let mut load = Load::start(guest, ADDRESS)?;
+        load.goes_on("before")?;
+        let workers = workers(&server)?;
+        ensure!(workers.len() == 2, "the server has workers {workers:?}");
+        signal(&workers, Signal::KILL)?;
+        let began = Instant::now();
+        load.fails()?;
+        guest.note(format!(
+            "{time}: ended {:?} after the server",
+            began.elapsed()
+        ))?;
+    }
+    card_up()
+}
+
+fn server_frozen(guest: &mut Guest) -> Result<()> {
+    prepared()?;
+    let server = Server::start(guest, &TRUSTING)?;
+    let mut load = Load::start(guest, ADDRESS)?;
+    for _ in 0..times(guest) {
+        load.goes_on("before")?;
+        let workers = workers(&server)?;
+        signal(&workers, Signal::STOP)?;
+        let at = crate::guest::settled("no more rounds", Duration::from_secs(3), || {
+            Ok(load.rounds())
+        })?;
+        guest.note(format!("stands at rounds {at:?}"))?;
+        signal(&workers, Signal::CONT)?;
+        load.goes_on("thawed")?;
+    }
+    for stats in load.finish()? {
+        ensure!(stats["link"] == "rdma" && stats["falls"] == 0, "{stats}");
+    }
+    Ok(())
+}

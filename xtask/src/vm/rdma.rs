@@ -1,0 +1,125 @@
+//! What the cases about RDMA need in the image: libibverbs with the provider of SoftRoCE, the tests of
+//! links, programs in C of GPU-over-IP, and the stand-in for a GPU that they run on directly.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{RDMA, RDMA_PROGRAMS};
+use serde_json::Value;
+
+use super::cpio::Archive;
+use super::image::{copy, program};
+use crate::context::{Context, Profile};
+use crate::shell;
+
+/// Libraries that are loaded by name, wherever this system's loader looks for them.
+const LIBRARIES: [&str; 2] = ["libibverbs.so.1", "libibverbs/librxe-rdmav34.so"];
+/// Folders of libraries, below which one of them has these.
+const FOLDERS: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
+/// Programs of this system, and Debian's packages of them.
+const TOOLS: [(&str, &str); 3] = [
+    ("rdma", "iproute2"),
+    ("ib_send_lat", "perftest"),
+    ("ib_write_bw", "perftest"),
+];
+/// Names the provider to libibverbs.
+const DRIVER: &str = "/etc/libibverbs.d/rxe.driver";
+
+/// Adds all of it.
+pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Result<()> {
+    for library in LIBRARIES {
+        let found = FOLDERS.iter().map(|folder| Path::new(folder).join(library));
+        let found = found.into_iter().find(|path| path.exists());
+        let path = found.with_context(|| {
+            format!("{library} is missing: install libibverbs1 and ibverbs-providers")
+        })?;
+        program(archive, &path.display().to_string(), &path)?;
+    }
+    copy(archive, DRIVER, Path::new(DRIVER))?;
+    for (name, package) in TOOLS {
+        let path = shell::read(Command::new("sh").args(["-c", &format!("command -v {name}")]))
+            .with_context(|| format!("{name} is missing: install {package}"))?;
+        program(archive, &format!("{RDMA}/{name}"), Path::new(path.trim()))?;
+    }
+    program(archive, &format!("{RDMA}/links"), &tests(context)?)?;
+    // gtrace carries it, and its build has just made it.
+    let softgpu = (context.target).join("embedded/release/libgtrace_softgpu.so");
+    program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &softgpu)?;
+    let folder = cache.join("programs");
+    fs::create_dir_all(&folder)?;
+    for name in RDMA_PROGRAMS {
+        let built = compile(context, &folder, name)?;
+        copy(archive, &format!("{RDMA}/{name}"), &built)?;
+    }
+    let kernels = context.root.join("transport/softgpu/kernels");
+    for entry in fs::read_dir(&kernels)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "ptx") {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            copy(archive, &format!("{RDMA}/ptx/{name}"), &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// The program of the tests within gtrace-link, its conformance suite among them.
+fn tests(context: &Context) -> Result<PathBuf> {
+    let output = shell::read(context.cargo().args([
+        "test",
+        "--quiet",
+        Profile::Release.argument(),
+        "--package=gtrace-link",
+        "--lib",
+        "--no-run",
+        "--message-format=json",
+    ]))?;
+    output
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|message| message["profile"]["test"] == true)
+        .find_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .context("cargo does not say where the tests of gtrace-link are")
+}
+
+/// Whether `built` is newer than all of `sources`.
+fn is_fresh(built: &Path, sources: &Path) -> Result<bool> {
+    let Ok(built) = built.metadata().and_then(|file| file.modified()) else {
+        return Ok(false);
+    };
+    for entry in fs::read_dir(sources)? {
+        if entry?.metadata()?.modified()? >= built {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Compiles a program in C of transport/e2e.
+fn compile(context: &Context, folder: &Path, name: &str) -> Result<PathBuf> {
+    let sources = context.root.join("transport/e2e/programs/c");
+    let cc = |output: &Path, source: &str, arguments: &[&str]| -> Result<()> {
+        let result = shell::output(
+            Command::new("cc")
+                .args(["-std=gnu11", "-O1", "-ffp-contract=off", "-w", "-o"])
+                .arg(output)
+                .arg(sources.join(source))
+                .args(arguments),
+        )?;
+        let errors = String::from_utf8_lossy(&result.stderr);
+        ensure!(result.status.success(), "{source}: {}", errors.trim());
+        Ok(())
+    };
+    // It stands in for the library that the linker wants to see.
+    let shared = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
+    cc(&folder.join("libcuda.so"), "stub.c", &shared)?;
+    let built = folder.join(name);
+    if is_fresh(&built, &sources)? {
+        return Ok(built);
+    }
+    let search = format!("-L{}", folder.display());
+    let libraries = [&search, "-lcuda", "-lm", "-lpthread", "-ldl"];
+    cc(&built, &format!("{name}.c"), &libraries)?;
+    Ok(built)
+}

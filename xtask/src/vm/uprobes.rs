@@ -1,0 +1,34 @@
+//! What the cases about CUDA calls need in the image: a program that makes them, and the stand-in that it
+//! calls.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use gtrace_vm_tests::layout::{CUDA_CALLER, CUDA_LIBRARY};
+
+use super::cpio::Archive;
+use super::image::{copy, program};
+use crate::context::Context;
+use crate::shell;
+
+/// Adds both.
+pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Result<()> {
+    // gtrace carries it, and its build has just made it.
+    let softgpu = (context.target).join("embedded/release/libgtrace_softgpu.so");
+    program(archive, CUDA_LIBRARY, &softgpu)?;
+    let folder = cache.join("programs");
+    fs::create_dir_all(&folder)?;
+    let built = folder.join("caller");
+    let source = (context.root).join("userspace/uprobes/tests/support/caller.c");
+    let result = shell::output(
+        Command::new("cc")
+            .args(["-O1", "-o"])
+            .args([&built, &source])
+            .args(["-ldl", "-lpthread"]),
+    )?;
+    let errors = String::from_utf8_lossy(&result.stderr);
+    ensure!(result.status.success(), "caller.c: {}", errors.trim());
+    copy(archive, CUDA_CALLER, &built)
+}
