@@ -348,3 +348,45 @@ fn an_error_of_an_nvswitch_is_one_with_its_drivers_name_before_it() {
         ],
     );
 }
+
+/// The kernel reads the registers of a device that may not answer between the port's message and the rest.
+#[test]
+fn details_that_come_after_the_ports_message_was_told_go_on_with_it() {
+    let lines = burst("0000:3b:00.0", 1);
+    let mut decoder = gtrace_decoder::Decoder::new(gtrace_decoder::Options::default());
+    let mut out = Vec::new();
+    let mut feed = |line: &str, us: u64, flush: bool| {
+        let mut record = common::record(line, us);
+        record.timestamp_us = Some(us);
+        decoder.feed(&record, &mut out);
+        if flush {
+            decoder.flush(&mut out);
+        }
+        std::mem::take(&mut out)
+    };
+    let told = feed(&lines[0], 1_000_000, true);
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert!(!told[0].continues);
+    for line in &lines[1..lines.len() - 1] {
+        assert!(feed(line, 2_000_000, false).is_empty());
+    }
+    let rest = feed(lines.last().unwrap(), 2_000_000, true);
+    assert_eq!(rest.len(), 1, "{rest:#?}");
+    assert!(rest[0].continues);
+    assert_eq!(rest[0].detail.aer.errors, ["RxErr"]);
+    assert_eq!(rest[0].fold_key(), told[0].fold_key());
+
+    // The next report is one of its own, also after a message that nothing followed.
+    assert_eq!(feed(&lines[0], 3_000_000, true).len(), 1);
+    for line in &lines {
+        assert!(feed(line, 4_000_000, false).is_empty());
+    }
+    let next = feed("usb 1-1: x", 9_000_000, false);
+    assert_eq!(next.len(), 1, "{next:#?}");
+    assert!(!next[0].continues);
+
+    // A minute later nobody can say what the details belong to.
+    assert_eq!(feed(&lines[0], 10_000_000, true).len(), 1);
+    let alone = feed(&lines[1], 80_000_000, true);
+    assert!(!alone[0].continues, "{alone:#?}");
+}

@@ -128,6 +128,7 @@ impl From<&Event> for Occurrence {
             detail: event.detail.clone(),
             provenance: event.provenance,
             lines: None,
+            continues: false,
         }
     }
 }

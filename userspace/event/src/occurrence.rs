@@ -36,6 +36,10 @@ pub struct Occurrence {
     /// of the kernel log.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<[u64; 2]>,
+    /// It is the rest of an occurrence that this source told before, when nothing more of it came for a while, and
+    /// not one more.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub continues: bool,
 }
 
 /// What two occurrences have in common when they are the same thing seen twice, by two sources
@@ -57,6 +61,7 @@ impl Occurrence {
             detail: Box::default(),
             provenance: Provenance::Unknown,
             lines: None,
+            continues: false,
         }
     }
 

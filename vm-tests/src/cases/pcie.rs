@@ -273,7 +273,8 @@ fn storm(guest: &mut Guest) -> Result<()> {
     let told = event["repeats"].as_u64().context("no repeats")? + 1;
     ensure!(
         (counted..=injected).contains(&told),
-        "{injected} injected, sysfs counts {counted}, told {told}: {event:#}"
+        "{injected} injected, sysfs counts {counted}, told {told}, by {}: {event:#}",
+        event["witnesses"]
     );
     only(&daemon, 1)?;
     let records = last_seq(&daemon)? - first_seq;

@@ -115,10 +115,11 @@ fn a_device_that_fails_leaves_a_link_that_goes_on() {
         Break::Unnoticed,
         Break::Unacknowledged,
         Break::Refused,
+        Break::Torn,
     ];
     for kind in kinds().into_iter().filter(|kind| kind.has_a_device()) {
         // What an emulated network has besides is the same whatever breaks below it.
-        let times = if kind == Kind::Doubled { 16 } else { 4 };
+        let times = if kind == Kind::Doubled { 20 } else { 5 };
         for (at, how) in hows.into_iter().cycle().take(times).enumerate() {
             let mut ends = Ends::of(kind);
             let cables = ends.cables.as_ref().unwrap();

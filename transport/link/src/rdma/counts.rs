@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::number::MESSAGE_MAX;
 use crate::ring::RingError;
 
 /// Receives that a reader posts: writes that may be on their way to it.
@@ -66,8 +67,8 @@ impl Requests {
 pub(super) struct Plan {
     /// Place and length; the second piece is empty unless the bytes go over the ring's end.
     pub(super) pieces: [(usize, usize); 2],
-    /// Goes along with the last piece.
-    pub(super) number: u32,
+    /// The first byte, and how many there are, which the number of the last piece says.
+    pub(super) message: (u64, usize),
     /// Whether the last piece is signalled.
     pub(super) signal: bool,
 }
@@ -127,16 +128,17 @@ impl Writer {
         self.receives > 0 && self.requests.under_way() + 2 <= u64::from(SENDS)
     }
 
-    /// Publishes what is pending, if there is something and it may be posted.
+    /// Publishes what is pending and fits into a message, if there is something and it may be posted.
     pub(super) fn post(&mut self) -> Option<Plan> {
-        let len = self.tail - self.published;
+        let len = (self.tail - self.published).min(MESSAGE_MAX as u64);
         if len == 0 || !self.may_post() {
             return None;
         }
-        let at = self.published & (self.ring - 1);
+        let from = self.published;
+        let at = from & (self.ring - 1);
         let first = len.min(self.ring - at);
         let count = if first < len { 2 } else { 1 };
-        self.published = self.tail;
+        self.published += len;
         self.receives -= 1;
         let far = self.published - self.spoken_for >= self.ring / STEPS;
         let signal = self.requests.post(count, self.published, far);
@@ -145,7 +147,7 @@ impl Writer {
         }
         Some(Plan {
             pieces: [(at as usize, first as usize), (0, (len - first) as usize)],
-            number: len as u32,
+            message: (from, len as usize),
             signal,
         })
     }

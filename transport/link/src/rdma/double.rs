@@ -32,6 +32,8 @@ pub(crate) enum Break {
     Unacknowledged,
     /// It cannot be posted.
     Refused,
+    /// All say that it arrived, and the bytes are others. Nothing breaks.
+    Torn,
 }
 
 #[derive(Default)]
@@ -152,7 +154,11 @@ impl Wire for End {
             }
             None => false,
         };
-        if breaks || state.ended[1] {
+        let torn = breaks && state.how == Some(Break::Torn);
+        if torn {
+            state.left = None;
+        }
+        if breaks && !torn || state.ended[1] {
             state.broken = true;
             state.to_writer.push_back(Err(()));
             Cable::wake(&cable.writer);
@@ -162,6 +168,11 @@ impl Wire for End {
             (true, Some(Break::Refused)) => return Err(VerbsError::Work("refused")),
             (true, None | Some(Break::Lost)) => return Ok(()),
             _ => cable.copy(piece),
+        }
+        if torn {
+            let (at, len) = piece;
+            let bytes = cable.to.bytes_mut(cable.ring, at as u64, len);
+            bytes.iter_mut().for_each(|byte| *byte = !*byte);
         }
         if how == Some(Break::Unnoticed) {
             return Ok(());

@@ -16,6 +16,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 use super::back::{Fresh, Renew};
 use super::counts::RECEIVES;
+use super::number;
 use super::setup::{Wires, link};
 use super::wire::Wire;
 use crate::channel;
@@ -199,7 +200,7 @@ impl Both {
 
     fn say_in(&mut self, outcome: Outcome) {
         if let Outcome::Written(number) = outcome {
-            self.claimed += u64::from(number);
+            self.claimed += u64::from(number::len(number));
         }
         lock(&self.said).incoming.push_back(outcome);
     }
@@ -329,7 +330,11 @@ pub fn hostile(data: &[u8]) {
         };
         match choice % 9 {
             0 => both.say_out(Outcome::Told(number)),
-            1 => both.say_in(Outcome::Written(number)),
+            // The ring is empty until something comes by the connection, which the peer knows.
+            1 => both.say_in(Outcome::Written(match kind & 16 {
+                0 => number::of(&vec![0; number::len(number) as usize]),
+                _ => number,
+            })),
             2 => both.say_out(match kind % 3 {
                 0 => Outcome::Written(number),
                 1 => Outcome::Bare,

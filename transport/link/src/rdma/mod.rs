@@ -38,6 +38,7 @@ mod devices;
 pub(crate) mod double;
 #[cfg(any(test, feature = "fuzzing"))]
 mod hostile;
+mod number;
 mod put;
 mod setup;
 mod shared;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use gtrace_verbs::{Outcome, VerbsError};
 
 use super::counts::Writer;
+use super::number;
 use super::shared::Shared;
 use super::wait::{Half, sleep, until};
 use crate::halves::Put;
@@ -126,12 +127,14 @@ impl RdmaPut {
             return Ok(());
         };
         self.shared.publish(self.counts.published());
+        let (from, len) = plan.message;
+        let number = number::of(self.mapping.bytes(self.ring, from, len));
         let [first, second] = plan.pieces;
         if second.1 == 0 {
-            return wire.write(first, Some(plan.number), plan.signal);
+            return wire.write(first, Some(number), plan.signal);
         }
         wire.write(first, None, false)?;
-        wire.write(second, Some(plan.number), plan.signal)
+        wire.write(second, Some(number), plan.signal)
     }
 
     /// The device is given up: all goes by the connection from here on. False if the other side has not
@@ -221,28 +224,28 @@ impl Put for RdmaPut {
     }
 
     fn publish(&mut self) -> Result<(), LinkError> {
-        if self.counts.pending() == 0 {
-            return Ok(());
-        }
-        if self.by_device && !self.shared.has_moved() && !self.counts.may_post() {
-            until(self, None, |put| {
-                (put.counts.may_post() || !put.by_device).then_some(())
-            })?;
-        }
-        if self.by_device && !self.shared.has_moved() {
-            if let Err(error) = self.post() {
-                self.shared.failed(&error)?;
+        while self.counts.pending() > 0 {
+            if self.by_device && !self.shared.has_moved() && !self.counts.may_post() {
+                until(self, None, |put| {
+                    (put.counts.may_post() || !put.by_device).then_some(())
+                })?;
             }
-            // Else who gives the device up sees what was published.
-            if !self.shared.has_moved() {
-                return Ok(());
+            if self.by_device && !self.shared.has_moved() {
+                if let Err(error) = self.post() {
+                    self.shared.failed(&error)?;
+                }
+                // Else who gives the device up sees what was published.
+                if !self.shared.has_moved() {
+                    continue;
+                }
             }
+            if self.by_device {
+                self.leave(None)?;
+            }
+            self.send_pending()?;
+            return self.come_back();
         }
-        if self.by_device {
-            self.leave(None)?;
-        }
-        self.send_pending()?;
-        self.come_back()
+        Ok(())
     }
 
     fn tend(&mut self) -> Result<(), LinkError> {

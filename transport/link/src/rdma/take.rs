@@ -7,6 +7,7 @@ use std::time::Instant;
 use gtrace_verbs::{Outcome, VerbsError};
 
 use super::counts::Reader;
+use super::number;
 use super::put::Wrong;
 use super::shared::Shared;
 use super::wait::{Half, LOOK, sleep, until};
@@ -17,6 +18,9 @@ use crate::spin::Spin;
 
 /// How often the device brings something between two thoughts of whether it is there.
 const LOOK_EACH: u32 = 64;
+
+const TORN: &str =
+    "bytes that the device says it wrote are not those that were sent: their checksum is another";
 
 /// The reading end.
 pub(super) struct RdmaTake {
@@ -89,15 +93,23 @@ impl RdmaTake {
         let Some(wire) = incoming.wire() else {
             return Ok(());
         };
-        let (mut bad, mut used) = (None, 0);
-        let counts = &mut self.counts;
+        let (mut bad, mut torn, mut used) = (None, false, 0);
+        let (counts, mapping, ring) = (&mut self.counts, &self.mapping, self.ring);
         let before = counts.tail();
         let mut polled = wire.poll(&mut |outcome| match outcome {
             Outcome::Sent => counts.completed(),
+            // Behind bytes that did not come whole, nothing counts.
+            Outcome::Written(_) if torn => {}
             Outcome::Written(number) => {
                 used += 1;
-                if let Err(error) = counts.arrived(number) {
-                    bad = Some(Wrong::Number(error));
+                let (from, len) = (counts.tail(), number::len(number));
+                match counts.arrived(len) {
+                    Err(error) => bad = Some(Wrong::Number(error)),
+                    Ok(()) if number::of(mapping.bytes(ring, from, len as usize)) == number => {}
+                    Ok(()) => {
+                        torn = true;
+                        counts.roll_back(from);
+                    }
                 }
             }
             Outcome::Told(_) | Outcome::Bare => bad = Some(Wrong::Unexpected),
@@ -113,6 +125,9 @@ impl RdmaTake {
         drop(incoming);
         if let Some(wrong) = bad {
             return Err(wrong.into_error(&self.shared));
+        }
+        if torn {
+            return self.shared.give_up(TORN);
         }
         let told = polled.and_then(|()| self.tell());
         told.or_else(|error| self.shared.failed(&error))?;

@@ -10,11 +10,26 @@ use crate::record::{Line, Meta};
 const MAX_GROUPS: usize = 64;
 /// A register has 32 bits; a device names no more errors than that.
 const MAX_ERRORS: usize = 32;
+/// How many ports' messages are remembered that were told before any details came.
+const MAX_TOLD: usize = 16;
+/// For how much log time: the kernel reads the registers of a device that may not answer, and on a slow console
+/// every line takes its time.
+const MAX_LATE_US: i64 = 60_000_000;
 
 /// Errors whose further lines may come, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     groups: Vec<Open>,
+    /// Ports' messages that were told as they stood, as nothing came after them for a while, oldest first.
+    told: Vec<Announcement>,
+}
+
+/// A port's message that a device reported an error.
+#[derive(Clone, Debug)]
+struct Announcement {
+    header: Header,
+    port: Option<PciAddress>,
+    meta: Meta,
 }
 
 #[derive(Debug)]
@@ -30,6 +45,8 @@ struct Open {
     /// `aer_uncor_severity`: which errors the device calls fatal.
     fatal_mask: Option<u32>,
     from_firmware: bool,
+    /// The port's message was told before, as an occurrence.
+    continues: bool,
 }
 
 impl Open {
@@ -43,22 +60,22 @@ impl Open {
             nvidia: line.text.starts_with("nvidia "),
             fatal_mask: None,
             from_firmware: false,
+            continues: false,
         }
     }
 
-    /// Whether the details of `device` may belong to this port's message. The kernel looks for
-    /// any device with errors where the message names bus 0 or says `Multiple`, else only for
-    /// the device named (`is_error_source`).
-    fn may_tell_of(&self, device: PciAddress) -> bool {
-        match (&self.header, self.device) {
-            (Some(header), None) => {
-                header.source.domain == device.domain
-                    && (header.multiple
-                        || header.source.bus == 0
-                        || Some(header.source) == self.port)
-            }
-            _ => false,
-        }
+    /// The port's message, while no details have come.
+    fn announces(&self) -> Option<&Header> {
+        self.header.as_ref().filter(|_| self.device.is_none())
+    }
+
+    /// The port's message, to be remembered when it is told without details.
+    fn announcement(&self) -> Option<Announcement> {
+        Some(Announcement {
+            header: self.announces()?.clone(),
+            port: self.port,
+            meta: *self.group.meta(),
+        })
     }
 
     fn finish(mut self) -> Occurrence {
@@ -77,6 +94,7 @@ impl Open {
         occurrence.gpu = device.filter(|_| self.nvidia).map(Gpu::at);
         occurrence.detail.pcie.pci_device = device;
         occurrence.detail.aer = self.detail;
+        occurrence.continues = self.continues;
         occurrence
     }
 
@@ -121,11 +139,17 @@ impl State {
 
     pub(crate) fn expire(&mut self, now: &Meta, out: &mut Vec<Occurrence>) {
         let closed = self.groups.extract_if(.., |g| g.group.expired(now));
-        out.extend(closed.map(Open::finish));
+        for open in closed {
+            remember(&mut self.told, &open);
+            out.push(open.finish());
+        }
     }
 
     pub(crate) fn flush(&mut self, out: &mut Vec<Occurrence>) {
-        out.extend(self.groups.drain(..).map(Open::finish));
+        for open in self.groups.drain(..) {
+            remember(&mut self.told, &open);
+            out.push(open.finish());
+        }
     }
 
     /// Takes a line of the device at `at`; `rest` is the text after the address.
@@ -211,6 +235,8 @@ impl State {
                         && g.header.as_ref().is_some_and(|h| h.source == source)))
         };
         out.extend(self.groups.extract_if(.., old).map(Open::finish));
+        // What was told of this device has no details, else they would have come before the next message.
+        self.told.retain(|told| told.header.source != source);
         let mut open = Open::new(line);
         open.header = Some(header);
         open.port = Some(port);
@@ -226,25 +252,41 @@ impl State {
     ) -> &mut Open {
         let old = |g: &mut Open| g.group.accepts(line) && g.device == Some(device);
         out.extend(self.groups.extract_if(.., old).map(Open::finish));
-        let waiting = |g: &Open| g.device.is_none() && g.group.accepts(line);
-        let announced = self
-            .groups
-            .iter()
-            .rposition(|g| waiting(g) && g.header.as_ref().is_some_and(|h| h.source == device))
-            .or_else(|| {
-                self.groups
-                    .iter()
-                    .rposition(|g| waiting(g) && g.may_tell_of(device))
-            });
+        let waiting = |g: &Open, tells: &dyn Fn(&Header, Option<PciAddress>) -> bool| {
+            g.group.accepts(line) && g.announces().is_some_and(|header| tells(header, g.port))
+        };
+        let names = |header: &Header, _| header.source == device;
+        let may = |header: &Header, port| header.may_tell_of(device, port);
+        let last = |tells| self.groups.iter().rposition(|g| waiting(g, tells));
         let mut open = Open::new(line);
         open.device = Some(device);
-        if let Some(at) = announced {
+        if let Some(at) = last(&names).or_else(|| last(&may)) {
             let announcement = self.groups.remove(at);
             open.group.prepend(announcement.group);
             open.header = announcement.header;
             open.port = announcement.port;
+        } else if let Some(told) = self.take_told(line, device) {
+            open.header = Some(told.header);
+            open.port = told.port;
+            open.continues = true;
         }
         self.push(open, out)
+    }
+
+    /// The message, told already, that details of `device` belong to.
+    fn take_told(&mut self, line: &Line<'_>, device: PciAddress) -> Option<Announcement> {
+        let last = |tells: &dyn Fn(&Announcement) -> bool| {
+            self.told.iter().rposition(|told| {
+                let near = match (told.meta.clock_us(), line.meta.clock_us()) {
+                    (Some((a, then)), Some((b, now))) => a == b && now - then <= MAX_LATE_US,
+                    _ => false,
+                };
+                near && told.meta.provenance == line.meta.provenance && tells(told)
+            })
+        };
+        let at = last(&|told| told.header.source == device)
+            .or_else(|| last(&|told| told.header.may_tell_of(device, told.port)))?;
+        Some(self.told.remove(at))
     }
 
     fn push(&mut self, open: Open, out: &mut Vec<Occurrence>) -> &mut Open {
@@ -260,6 +302,16 @@ impl State {
             .rev()
             .find(|g| g.device == Some(device) && g.group.accepts(line))
     }
+}
+
+fn remember(told: &mut Vec<Announcement>, open: &Open) {
+    let Some(announcement) = open.announcement() else {
+        return;
+    };
+    if told.len() >= MAX_TOLD {
+        told.remove(0);
+    }
+    told.push(announcement);
 }
 
 impl Open {

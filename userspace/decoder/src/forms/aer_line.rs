@@ -12,6 +12,15 @@ pub(crate) struct Header {
     pub(crate) source: PciAddress,
 }
 
+impl Header {
+    /// Whether details of `device` may belong to this message of `port`. The kernel looks for any device with errors
+    /// where the message names bus 0 or says `Multiple`, else only for the device named (`is_error_source`).
+    pub(crate) fn may_tell_of(&self, device: PciAddress, port: Option<PciAddress>) -> bool {
+        self.source.domain == device.domain
+            && (self.multiple || self.source.bus == 0 || Some(self.source) == port)
+    }
+}
+
 /// What a line says, after `driver dddd:bb:ss.f`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body<'a> {

@@ -192,9 +192,11 @@ impl<W: Write> Report<W> {
     fn explain(&mut self, found: &mut Vec<Occurrence>) -> anyhow::Result<bool> {
         for mut occurrence in found.drain(..) {
             let advice = self.catalogue.assess(&mut occurrence);
-            *self.kinds.entry(occurrence.kind).or_default() += 1;
-            self.problems += u64::from(occurrence.severity >= Severity::Warning);
-            self.drills += u64::from(occurrence.provenance == Provenance::Injected);
+            if !occurrence.continues {
+                *self.kinds.entry(occurrence.kind).or_default() += 1;
+                self.problems += u64::from(occurrence.severity >= Severity::Warning);
+                self.drills += u64::from(occurrence.provenance == Provenance::Injected);
+            }
             let text = if self.json {
                 let explained = Explained {
                     occurrence: &occurrence,
@@ -265,6 +267,12 @@ impl<W: Write> Report<W> {
                 self.paint(&format!("{label:<8}"), "2")
             );
         };
+        if occurrence.continues {
+            part(
+                "goes on",
+                "the rest of the report that the port's message above began",
+            );
+        }
         if let Some(gpu) = &occurrence.gpu {
             part("device", &render::gpu(gpu));
         }

@@ -131,6 +131,10 @@ impl Fold {
             return Folded::Witnessed(id);
         }
         let key = occurrence.fold_key();
+        if let Some(id) = self.find_begun(&key, &occurrence, at_ns) {
+            self.go_on(id, &occurrence, at_ns);
+            return Folded::Witnessed(id);
+        }
         if let Some(id) = self.find_untold(&key, witness, at_ns) {
             if let Some(folded) = self.witness(id, witness, &occurrence, at_ns, time) {
                 return folded;
@@ -249,6 +253,30 @@ impl Fold {
                     && live.last_ns.abs_diff(at_ns) <= TOLERANCE_NS
             })
         })
+    }
+
+    /// The newest live event whose report the occurrence goes on with.
+    fn find_begun(&self, key: &FoldKey, occurrence: &Occurrence, at_ns: u64) -> Option<EventId> {
+        let ids = self.by_key.get(key).filter(|_| occurrence.continues)?;
+        ids.iter().rev().copied().find(|id| {
+            let live = self.live.get(id);
+            live.is_some_and(|live| live.last_ns.abs_diff(at_ns) <= POLLED_TOLERANCE_NS)
+        })
+    }
+
+    /// Adds the rest of a report to the event; it was counted when it began.
+    fn go_on(&mut self, id: EventId, occurrence: &Occurrence, at_ns: u64) {
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
+        live.mark(&mut self.dirty);
+        live.enrich(occurrence);
+        let event = &mut live.event;
+        if event.repeats == 0 && !event.message.contains(&occurrence.message) {
+            event.message.push('\n');
+            event.message.push_str(&occurrence.message);
+        }
+        live.last_ns = live.last_ns.max(at_ns);
     }
 
     /// A live event that is the same record as the occurrence, one of them as the piece of it that

@@ -357,3 +357,35 @@ fn the_rest_of_a_report_whose_severity_was_lost_is_no_event_of_its_own() {
         Folded::New(_)
     ));
 }
+
+#[test]
+fn a_report_that_goes_on_after_a_while_is_counted_once() {
+    let mut world = World::new();
+    let device = "0000:01:00.0".parse().unwrap();
+    let aer = |message: &str| {
+        let mut o = Occurrence::new(Kind::Aer, Severity::Warning, message);
+        o.detail.pcie.pci_device = Some(device);
+        o.detail.aer.severity = Some("Corrected".to_owned());
+        o
+    };
+    let rest = Occurrence {
+        continues: true,
+        ..aer("the registers")
+    };
+    let id = world.tell(KMSG, S, aer("the port's message")).id();
+    for witness in [KMSG, CONSOLE] {
+        let folded = world.tell(witness, 2 * S, rest.clone());
+        assert_eq!(folded, Folded::Witnessed(id));
+    }
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].repeats, 0);
+    assert_eq!(events[0].message, "the port's message\nthe registers");
+    assert_eq!(events[0].witnesses[0].count, 1);
+    // Without its beginning it is all that is known.
+    let alone = Occurrence { ..rest };
+    assert!(matches!(
+        world.tell(KMSG, 300 * S, alone),
+        Folded::New(_) | Folded::Repeat(_)
+    ));
+}

@@ -118,7 +118,8 @@ impl Console {
         }
     }
 
-    /// Closes groups that wait for more lines in vain; says whether something still waits.
+    /// Closes groups that wait for more lines in vain, when everything that was logged until `now_ns` has been fed;
+    /// says whether something still waits.
     pub fn idle(&mut self, now_ns: u64, out: &mut Vec<Occurrence>) -> bool {
         if !self.decoder.has_pending() {
             return false;

@@ -101,8 +101,9 @@ impl Reader {
     pub fn run(&mut self, stop: &AtomicBool, mut tell: impl FnMut(Told)) -> io::Result<()> {
         let mut buffer = vec![0; BUFFER];
         while !stop.load(Ordering::Relaxed) {
+            let looked_ns = boottime_ns();
             self.drain(&mut buffer, &mut tell)?;
-            let pending = self.flush(&mut tell);
+            let pending = self.flush(looked_ns, &mut tell);
             let wait = if pending { FLUSH } else { WAIT };
             let timeout = Timespec {
                 tv_sec: wait.as_secs() as i64,
@@ -210,11 +211,13 @@ impl Reader {
         }
     }
 
-    fn flush(&mut self, tell: &mut impl FnMut(Told)) -> bool {
+    /// Closes groups that wait for more lines in vain, when everything that was logged until `looked_ns` has been read;
+    /// says whether something still waits.
+    fn flush(&mut self, looked_ns: u64, tell: &mut impl FnMut(Told)) -> bool {
         if !self.decoder.has_pending() {
             return false;
         }
-        let age = boottime_ns().saturating_sub(self.last_feed_ns);
+        let age = looked_ns.saturating_sub(self.last_feed_ns);
         if age < FLUSH.as_nanos() as u64 {
             return true;
         }

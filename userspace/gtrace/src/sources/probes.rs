@@ -329,6 +329,8 @@ struct Drainer<'a> {
     slow_call_ns: u64,
     out: Vec<Occurrence>,
     log_records: u64,
+    /// When the rings were looked at last, or earlier: what was logged before has been taken.
+    looked_ns: u64,
 }
 
 impl<'a> Drainer<'a> {
@@ -341,6 +343,7 @@ impl<'a> Drainer<'a> {
             slow_call_ns,
             out: Vec::new(),
             log_records: 0,
+            looked_ns: 0,
         }
     }
 
@@ -406,8 +409,9 @@ impl<'a> Drainer<'a> {
                 .count_records(WitnessName::PrintkConsole, self.log_records);
             self.log_records = 0;
         }
-        let pending = self.console.idle(boottime_ns(), &mut self.out);
+        let pending = self.console.idle(self.looked_ns, &mut self.out);
         self.pass_on_console();
+        self.looked_ns = boottime_ns();
         pending
     }
 }

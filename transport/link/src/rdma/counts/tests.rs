@@ -7,14 +7,17 @@ const RING: usize = 256 << 10;
 fn what_goes_over_the_end_is_two_pieces() {
     let mut writer = Writer::new(RING, RECEIVES);
     writer.commit(RING - 10);
-    assert_eq!(writer.post().unwrap().pieces, [(0, RING - 10), (0, 0)]);
-    writer.completed();
+    let rest = RING - 10 - MESSAGE_MAX;
+    for piece in [(0, MESSAGE_MAX), (MESSAGE_MAX, rest)] {
+        assert_eq!(writer.post().unwrap().pieces, [piece, (0, 0)]);
+        writer.completed();
+    }
     writer.told((RING - 10) as u32).unwrap();
     assert_eq!(writer.room(), RING);
     writer.commit(30);
     let plan = writer.post().unwrap();
     assert_eq!(plan.pieces, [(RING - 10, 10), (0, 20)]);
-    assert_eq!(plan.number, 30);
+    assert_eq!(plan.message, (2 * RING as u64 - 10, 30));
     assert_eq!(writer.post(), None);
 }
 
@@ -22,10 +25,14 @@ fn what_goes_over_the_end_is_two_pieces() {
 fn bytes_are_free_when_they_are_read_and_acknowledged() {
     let mut writer = Writer::new(RING, RECEIVES);
     writer.commit(RING);
-    assert!(writer.post().unwrap().signal);
+    for _ in 0..RING / MESSAGE_MAX {
+        assert!(writer.post().unwrap().signal);
+    }
     writer.told(RING as u32).unwrap();
-    assert_eq!(writer.room(), 0);
-    writer.completed();
+    for done in 0..RING / MESSAGE_MAX {
+        assert_eq!(writer.room(), done * MESSAGE_MAX);
+        writer.completed();
+    }
     assert_eq!(writer.room(), RING);
 }
 
@@ -102,7 +109,7 @@ proptest! {
             if plan.signal {
                 signals.push_back(());
             }
-            reader.arrived(plan.number).unwrap();
+            reader.arrived(plan.message.1 as u32).unwrap();
             reader.consume(reader.available());
             while signals.len() > lag {
                 signals.pop_front();
