@@ -187,7 +187,10 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
         server.log()
     );
     let seen = pftrace::read(&out);
-    let served: Vec<_> = seen.iter().filter(|one| one.category == "server").collect();
+    let served: Vec<_> = seen
+        .iter()
+        .filter(|one| one.category.starts_with("server"))
+        .collect();
     let copies: Vec<_> = served
         .iter()
         .filter(|one| one.name.starts_with("cuMemcpyDtoH"))
@@ -196,7 +199,23 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
     for one in &served {
         assert!(one.track.starts_with("server, for thread"), "{one:?}");
     }
-    for one in served.iter().filter(|one| one.name != "queue") {
+    let launched = served.iter().find(|one| one.name == "cuLaunchKernel");
+    let launched = launched.unwrap_or_else(|| panic!("no launch in {served:?}"));
+    assert_eq!(launched.category, "server,one_way");
+    let call = call_of(&seen, launched);
+    assert_eq!(call.name, "cuLaunchKernel");
+    let off = launched.numbers["clock_off_by_at_most_ns"] + 1_000;
+    assert!(call.start <= launched.start + off, "{call:?} {launched:?}");
+    // The copy that waits for its result comes behind it in the same stream, and in the same lane.
+    assert!(copies.iter().any(|copy| launched.end <= copy.start));
+    let mut in_order = served.clone();
+    in_order.sort_by_key(|one| (one.start, one.end));
+    assert!(
+        in_order.is_sorted_by(|a, b| a.end <= b.start),
+        "they overlap: {in_order:?}"
+    );
+    let awaited = served.iter().filter(|one| one.category == "server");
+    for one in awaited.filter(|one| one.name != "queue") {
         // Within the call that waited for it.
         let call = seen.iter().find(|call| {
             call.category.starts_with("cuda")

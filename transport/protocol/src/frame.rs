@@ -44,6 +44,10 @@ pub mod control {
     /// Client to server, between WELCOME and SWITCH: its queue pairs, a [`crate::QueuePairs`]; back: the
     /// server's, or why there are none, a [`crate::QueuePairsAnswer`].
     pub const RDMA: u32 = 11;
+    /// Server to client: how long one-way calls took whose frames had [`crate::Flags::WANTS_TIMES`], a
+    /// [`crate::Times`]. It comes before the answer to a later call or before credits. Clients of earlier versions
+    /// do not ask for it.
+    pub const TIMES: u32 = 12;
 }
 
 /// Bits of [`Header::flags`].
@@ -53,7 +57,8 @@ pub struct Flags(pub u16);
 impl Flags {
     /// Nobody waits for the answer.
     pub const ONE_WAY: Self = Self(1);
-    /// The reply is to carry [`Header::queue_ns`] and [`Header::exec_ns`].
+    /// The reply is to carry [`Header::queue_ns`] and [`Header::exec_ns`]; with [`Self::ONE_WAY`], a frame
+    /// [`control::TIMES`] is to tell them. Servers of earlier versions tell none.
     pub const WANTS_TIMES: Self = Self(2);
     /// A call of NVML: its status is an `nvmlReturn_t`.
     pub const NVML: Self = Self(4);

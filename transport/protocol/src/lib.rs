@@ -13,6 +13,7 @@ mod id;
 mod output;
 mod rdma;
 mod segment;
+mod times;
 
 pub use codec::{DecodeError, Reader, Writer};
 pub use frame::{
@@ -27,3 +28,4 @@ pub use id::{FIRST_OPERATION, OpId, op_id};
 pub use output::{OUTPUT_MAX, Output, Stream};
 pub use rdma::{QueuePairEnd, QueuePairs, QueuePairsAnswer};
 pub use segment::{SEGMENT_LEN, SEGMENT_MESSAGE_MAX, Segment};
+pub use times::{CallTimes, Times};

@@ -40,7 +40,9 @@ pub mod kind {
     pub const WORK: u8 = 7;
     /// No call but what the server of a GPU elsewhere told of one; start and end: when the request was sent and
     /// the answer was there. Words: nanoseconds that it waited there, and that it was executed; when it was
-    /// called, in ticks; answers that the call waited for.
+    /// called, in ticks; answers that the call waited for. With 0 of these nobody waited: start and end are those of
+    /// the execution there, by how many nanoseconds they may be off is the extra, and function is [`NO_FUNCTION`], as
+    /// what was called says when.
     pub const SERVED: u8 = 8;
 }
 
@@ -56,5 +58,7 @@ pub fn launch_words(grid: [u32; 3], block: [u32; 3]) -> [u64; 2] {
     [grid, block]
 }
 
+/// Stands for a function where an event does not know which.
+pub const NO_FUNCTION: u16 = u16::MAX;
 /// Stands for a stream where a function has none.
 pub const NO_STREAM: u64 = u64::MAX;

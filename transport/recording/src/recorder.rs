@@ -60,8 +60,11 @@ pub struct Served {
     pub queue_ns: u64,
     /// How long the server's driver took.
     pub driver_ns: u64,
-    /// Answers that the call waited for: the times are their sums.
+    /// Answers that the call waited for: the times are their sums. 0: nobody waited, and `sent` and `answered` are
+    /// when it was executed.
     pub answers: u32,
+    /// By how many nanoseconds these may be off then.
+    pub off_ns: u32,
 }
 
 /// A call that has begun.
@@ -186,7 +189,7 @@ impl Recorder {
             function: served.function,
             kind: crate::kind::SERVED,
             unused: 0,
-            extra: 0,
+            extra: served.off_ns,
             words: [
                 served.queue_ns,
                 served.driver_ns,

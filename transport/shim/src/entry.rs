@@ -13,7 +13,7 @@ use gtrace_protocol::{DecodeError, Flags, Header, OpId, Reader, Writer, op_id};
 
 use crate::lane::{Frame, Lane};
 use crate::session::{self, Session, with_lane};
-use crate::{clock, context, deliveries, log, managed, nvml, settled, stats, status};
+use crate::{clock, context, deliveries, log, managed, nvml, settled, stats, status, times};
 
 /// By kind, so that the numbers of a kind are dense. A kind is a byte.
 static COUNTERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -400,6 +400,9 @@ impl Call {
         self.header = lane.answer(self.seq)?;
         if self.seen == 0 {
             self.seen = clock::now();
+            if !self.behind {
+                times::exchanged(self.sent, self.seen, &self.header);
+            }
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ use gtrace_protocol::{
 
 use crate::events::Mark;
 use crate::session::Session;
-use crate::{clock, context, flusher, fork, log, output, stats, status};
+use crate::{clock, context, flusher, fork, log, output, stats, status, times};
 
 /// Frames that may lie unsent: a send over loopback costs some 4 us, whatever their number.
 const FRAMES: u32 = 128;
@@ -305,13 +305,20 @@ impl Lane {
             true => 0,
             false => last,
         };
+        let flags = match one_way {
+            true => times::asked(frame.flags),
+            false => frame.flags,
+        };
+        if one_way {
+            times::sent(seq);
+        }
         let mut header = Header {
             op: frame.op,
             seq,
             after,
             sent_ns: frame.began,
             context: frame.context,
-            flags: frame.flags,
+            flags,
             ..Header::default()
         };
         // Both were found small enough.
@@ -367,6 +374,8 @@ impl Lane {
         let payload = &self.rx.peek(len, None)?[HEADER_LEN..len];
         if header.op == control::OUTPUT {
             output::show(self.session, payload);
+        } else if header.op == control::TIMES {
+            times::told(payload);
         }
         let reason = String::from_utf8_lossy(payload).into_owned();
         self.rx.consume(len);

@@ -54,6 +54,7 @@ mod stats;
 mod status;
 mod tables;
 mod textures;
+mod times;
 mod version;
 
 /// Functions that are written by hand, for the generated symbols.

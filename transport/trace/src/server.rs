@@ -7,17 +7,36 @@ use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use gtrace_recording::{Recorder, Served};
+use gtrace_recording::{NO_FUNCTION, Recorder, Served};
 
 use crate::{session, target};
 
 /// `gtrace_shim_answered` of the client's library (transport/shim/src/answers.rs).
 type Answered = unsafe extern "C" fn(*mut [u64; 4]) -> u64;
+/// `gtrace_shim_keep_times` of the same (transport/shim/src/times.rs).
+type KeepTimes = extern "C" fn(extern "C" fn() -> u64);
+/// `gtrace_shim_one_way`.
+type OneWays = unsafe extern "C" fn(*mut OneWay, u64) -> u64;
+
+/// A call that nobody waited for, as the client's library tells of it.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct OneWay {
+    called: u64,
+    begun_ago: u64,
+    ended_ago: u64,
+    queue_ns: u64,
+    off_ns: u64,
+}
+
+/// How many are taken at once.
+const AT_ONCE: usize = 32;
 
 /// The GPU is here.
 const NO_SERVER: usize = 1;
 /// Where the function is; null before the first call.
 static ANSWERED: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+static ONE_WAY: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
 /// `function`, called at `start`, has returned.
 #[inline(always)]
@@ -35,6 +54,7 @@ fn tell(answered: *mut c_void, recorder: &Recorder, function: u16, start: u64) {
         return;
     };
     let scale = session::variables().scale;
+    tell_one_way(recorder);
     // Before the client's clock is read, so that nothing comes to lie behind the call's end.
     let now = scale.ticks();
     let mut times = [0; 4];
@@ -53,7 +73,58 @@ fn tell(answered: *mut c_void, recorder: &Recorder, function: u16, start: u64) {
         queue_ns,
         driver_ns,
         answers: u32::try_from(answers).unwrap_or(u32::MAX),
+        off_ns: 0,
     });
+}
+
+/// What has become known of this thread's calls that nobody waited for.
+fn tell_one_way(recorder: &Recorder) {
+    let one_way = ONE_WAY.load(Ordering::Relaxed);
+    if one_way.is_null() {
+        return;
+    }
+    // SAFETY: the function of this name is of this type.
+    let one_way = unsafe { std::mem::transmute::<*mut c_void, OneWays>(one_way) };
+    let scale = session::variables().scale;
+    let mut calls = [OneWay::default(); AT_ONCE];
+    loop {
+        let now = scale.ticks();
+        // SAFETY: a place for so many.
+        let count = unsafe { one_way(calls.as_mut_ptr(), AT_ONCE as u64) } as usize;
+        let at = |ago| now.saturating_sub(scale.ticks_of(ago));
+        for call in calls.iter().take(count) {
+            recorder.served(&Served {
+                sent: at(call.begun_ago),
+                answered: at(call.ended_ago),
+                function: NO_FUNCTION,
+                called: call.called,
+                queue_ns: call.queue_ns,
+                driver_ns: call.begun_ago.saturating_sub(call.ended_ago),
+                answers: 0,
+                off_ns: u32::try_from(call.off_ns).unwrap_or(u32::MAX),
+            });
+        }
+        if count < AT_ONCE {
+            return;
+        }
+    }
+}
+
+extern "C" fn ticks() -> u64 {
+    session::variables().scale.ticks()
+}
+
+/// Has the client's library ask its server for the times of calls that nobody waits for. One of an earlier version
+/// does not know how.
+fn keep_times() {
+    let keep = target::symbol(c"gtrace_shim_keep_times");
+    let one_way = target::symbol(c"gtrace_shim_one_way");
+    if let (Some(keep), Some(one_way)) = (keep, one_way) {
+        ONE_WAY.store(one_way, Ordering::Relaxed);
+        // SAFETY: the function of this name is of this type.
+        let keep = unsafe { std::mem::transmute::<*mut c_void, KeepTimes>(keep) };
+        keep(ticks);
+    }
 }
 
 fn find(known: *mut c_void) -> Option<Answered> {
@@ -63,6 +134,9 @@ fn find(known: *mut c_void) -> Option<Answered> {
             let found = target::symbol(c"gtrace_shim_answered");
             // Without a ring there is nobody to tell.
             let found = found.filter(|_| session::variables().events != 0);
+            if found.is_some() {
+                keep_times();
+            }
             let found = found.unwrap_or(without_provenance_mut(NO_SERVER));
             ANSWERED.store(found, Ordering::Relaxed);
             found

@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, bail};
 
+use super::qemu;
 use crate::packages;
 use crate::shell::{self, step};
 
@@ -167,6 +168,16 @@ impl Apt {
             &exact(package),
         ]))?;
         Ok(depends(&record))
+    }
+
+    /// What would be installed with `package`, whatever that would remove.
+    pub(super) fn would_install(&self, package: &str) -> Result<Vec<Package>> {
+        let simulated = shell::read(
+            self.command("apt-get")
+                .args(["install", "--simulate", "--no-install-recommends", package])
+                .env("LC_ALL", "C"),
+        )?;
+        Ok(qemu::installed_by(&simulated))
     }
 
     /// Fetches packages into `dir`.

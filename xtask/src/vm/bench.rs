@@ -65,7 +65,7 @@ impl Figures {
 
 /// Runs it on every default kernel. A missed budget is said and is no error.
 pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result<()> {
-    programs()?;
+    programs(context)?;
     if !shell::in_path("bpftrace") {
         packages::ensure(&["bpftrace"], "bpftrace is what the cost is compared with")?;
     }

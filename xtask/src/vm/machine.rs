@@ -17,10 +17,8 @@ use tempfile::TempDir;
 
 use super::kernel::Kernel;
 use super::pair::{self, Peer};
+use super::qemu;
 use super::qmp::Monitor;
-
-/// The emulator.
-pub(super) const QEMU: &str = "qemu-system-x86_64";
 
 /// Of util-linux. It has QEMU killed when this process ends without a chance to do so itself.
 pub(super) const SETPRIV: &str = "setpriv";
@@ -95,7 +93,9 @@ impl Boot<'_> {
         // The kernel sends the signal when the thread ends that started the child: the main one,
         // here, which lives as long as the process.
         let mut command = Command::new(SETPRIV);
-        command.args(["--pdeathsig", "KILL", "--", QEMU]);
+        command
+            .args(["--pdeathsig", "KILL", "--"])
+            .arg(qemu::program());
         command.args(["-accel", &accel]);
         // The console is the first serial port.
         command.arg("-serial");

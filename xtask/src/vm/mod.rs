@@ -12,6 +12,7 @@ mod kernel;
 mod machine;
 mod modules;
 mod pair;
+mod qemu;
 mod qmp;
 mod rdma;
 mod session;
@@ -45,10 +46,9 @@ const TWO_MACHINES: &str = "rdma_two";
 /// Where the consoles' output goes, in the cache.
 const LOGS: &str = "logs";
 
-/// Packages that machines, images and the stub take, beside what building gtrace takes, and the
+/// Packages that machines, images and the stub take, beside QEMU and what building gtrace takes, and the
 /// program that will do wherever it comes from.
-const NEEDED: [(&str, Option<&str>); 11] = [
-    ("qemu-system-x86", Some(machine::QEMU)),
+const NEEDED: [(&str, Option<&str>); 10] = [
     ("busybox-static", Some("busybox")),
     ("make", Some("make")),
     ("gcc", Some("gcc")),
@@ -77,7 +77,7 @@ pub(crate) fn command(context: &Context, options: &Options) -> Result<ExitCode> 
     if let Some(why) = impossible() {
         bail!("{why}");
     }
-    programs()?;
+    programs(context)?;
     let mut report = Report::default();
     let without = |report: &mut Report, name: &str, _: u64, why: anyhow::Error| {
         report.check(name, Err(why));
@@ -97,7 +97,7 @@ pub(crate) fn suite(context: &Context, options: &Options, report: &mut Report) {
     if !concerns(context, options) {
         return;
     }
-    let cannot = impossible().or_else(|| programs().err().map(|error| format!("{error:#}")));
+    let cannot = impossible().or_else(|| programs(context).err().map(|error| format!("{error:#}")));
     if let Some(why) = cannot {
         return report.skip("tests in virtual machines", 1, why);
     }
@@ -131,14 +131,15 @@ fn impossible() -> Option<String> {
 }
 
 /// Installs what is missing.
-fn programs() -> Result<()> {
+fn programs(context: &Context) -> Result<()> {
     const WHY: &str =
         "virtual machines, their file system and the stub of the NVIDIA driver need them";
     let missing = |program: &Option<&str>| program.is_none_or(|program| !shell::in_path(program));
     if shell::in_path("dpkg-query") {
         let packages = NEEDED.iter().filter(|(_, program)| missing(program));
         let packages: Vec<_> = packages.map(|(package, _)| *package).collect();
-        return packages::ensure(&packages, WHY);
+        packages::ensure(&packages, WHY)?;
+        return qemu::ensure(context, WHY);
     }
     // Who has no dpkg cannot be asked for libraries: their lack shows when the stub is built.
     let programs: Vec<_> = NEEDED
@@ -146,7 +147,7 @@ fn programs() -> Result<()> {
         .filter_map(|(_, program)| program.filter(|program| !shell::in_path(program)))
         .collect();
     if programs.is_empty() {
-        return Ok(());
+        return qemu::ensure(context, WHY);
     }
     bail!(
         "{} missing here: {WHY}; install what has them by this system's package manager",

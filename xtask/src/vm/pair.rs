@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use gtrace_vm_tests::layout::PEER_ARG;
 use tempfile::TempDir;
 
-use super::machine::{Boot, Machine, QEMU, Seat};
+use super::machine::{Boot, Machine, Seat};
 
 /// How long QEMU takes to listen.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub(super) fn start(boot: &Boot<'_>) -> Result<Machine> {
     {
         if peer.wait(Duration::ZERO)?.is_some() || Instant::now() > deadline {
             bail!(
-                "the second machine does not listen for the first: {QEMU} has to be 7.2 or later\n{}",
+                "the second machine does not listen for the first: QEMU has to be 7.2 or later\n{}",
                 peer.console_end()
             );
         }

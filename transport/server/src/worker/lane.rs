@@ -8,7 +8,8 @@ use std::sync::{Arc, LazyLock};
 use gtrace_cuda::Api;
 use gtrace_link::{Link, LinkError, Tx};
 use gtrace_protocol::{
-    After, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, Writer, control, op_id,
+    After, CallTimes, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, Times,
+    Writer, control, op_id,
 };
 use tracing::debug;
 
@@ -88,6 +89,8 @@ pub(crate) struct Lane {
     arguments: Vec<u8>,
     answer: Writer,
     tally: Tally,
+    /// Of one-way calls whose times the client wants and has not been told; with the next credits at the latest.
+    times: Times,
     /// When the last frame's call had ended, or the lane was made, ns.
     done_ns: u64,
 }
@@ -108,6 +111,7 @@ impl Lane {
             arguments: Vec::with_capacity(4096),
             answer: Writer::default(),
             tally: Tally::default(),
+            times: Times::default(),
             done_ns: time::now_ns(),
         }
     }
@@ -214,6 +218,9 @@ impl Lane {
         if header.after != 0 {
             self.wait_for(After(header.after));
         }
+        if !one_way {
+            self.tell_times()?;
+        }
         self.exec.moved = 0;
         self.exec.replied = false;
         self.answer.truncate(0);
@@ -248,6 +255,14 @@ impl Lane {
         if one_way {
             if code != 0 && !nvml {
                 self.exec.untold.note(code.cast_unsigned());
+            }
+            if header.flags.has(Flags::WANTS_TIMES) {
+                self.times.0.push(CallTimes {
+                    seq: header.seq,
+                    begun_ns: begun,
+                    queue_ns: time::short(queue),
+                    exec_ns: time::short(driver),
+                });
             }
             if self.exec.owed >= self.credit_at {
                 self.give_credit()?;
@@ -343,7 +358,24 @@ impl Lane {
         }
     }
 
+    fn tell_times(&mut self) -> Result<(), LinkError> {
+        if self.times.0.is_empty() {
+            return Ok(());
+        }
+        let mut payload = Writer::default();
+        self.times.write(&mut payload);
+        self.times.0.clear();
+        let header = Header {
+            op: control::TIMES,
+            seq: self.seq,
+            sent_ns: time::now_ns(),
+            ..Header::default()
+        };
+        self.exec.put_frame(header, payload.as_slice())
+    }
+
     fn give_credit(&mut self) -> Result<(), LinkError> {
+        self.tell_times()?;
         let mut header = self.exec.reply_header();
         header.op = control::CREDIT;
         header.seq = self.seq;

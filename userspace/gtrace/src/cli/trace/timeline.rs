@@ -137,6 +137,7 @@ pub(super) fn write(
         streams: HashMap::new(),
         driver: HashMap::new(),
         served: HashMap::new(),
+        calls: HashMap::new(),
         work: Vec::new(),
     };
     let processes = &recorded.processes;
@@ -170,8 +171,10 @@ struct Timeline<W: Write> {
     threads: HashMap<(u32, u32), Track>,
     streams: HashMap<(u32, u64, u32), Track>,
     driver: HashMap<(u32, u32), Track>,
-    /// Tracks of what the server did, by process and thread.
-    served: HashMap<(u32, u32), Track>,
+    /// Tracks of what the server did, by process and thread, and up to when each is full.
+    served: HashMap<(u32, u32), (Track, u64)>,
+    /// Calls of a thread that a server may tell of yet.
+    calls: HashMap<(u32, u32), served::Calls>,
     /// What the GPU did, by process.
     work: Vec<(u32, Event)>,
 }
@@ -303,6 +306,8 @@ impl<W: Write> Timeline<W> {
         // An arrow leads to the stream, to what the GPU did and to what a server did, where they are told of.
         let arrow = work::arrow(at, event.thread, event.start);
         let flow = [Flow::Through(arrow)];
+        let calls = self.calls.entry((at, event.thread)).or_default();
+        calls.add(event, submitted.is_some());
         let call = Slice {
             name: function,
             category: if is_success(event.code) {

@@ -1,0 +1,287 @@
+//! What the server tells of calls that nobody waits for, for the library that traces the program
+//! (`gtrace exec --trace`).
+
+// An exported symbol.
+#![allow(unsafe_code)]
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use gtrace_protocol::{Flags, Header, Times};
+
+use crate::{clock, log};
+
+/// Calls whose times are not told yet, and such whose times nobody has taken yet; what is more is not told.
+const MOST: usize = 1 << 16;
+/// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
+const COMPARED_NS: u64 = 1_000_000_000;
+
+/// The clock of the library that traces; null while nobody does.
+static TICKS: AtomicPtr<()> = AtomicPtr::new(null_mut());
+
+type Ticks = extern "C" fn() -> u64;
+
+/// A call as the server executed it; times are nanoseconds ago, by the client's clock.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OneWay {
+    /// When it was sent, in the tracing library's ticks: within the program's call.
+    called: u64,
+    begun_ago: u64,
+    ended_ago: u64,
+    /// For how long it had waited in the server.
+    queue_ns: u64,
+    /// By how much the two clocks may be misjudged.
+    off_ns: u64,
+}
+
+/// A call, by the server's clock.
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    called: u64,
+    begun_ns: u64,
+    queue_ns: u32,
+    exec_ns: u32,
+}
+
+/// The server's clock less the client's, by an exchange whose way there took as long as the way back, or else is off by
+/// half of what both took.
+#[derive(Clone, Copy, Debug)]
+struct Compared {
+    ahead: u64,
+    wire_ns: u64,
+    at_ns: u64,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    /// Frames that were sent: their numbers, and when.
+    sent: VecDeque<(u64, u64)>,
+    told: VecDeque<Told>,
+    compared: Option<Compared>,
+}
+
+thread_local! {
+    static KEPT: RefCell<Kept> = RefCell::default();
+}
+
+/// Does `action` unless the thread is ending.
+fn with<T: Default>(action: impl FnOnce(&mut Kept) -> T) -> T {
+    let done = KEPT.try_with(|kept| kept.try_borrow_mut().map(|mut kept| action(&mut kept)));
+    match done {
+        Ok(Ok(result)) => result,
+        _ => T::default(),
+    }
+}
+
+fn ticks() -> Option<Ticks> {
+    let ticks = TICKS.load(Ordering::Relaxed);
+    // SAFETY: null or what `gtrace_shim_keep_times` was given.
+    (!ticks.is_null()).then(|| unsafe { std::mem::transmute::<*mut (), Ticks>(ticks) })
+}
+
+/// The flags of a one-way frame, by which the server is asked for its times if somebody wants them.
+#[inline]
+pub(crate) fn asked(flags: Flags) -> Flags {
+    match TICKS.load(Ordering::Relaxed).is_null() {
+        true => flags,
+        false => flags.with(Flags::WANTS_TIMES),
+    }
+}
+
+/// A one-way frame is about to be sent.
+#[inline]
+pub(crate) fn sent(seq: u64) {
+    if let Some(ticks) = ticks() {
+        let now = ticks();
+        with(|kept| kept.sent(seq, now));
+    }
+}
+
+/// A frame TIMES.
+pub(crate) fn told(payload: &[u8]) {
+    match Times::read(payload) {
+        Ok(times) => with(|kept| kept.told(&times)),
+        Err(error) => log::once(
+            "times",
+            &format!("the server's times of calls cannot be read: {error}"),
+        ),
+    }
+}
+
+/// A request of one frame, sent at `sent`, had its answer at `seen`.
+#[inline]
+pub(crate) fn exchanged(sent: u64, seen: u64, answer: &Header) {
+    if ticks().is_some() && answer.bulk() == 0 && !answer.flags.has(Flags::MORE) {
+        with(|kept| kept.exchanged(sent, seen, answer));
+    }
+}
+
+impl Kept {
+    fn sent(&mut self, seq: u64, now: u64) {
+        // Another connection begins anew.
+        if self.sent.back().is_some_and(|(last, _)| *last >= seq) {
+            self.sent.clear();
+        }
+        if self.sent.len() < MOST {
+            self.sent.push_back((seq, now));
+        }
+    }
+
+    fn told(&mut self, times: &Times) {
+        for call in &times.0 {
+            while self.sent.front().is_some_and(|(seq, _)| *seq < call.seq) {
+                self.sent.pop_front();
+            }
+            let Some((_, called)) = self.sent.pop_front_if(|(seq, _)| *seq == call.seq) else {
+                continue;
+            };
+            if self.told.len() < MOST {
+                self.told.push_back(Told {
+                    called,
+                    begun_ns: call.begun_ns,
+                    queue_ns: call.queue_ns,
+                    exec_ns: call.exec_ns,
+                });
+            }
+        }
+    }
+
+    fn exchanged(&mut self, sent: u64, seen: u64, answer: &Header) {
+        let there = u64::from(answer.queue_ns) + u64::from(answer.exec_ns);
+        let wire_ns = seen.saturating_sub(sent).saturating_sub(there);
+        let better = self.compared.is_none_or(|known| {
+            wire_ns <= known.wire_ns || seen.saturating_sub(known.at_ns) > COMPARED_NS
+        });
+        if better {
+            // The answer left the server half of the way before it was here.
+            let ahead = answer.sent_ns.wrapping_sub(seen - (wire_ns / 2).min(seen));
+            self.compared = Some(Compared {
+                ahead,
+                wire_ns,
+                at_ns: seen,
+            });
+        }
+    }
+
+    fn take(&mut self, now: u64) -> Option<OneWay> {
+        let compared = self.compared?;
+        let call = self.told.pop_front()?;
+        let begun = call.begun_ns.wrapping_sub(compared.ahead);
+        let ended = begun.wrapping_add(call.exec_ns.into());
+        Some(OneWay {
+            called: call.called,
+            begun_ago: now.saturating_sub(begun),
+            ended_ago: now.saturating_sub(ended),
+            queue_ns: call.queue_ns.into(),
+            off_ns: compared.wire_ns / 2,
+        })
+    }
+}
+
+/// From now on the server is asked for its times of calls that nobody waits for; `ticks` is a clock.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn gtrace_shim_keep_times(ticks: Ticks) {
+    TICKS.store(ticks as *mut (), Ordering::Relaxed);
+}
+
+/// Writes what has become known of the calling thread's calls since this was asked last, in their order, at most
+/// `most`; how many.
+///
+/// # Safety
+///
+/// `calls` is a place for so many.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn gtrace_shim_one_way(calls: *mut OneWay, most: u64) -> u64 {
+    with(|kept| {
+        if kept.told.is_empty() {
+            return 0;
+        }
+        let now = clock::now();
+        let mut count = 0;
+        while count < most
+            && let Some(call) = kept.take(now)
+        {
+            // SAFETY: below `most`, by the caller's promise.
+            unsafe { calls.add(count as usize).write(call) };
+            count += 1;
+        }
+        count
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gtrace_protocol::CallTimes;
+
+    const MS: u64 = 1_000_000;
+
+    fn call(seq: u64, begun_ns: u64) -> CallTimes {
+        CallTimes {
+            seq,
+            begun_ns,
+            queue_ns: 5,
+            exec_ns: 7,
+        }
+    }
+
+    fn answer(sent_ns: u64) -> Header {
+        Header {
+            sent_ns,
+            queue_ns: 100,
+            exec_ns: 200,
+            ..Header::default()
+        }
+    }
+
+    /// A server whose clock is an hour behind.
+    #[test]
+    fn times_are_by_the_clients_clock() {
+        let hour = 3_600_000 * MS;
+        let now = 2 * hour;
+        let mut kept = Kept::default();
+        for seq in [3, 4, 9] {
+            kept.sent(seq, seq * 10);
+        }
+        assert!(kept.take(now).is_none());
+        // One that was not sent from here, and one whose times are not known.
+        kept.told(&Times(vec![
+            call(2, 0),
+            call(3, now - hour - 5 * MS),
+            call(9, 0),
+        ]));
+        // 1000 ns on the way there, and as much back.
+        kept.exchanged(now - 2300, now, &answer(now - 1000 - hour));
+        let first = kept.take(now).unwrap();
+        assert_eq!((first.called, first.begun_ago), (30, 5 * MS));
+        assert_eq!((first.ended_ago, first.queue_ns), (5 * MS - 7, 5));
+        assert_eq!(first.off_ns, 1000);
+        assert_eq!(kept.take(now).unwrap().called, 90);
+        assert!(kept.take(now).is_none() && kept.sent.is_empty());
+    }
+
+    #[test]
+    fn the_quickest_exchange_of_the_last_second_counts() {
+        let mut kept = Kept::default();
+        let wire = |kept: &Kept| kept.compared.unwrap().wire_ns;
+        kept.exchanged(10 * MS, 10 * MS + 1300, &answer(0));
+        kept.exchanged(20 * MS, 20 * MS + 9300, &answer(0));
+        assert_eq!(wire(&kept), 1000);
+        kept.exchanged(30 * MS, 30 * MS + 800, &answer(0));
+        assert_eq!(wire(&kept), 500);
+        kept.exchanged(1100 * MS, 1100 * MS + 5300, &answer(0));
+        assert_eq!(wire(&kept), 5000);
+    }
+
+    #[test]
+    fn a_new_connection_begins_anew() {
+        let mut kept = Kept::default();
+        kept.sent(5, 1);
+        kept.sent(1, 2);
+        kept.told(&Times(vec![call(1, 0)]));
+        assert_eq!(kept.told.front().unwrap().called, 2);
+    }
+}
