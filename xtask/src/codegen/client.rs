@@ -15,6 +15,8 @@ const USES: &str = "//!
 //! Uses of the crate:
 //! * `crate::entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const
 //!   c_char`: no panic leaves them.
+//! * `crate::managed::filled(CUdeviceptr, CUstream, CUresult) -> CUresult`: what a fill that is not asynchronous answers,
+//!   sent in this stream with this result.
 //! * `crate::entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
 //! * `crate::local::NAME`, `crate::special::NAME` for what is written by hand, the latter for what
 //!   travels; they may use `remote::NAME`.
@@ -179,11 +181,16 @@ fn export(
     }
     let mut arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
     let mut function = function;
+    // CUDA driver API, "API synchronization behavior".
+    let fills = function.name.starts_with("cuMemsetD") && !function.name.ends_with("Async");
+    let mut fills = fills.then_some("core::ptr::null_mut()");
     // The same in the thread's stream: what is synchronous waits on the client there too.
     let twin = names::in_stream(function.name).filter(|_| suffix == Some(Suffix::Ptds));
     if let Some(twin) = twin.and_then(|twin| functions::all(api).find(|f| f.name == twin)) {
+        const STREAM: &str = "entry::per_thread(core::ptr::null_mut())";
         function = twin;
-        arguments.push("entry::per_thread(core::ptr::null_mut())");
+        arguments.push(STREAM);
+        fills = fills.map(|_| STREAM);
     }
     let arguments = arguments.join(", ");
     let guard = match (api, signature.returns) {
@@ -206,9 +213,14 @@ fn export(
                 "entry::{guard}(|| unsafe {{ special::{name}({arguments}) }})"
             )?;
         }
-        (_, Hand::None | Hand::Server) => {
-            writeln!(out, "unsafe {{ remote::{name}({arguments}) }}")?;
-        }
+        (_, Hand::None | Hand::Server) => match fills {
+            Some(stream) => writeln!(
+                out,
+                "let code = unsafe {{ remote::{name}({arguments}) }};
+                    crate::managed::filled(dstDevice, {stream}, code)"
+            )?,
+            None => writeln!(out, "unsafe {{ remote::{name}({arguments}) }}")?,
+        },
     }
     out.push_str("}\n\n");
     Ok(())

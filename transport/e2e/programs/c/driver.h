@@ -138,6 +138,7 @@ enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, C
 #define cuMemsetD8 cuMemsetD8_v2
 #define cuMemsetD16 cuMemsetD16_v2
 #define cuMemsetD32 cuMemsetD32_v2
+#define cuMemsetD2D32 cuMemsetD2D32_v2
 #define cuMemAllocHost cuMemAllocHost_v2
 #define cuMemHostRegister cuMemHostRegister_v2
 #define cuMemHostGetDevicePointer cuMemHostGetDevicePointer_v2
@@ -311,6 +312,7 @@ FUNCTION(cuMemcpy2DAsync, const CUDA_MEMCPY2D *copy, CUstream stream)
 FUNCTION(cuMemsetD8, CUdeviceptr address, unsigned char value, size_t count)
 FUNCTION(cuMemsetD16, CUdeviceptr address, unsigned short value, size_t count)
 FUNCTION(cuMemsetD32, CUdeviceptr address, unsigned value, size_t count)
+FUNCTION(cuMemsetD2D32, CUdeviceptr address, size_t pitch, unsigned value, size_t width, size_t height)
 FUNCTION(cuMemsetD8Async, CUdeviceptr address, unsigned char value, size_t count, CUstream stream)
 FUNCTION(cuMemsetD32Async, CUdeviceptr address, unsigned value, size_t count, CUstream stream)
 FUNCTION(cuStreamCreate, CUstream *stream, unsigned flags)

@@ -5,6 +5,8 @@
 //! Uses of the crate:
 //! * `crate::entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const
 //!   c_char`: no panic leaves them.
+//! * `crate::managed::filled(CUdeviceptr, CUstream, CUresult) -> CUresult`: what a fill that is not asynchronous answers,
+//!   sent in this stream with this result.
 //! * `crate::entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
 //! * `crate::local::NAME`, `crate::special::NAME` for what is written by hand, the latter for what
 //!   travels; they may use `remote::NAME`.
@@ -1157,7 +1159,8 @@ pub unsafe extern "C" fn cuMemcpy3DPeerAsync_ptsz(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemsetD8_v2(dstDevice: CUdeviceptr, uc: c_uchar, N: usize) -> CUresult {
-    unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) }
+    let code = unsafe { remote::cuMemsetD8_v2(dstDevice, uc, N) };
+    crate::managed::filled(dstDevice, core::ptr::null_mut(), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1166,7 +1169,10 @@ pub unsafe extern "C" fn cuMemsetD8_v2_ptds(
     uc: c_uchar,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD8Async(dstDevice, uc, N, entry::per_thread(core::ptr::null_mut())) }
+    let code = unsafe {
+        remote::cuMemsetD8Async(dstDevice, uc, N, entry::per_thread(core::ptr::null_mut()))
+    };
+    crate::managed::filled(dstDevice, entry::per_thread(core::ptr::null_mut()), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1175,7 +1181,8 @@ pub unsafe extern "C" fn cuMemsetD16_v2(
     us: c_ushort,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD16_v2(dstDevice, us, N) }
+    let code = unsafe { remote::cuMemsetD16_v2(dstDevice, us, N) };
+    crate::managed::filled(dstDevice, core::ptr::null_mut(), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1184,12 +1191,16 @@ pub unsafe extern "C" fn cuMemsetD16_v2_ptds(
     us: c_ushort,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD16Async(dstDevice, us, N, entry::per_thread(core::ptr::null_mut())) }
+    let code = unsafe {
+        remote::cuMemsetD16Async(dstDevice, us, N, entry::per_thread(core::ptr::null_mut()))
+    };
+    crate::managed::filled(dstDevice, entry::per_thread(core::ptr::null_mut()), code)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemsetD32_v2(dstDevice: CUdeviceptr, ui: c_uint, N: usize) -> CUresult {
-    unsafe { remote::cuMemsetD32_v2(dstDevice, ui, N) }
+    let code = unsafe { remote::cuMemsetD32_v2(dstDevice, ui, N) };
+    crate::managed::filled(dstDevice, core::ptr::null_mut(), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1198,7 +1209,10 @@ pub unsafe extern "C" fn cuMemsetD32_v2_ptds(
     ui: c_uint,
     N: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD32Async(dstDevice, ui, N, entry::per_thread(core::ptr::null_mut())) }
+    let code = unsafe {
+        remote::cuMemsetD32Async(dstDevice, ui, N, entry::per_thread(core::ptr::null_mut()))
+    };
+    crate::managed::filled(dstDevice, entry::per_thread(core::ptr::null_mut()), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1272,7 +1286,8 @@ pub unsafe extern "C" fn cuMemsetD2D8_v2(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD2D8_v2(dstDevice, dstPitch, uc, Width, Height) }
+    let code = unsafe { remote::cuMemsetD2D8_v2(dstDevice, dstPitch, uc, Width, Height) };
+    crate::managed::filled(dstDevice, core::ptr::null_mut(), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1283,7 +1298,7 @@ pub unsafe extern "C" fn cuMemsetD2D8_v2_ptds(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe {
+    let code = unsafe {
         remote::cuMemsetD2D8Async(
             dstDevice,
             dstPitch,
@@ -1292,7 +1307,8 @@ pub unsafe extern "C" fn cuMemsetD2D8_v2_ptds(
             Height,
             entry::per_thread(core::ptr::null_mut()),
         )
-    }
+    };
+    crate::managed::filled(dstDevice, entry::per_thread(core::ptr::null_mut()), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1303,7 +1319,8 @@ pub unsafe extern "C" fn cuMemsetD2D16_v2(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD2D16_v2(dstDevice, dstPitch, us, Width, Height) }
+    let code = unsafe { remote::cuMemsetD2D16_v2(dstDevice, dstPitch, us, Width, Height) };
+    crate::managed::filled(dstDevice, core::ptr::null_mut(), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1314,7 +1331,7 @@ pub unsafe extern "C" fn cuMemsetD2D16_v2_ptds(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe {
+    let code = unsafe {
         remote::cuMemsetD2D16Async(
             dstDevice,
             dstPitch,
@@ -1323,7 +1340,8 @@ pub unsafe extern "C" fn cuMemsetD2D16_v2_ptds(
             Height,
             entry::per_thread(core::ptr::null_mut()),
         )
-    }
+    };
+    crate::managed::filled(dstDevice, entry::per_thread(core::ptr::null_mut()), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1334,7 +1352,8 @@ pub unsafe extern "C" fn cuMemsetD2D32_v2(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe { remote::cuMemsetD2D32_v2(dstDevice, dstPitch, ui, Width, Height) }
+    let code = unsafe { remote::cuMemsetD2D32_v2(dstDevice, dstPitch, ui, Width, Height) };
+    crate::managed::filled(dstDevice, core::ptr::null_mut(), code)
 }
 
 #[unsafe(no_mangle)]
@@ -1345,7 +1364,7 @@ pub unsafe extern "C" fn cuMemsetD2D32_v2_ptds(
     Width: usize,
     Height: usize,
 ) -> CUresult {
-    unsafe {
+    let code = unsafe {
         remote::cuMemsetD2D32Async(
             dstDevice,
             dstPitch,
@@ -1354,7 +1373,8 @@ pub unsafe extern "C" fn cuMemsetD2D32_v2_ptds(
             Height,
             entry::per_thread(core::ptr::null_mut()),
         )
-    }
+    };
+    crate::managed::filled(dstDevice, entry::per_thread(core::ptr::null_mut()), code)
 }
 
 #[unsafe(no_mangle)]

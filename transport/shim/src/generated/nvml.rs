@@ -5,6 +5,8 @@
 //! Uses of the crate:
 //! * `crate::entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const
 //!   c_char`: no panic leaves them.
+//! * `crate::managed::filled(CUdeviceptr, CUstream, CUresult) -> CUresult`: what a fill that is not asynchronous answers,
+//!   sent in this stream with this result.
 //! * `crate::entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
 //! * `crate::local::NAME`, `crate::special::NAME` for what is written by hand, the latter for what
 //!   travels; they may use `remote::NAME`.

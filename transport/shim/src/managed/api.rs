@@ -442,3 +442,14 @@ pub(crate) fn take_up_variable(
         }),
     }
 }
+
+/// What a fill without `Async` answers that was sent in `stream`, with `code`: memory that the host touches too
+/// is filled when the function returns.
+#[inline]
+pub(crate) fn filled(to: CUdeviceptr, stream: CUstream, code: CUresult) -> CUresult {
+    match code {
+        // SAFETY: no pointers but the stream's handle.
+        cuda::CUDA_SUCCESS if super::contains(to) => unsafe { remote::cuStreamSynchronize(stream) },
+        code => code,
+    }
+}
