@@ -17,6 +17,9 @@
 //! treated as memory that the other process shares: what is read there is copied before it is
 //! believed.
 //!
+//! The number that comes with a write says how many bytes it wrote and a part of their checksum (`number`). A write
+//! whose bytes are not those is a failure of the device.
+//!
 //! # When the device fails
 //!
 //! The connection takes its place, with the same bytes: whoever finds that a queue pair has failed
