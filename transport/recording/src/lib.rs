@@ -41,7 +41,7 @@ pub mod kind {
     /// No call but what the server of a GPU elsewhere told of one; start and end: when the request was sent and
     /// the answer was there. Words: nanoseconds that it waited there, and that it was executed; when it was
     /// called, in ticks; answers that the call waited for. With 0 of these nobody waited: start and end are those of
-    /// the execution there, by how many nanoseconds they may be off is the extra, and function is [`NO_FUNCTION`], as
+    /// the execution there, by how many nanoseconds they may be off is the extra, and function is [`crate::NO_FUNCTION`], as
     /// what was called says when.
     pub const SERVED: u8 = 8;
 }

@@ -136,6 +136,7 @@ mod tests {
             streams: HashMap::new(),
             driver: HashMap::new(),
             served: HashMap::new(),
+            calls: HashMap::new(),
             work: Vec::new(),
         };
         timeline.host(&host).unwrap();
