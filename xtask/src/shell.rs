@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, IsTerminal as _, Read, Write};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -96,6 +96,9 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
         .with_context(|| format!("cannot start `{}`", display(command)))
 }
 
+/// How long the output of a command is read on that has ended: processes that it left may keep it open for ever.
+const AFTER_THE_END: Duration = Duration::from_secs(3);
+
 /// Runs `command`, shows the lines that it prints but for those that `hide` names, and returns
 /// its status and all lines.
 pub(crate) fn tee(command: &mut Command, hide: fn(&str) -> bool) -> Result<(ExitStatus, String)> {
@@ -125,7 +128,23 @@ pub(crate) fn tee(command: &mut Command, hide: fn(&str) -> bool) -> Result<(Exit
     }
     drop(sender);
     let mut text = Vec::new();
-    for (is_error, line) in lines {
+    let mut ended = false;
+    loop {
+        let (is_error, line) = match lines.recv_timeout(AFTER_THE_END) {
+            Ok(line) => line,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if ended => {
+                step(format!(
+                    "`{}` has ended, and a process that it started has not, which keeps its output open",
+                    display(command)
+                ));
+                break;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                ended = child.try_wait().is_ok_and(|status| status.is_some());
+                continue;
+            }
+        };
         text.extend_from_slice(&line);
         if hide(&String::from_utf8_lossy(&line)) {
             continue;
@@ -186,6 +205,28 @@ pub(crate) fn is_executable(file: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Else one test that leaves a process keeps all that come after it from being run.
+    #[test]
+    fn a_process_that_outlives_its_command_is_not_waited_for() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; echo err >&2; sleep 600 & echo $!; exit 3"]);
+        let (status, text) = tee(&mut command, |_| true).unwrap();
+        assert_eq!(status.code(), Some(3));
+        let pid = text.lines().find_map(|line| line.parse::<u32>().ok());
+        let left = format!("/proc/{}", pid.unwrap());
+        assert!(Path::new(&left).exists(), "{text}");
+        assert!(text.contains("out\n") && text.contains("err\n"), "{text}");
+        kill(pid.unwrap());
+    }
+
+    fn kill(pid: u32) {
+        // The shell's own, as kill(1) is not everywhere.
+        let status = Command::new("sh")
+            .args(["-c", &format!("kill {pid}")])
+            .status();
+        assert!(status.is_ok_and(|status| status.success()));
+    }
 
     #[test]
     fn a_command_is_shown_as_it_would_be_typed() {
