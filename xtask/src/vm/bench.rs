@@ -92,6 +92,7 @@ pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result
             scenario: Scenario::Bench,
             console: &console,
             long,
+            in_turns: false,
             share: Some(Path::new("/")),
             deadline: Instant::now() + LIMIT,
         };

@@ -28,6 +28,8 @@ const ACCEL_VARIABLE: &str = "GTRACE_VM_ACCEL";
 
 /// Software emulation works everywhere, also inside of virtual machines.
 const ACCEL: &str = "tcg,thread=multi";
+/// The machine's CPUs take turns, so that none runs code while another replaces it.
+const IN_TURNS: &str = "tcg,thread=single";
 
 /// Every machine has these. No default devices, no network that was not asked for.
 const COMMON: [&str; 17] = [
@@ -71,6 +73,8 @@ pub(crate) struct Boot<'a> {
     pub(crate) console: &'a Path,
     /// Whether cases are to repeat what they repeat a hundred times.
     pub(crate) long: bool,
+    /// Whether the machine's CPUs take turns, unless the accelerator is chosen.
+    pub(crate) in_turns: bool,
     /// A directory of the host's that the guest may read ([`Scenario::Bench`]).
     pub(crate) share: Option<&'a Path>,
     /// Until when all cases of this kernel must be over.
@@ -79,7 +83,11 @@ pub(crate) struct Boot<'a> {
 
 impl Boot<'_> {
     fn command(&self, monitor: &Path, seat: &Seat) -> Result<Command> {
-        let accel = std::env::var(ACCEL_VARIABLE).unwrap_or_else(|_| ACCEL.to_owned());
+        let accel = match self.in_turns {
+            true => IN_TURNS,
+            false => ACCEL,
+        };
+        let accel = std::env::var(ACCEL_VARIABLE).unwrap_or_else(|_| accel.to_owned());
         let mut append = format!(
             "{KERNEL_ARGS} log_buf_len={LOG_BYTES} {SCENARIO_ARG}{}",
             self.scenario

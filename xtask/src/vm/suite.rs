@@ -96,7 +96,7 @@ impl Suite<'_> {
         tally: &mut Tally,
     ) -> Option<(&'c [&'c Case], String)> {
         let mut left = cases;
-        let mut broken = 0;
+        let (mut broken, mut in_turns) = (0, false);
         for nth in 1.. {
             if left.is_empty() {
                 break;
@@ -115,11 +115,18 @@ impl Suite<'_> {
                 scenario,
                 console: &self.logs.join(console),
                 long: self.long,
+                in_turns,
                 share: None,
                 deadline: tally.deadline,
             };
+            // What broke a machine runs by itself where it cannot; that is slower.
+            let now = match in_turns {
+                true => &left[..1],
+                false => left,
+            };
+            in_turns = false;
             let mut told = 0;
-            let ran = session::boot(&boot, left, &mut |what| {
+            let ran = session::boot(&boot, now, &mut |what| {
                 if let Told::Over {
                     case,
                     verdict: Verdict::Emulator(_),
@@ -128,9 +135,10 @@ impl Suite<'_> {
                     && broken < EMULATOR
                 {
                     broken += 1;
+                    in_turns = true;
                     println!(
                         "     note            {} {scenario} {case}: the emulator broke the machine (int3 \
-                         while the kernel patched itself): once more in another",
+                         while the kernel patched itself): once more in one whose CPUs take turns",
                         self.kernel.line
                     );
                     return ControlFlow::Break(());
