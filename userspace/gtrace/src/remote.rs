@@ -17,14 +17,19 @@ pub(crate) fn to_ask() -> PathBuf {
     found.unwrap_or_else(|| Path::new(FOLDERS[0]).join(NAME))
 }
 
-/// The socket that a server makes: in the first folder that this user may write to.
+/// The socket that a server makes: in the first folder that this user may write to, which root makes.
 pub(crate) fn to_make() -> PathBuf {
     let writable = |path: &PathBuf| {
         path.parent()
             .is_some_and(|dir| rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_ok())
     };
     let found = candidates().find(writable);
-    found.unwrap_or_else(|| Path::new(FOLDERS[0]).join(NAME))
+    found.unwrap_or_else(|| {
+        let folder = Path::new(FOLDERS[0]);
+        // Who may not is told when the socket cannot be made.
+        let _ = std::fs::create_dir(folder);
+        folder.join(NAME)
+    })
 }
 
 fn candidates() -> impl Iterator<Item = PathBuf> {
