@@ -46,6 +46,8 @@ pub(super) struct Sending {
     /// Up to which byte of the lane the other side has all, or will by this connection; none while the
     /// device is used.
     pub(super) sent: Option<u64>,
+    /// Up to which byte that was sent again, where the reading half did not come to the end.
+    pub(super) again: Option<u64>,
 }
 
 /// The receiving half of it.

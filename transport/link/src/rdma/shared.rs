@@ -29,6 +29,8 @@ const FROZEN: u64 = 1 << 63;
 const LOOK: Duration = Duration::from_millis(10);
 /// Least time between two looks at whether the device is there, in milliseconds.
 const LOOK_AT_DEVICE: u64 = if cfg!(test) { 10 } else { 250 };
+/// Bytes for which a socket has room that says it has some: a third of what it holds is free then.
+const AGAIN: u64 = 4 << 10;
 /// Of bytes that the device has none.
 const NONE: u64 = u64::MAX;
 
@@ -208,7 +210,7 @@ impl Shared {
     /// New queue pairs are agreed upon, which neither half uses yet.
     pub(super) fn begin(&self) {
         let mut sending = self.base.sending();
-        sending.sent = None;
+        (sending.sent, sending.again) = (None, None);
         self.arrived.fetch_and(!FROZEN, Ordering::AcqRel);
         self.moved.store(false, Ordering::SeqCst);
     }
@@ -237,17 +239,18 @@ impl Shared {
         let (true, Some(theirs)) = (self.has_moved(), self.base.theirs()) else {
             return Ok(());
         };
-        self.send_again_by(self.base.sending(), theirs)
+        self.send_again_by(self.base.sending(), theirs, true)
     }
 
-    /// The same for the reading half. It does not wait for who sends on the connection: that one waits
-    /// for the other side to read, whose reading half may wait likewise, and sends again by itself.
+    /// The same for the reading half, as far as the connection takes it at once: the other side may have just
+    /// as much to send again, and nobody who reads. Nor does it wait for who sends on the connection, which
+    /// sends again by itself.
     pub(super) fn try_send_again(&self) -> Result<(), LinkError> {
         let (true, Some(theirs)) = (self.has_moved(), self.base.theirs()) else {
             return Ok(());
         };
         match self.base.try_sending() {
-            Some(sending) => self.send_again_by(sending, theirs),
+            Some(sending) => self.send_again_by(sending, theirs, false),
             None => Ok(()),
         }
     }
@@ -256,6 +259,7 @@ impl Shared {
         &self,
         mut sending: MutexGuard<'_, Sending>,
         theirs: u64,
+        all: bool,
     ) -> Result<(), LinkError> {
         if sending.sent.is_some() {
             return Ok(());
@@ -281,9 +285,26 @@ impl Shared {
             }));
         }
         let (mapping, ring) = &self.staging;
-        sending.send(mapping.bytes(*ring, theirs, (published - theirs) as usize))?;
+        let mut from = sending.again.unwrap_or(theirs);
+        while from < published {
+            let left = published - from;
+            let len = match all {
+                true => left,
+                false if self.takes_more()? => left.min(AGAIN),
+                false => return Ok(()),
+            };
+            sending.send(mapping.bytes(*ring, from, len as usize))?;
+            from += len;
+            sending.again = Some(from);
+        }
         sending.sent = Some(published);
         Ok(())
+    }
+
+    /// Whether the connection takes [`AGAIN`] bytes without waiting for the other side.
+    fn takes_more(&self) -> Result<bool, LinkError> {
+        let mut fds = [PollFd::new(&self.socket.fd, PollFlags::OUT)];
+        poll(&mut fds, Some(Instant::now())).map_err(|error| io_error(&self.socket.peer, error))
     }
 
     /// The writing half gives bytes up to this one to the device.

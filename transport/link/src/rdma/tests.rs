@@ -4,10 +4,13 @@
 mod back;
 
 use std::io::{Read as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{SEGMENT_LEN, Segment};
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
 
 use super::double::{Break, Pair};
 use crate::conformance::traffic::converse;
@@ -85,6 +88,50 @@ fn a_lost_request_and_a_lost_answer_reach_who_waits() {
                 drop(client);
                 has_moved(&server.join().unwrap());
             }
+        }
+    }
+}
+
+/// Each side has more to send again than its connection holds, and nobody who writes.
+#[test]
+fn both_readers_send_again_at_the_same_time() {
+    // Half a ring; each socket holds a fifth of it.
+    const MUCH: usize = 120 << 10;
+    const SOCKET: usize = 12 << 10;
+    let wanted: Vec<u8> = (0..MUCH).map(|at| (at % 251) as u8).collect();
+    // Who writes sees one that is refused.
+    for how in BREAKS.into_iter().filter(|how| *how != Break::Refused) {
+        let pair = Pair::new();
+        for socket in &pair.sockets {
+            set_socket_send_buffer_size(socket, SOCKET).unwrap();
+            set_socket_recv_buffer_size(socket, SOCKET).unwrap();
+        }
+        pair.to_server.break_after(0, how);
+        pair.to_client.break_after(0, how);
+        let have_read = Arc::new(AtomicU32::new(0));
+        let threads = [pair.client, pair.server].map(|mut link| {
+            link.tx.bulk(&wanted).unwrap();
+            let have_read = Arc::clone(&have_read);
+            thread::spawn(move || {
+                let mut got = vec![0; MUCH];
+                let read = link.rx.read(&mut got);
+                have_read.fetch_add(1, Ordering::Relaxed);
+                // Who has all waits for what comes next.
+                while have_read.load(Ordering::Relaxed) < 2 {
+                    let soon = Instant::now() + Duration::from_millis(5);
+                    let _ = link.rx.peek(1, Some(soon));
+                }
+                read.map(|()| got)
+            })
+        });
+        let began = Instant::now();
+        while !threads.iter().all(thread::JoinHandle::is_finished) {
+            assert!(began.elapsed() < PATIENCE, "{how:?}: both wait");
+            thread::sleep(Duration::from_millis(1));
+        }
+        for thread in threads {
+            let got = thread.join().unwrap().unwrap();
+            assert!(got == wanted, "{how:?}: other bytes");
         }
     }
 }
