@@ -18,6 +18,7 @@ pub mod status;
 pub mod told;
 pub mod types;
 pub mod wire;
+pub mod work;
 
 pub use describe::{apart, signed, unique};
 pub use handle::{Kind, SERVER_MINTED, STREAM_LEGACY, STREAM_PER_THREAD, context_of_frame};

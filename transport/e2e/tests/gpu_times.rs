@@ -233,6 +233,107 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
     );
 }
 
+/// Runs a program with its calls traced, and what the GPU did too if `timed`; what came of it, and how often it waited.
+fn traced_elsewhere(
+    server: &Server,
+    (via, program): (Via, &str),
+    (folder, timed): (&Path, bool),
+) -> (Outcome, Vec<Seen>, u64) {
+    let (out, stats) = (folder.join("x.pftrace"), folder.join("x.json"));
+    let mut command = server.exec(via);
+    command
+        .args(timed.then_some("--gpu-time"))
+        .arg("--trace")
+        .arg(&out)
+        .arg("--stats-file")
+        .arg(&stats)
+        .arg("--");
+    command.arg(programs::c_program(artefacts(), program).unwrap());
+    let outcome = run(environment(&mut command));
+    let stats: Value = serde_json::from_slice(&std::fs::read(&stats).unwrap()).unwrap();
+    let trips = stats["totals"]["waiting"].as_u64().unwrap();
+    (outcome, pftrace::read(&out), trips)
+}
+
+#[test]
+fn work_of_a_gpu_elsewhere_is_timed_by_its_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in [Via::Tcp, Via::Shm] {
+        let (outcome, seen, _) = traced_elsewhere(&server, (via, "threads"), (folder.path(), true));
+        let work = on_the_gpu(&seen);
+        let told = format!("on the GPU: {} launches and copies timed", work.len());
+        assert!(outcome.stderr.contains(&told), "{told}");
+        let named = |name: &str| work.iter().filter(|one| one.name == name).count();
+        // 6 threads, 40 rounds.
+        assert_eq!((named("saxpy"), named("cuMemcpyDtoHAsync_v2")), (240, 240));
+        let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
+        for one in work {
+            streams.entry(&one.track).or_default().push(one);
+            let call = call_of(&seen, one);
+            let off = one.numbers["clock_off_by_at_most_ns"] + 1_000;
+            assert!(one.start >= call.start, "{one:?} begins before {call:?}");
+            // The thread waits for its stream in each round.
+            let mut waits: Vec<_> = seen.iter().collect();
+            waits.retain(|wait| {
+                wait.name == "cuStreamSynchronize"
+                    && wait.category == "cuda"
+                    && wait.track == call.track
+                    && wait.start >= call.end
+            });
+            let over = waits.iter().map(|wait| wait.end).max();
+            assert!(over.is_some_and(|over| one.end <= over + off), "{one:?}");
+        }
+        let own = streams
+            .iter()
+            .filter(|(name, _)| name.starts_with("stream 0x"));
+        let own: Vec<_> = own.map(|(_, of)| of).collect();
+        assert_eq!(own.len(), 6);
+        for of in own {
+            assert!(of.is_sorted_by(|a, b| a.end <= b.start), "they overlap");
+        }
+    }
+}
+
+/// Neither what a program does, nor how often it waits for the network.
+#[test]
+fn programs_do_the_same_when_a_server_times_their_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for program in [
+        "vector_add",
+        "capture",
+        "graphs",
+        "streams",
+        "events",
+        "contexts",
+        "per_thread",
+        "copies",
+        "sticky",
+        "launch_errors",
+        "forked",
+        "replay",
+        "blocking",
+        "managed",
+        "pools",
+    ] {
+        let what = (Via::Tcp, program);
+        let (untimed, _, without) = traced_elsewhere(&server, what, (folder.path(), false));
+        let (timed, seen, with) = traced_elsewhere(&server, what, (folder.path(), true));
+        assert_eq!(
+            (timed.status, &timed.stdout),
+            (untimed.status, &untimed.stdout),
+            "{program}: {}\n{}",
+            timed.stderr,
+            server.log()
+        );
+        if program == "vector_add" {
+            assert_eq!(with, without, "round trips of {program}");
+            assert_eq!(on_the_gpu(&seen).len(), 1, "{seen:?}");
+        }
+    }
+}
+
 #[test]
 fn readings_of_nvml_are_counters() {
     let folder = tempfile::tempdir().unwrap();

@@ -48,6 +48,9 @@ pub mod control {
     /// [`crate::Times`]. It comes before the answer to a later call or before credits. Clients of earlier versions
     /// do not ask for it.
     pub const TIMES: u32 = 12;
+    /// Server to client: when the GPU did what frames with [`crate::Flags::WANTS_WORK`] gave it to do, a [`crate::Works`]. It
+    /// comes before the answer to a later call.
+    pub const WORK: u32 = 13;
 }
 
 /// Bits of [`Header::flags`].
@@ -68,7 +71,10 @@ impl Flags {
     pub const REPLY: Self = Self(16);
     /// Answered although it could be one-way.
     pub const STRICT: Self = Self(32);
-    const KNOWN: u16 = 63;
+    /// What the call gives [`Header::work_stream`] to do is to be timed on the GPU, and told by [`control::WORK`]. Of a copy in
+    /// pieces the first frame and the last speak for all. Only for servers with [`crate::Features::WORK`].
+    pub const WANTS_WORK: Self = Self(64);
+    const KNOWN: u16 = 127;
 
     /// Whether all bits of `other` are set.
     #[inline]
@@ -133,9 +139,9 @@ pub struct Header {
     pub context: u32,
     /// Reply: CUresult, or nvmlReturn_t with [`Flags::NVML`].
     pub status: u32,
-    /// Reply: ns between the frame's arrival and the start of its call.
+    /// Reply: ns between the frame's arrival and the start of its call. Request: see [`Header::work_stream`].
     pub queue_ns: u32,
-    /// Reply: ns in the driver.
+    /// Reply: ns in the driver. Request: see [`Header::work_stream`].
     pub exec_ns: u32,
     /// What the frame is.
     pub flags: Flags,
@@ -214,6 +220,20 @@ impl Header {
     #[inline]
     pub const fn is_control(&self) -> bool {
         self.op < FIRST_OPERATION
+    }
+
+    /// Of a request with [`Flags::WANTS_WORK`]: the stream that the call gives work.
+    #[inline]
+    pub const fn work_stream(&self) -> u64 {
+        (self.exec_ns as u64) << 32 | self.queue_ns as u64
+    }
+
+    /// Sets it, with the flag.
+    #[inline]
+    pub const fn set_work_stream(&mut self, stream: u64) {
+        self.flags = self.flags.with(Flags::WANTS_WORK);
+        self.queue_ns = stream as u32;
+        self.exec_ns = (stream >> 32) as u32;
     }
 
     /// Sets `length` and `small` for a payload. False, and nothing is set, if it is above the caps.

@@ -154,6 +154,8 @@ impl Features {
     pub const RDMA: Self = Self(8);
     /// The server keeps copies to page-locked memory of the client until they are taken.
     pub const DELIVERIES: Self = Self(32);
+    /// The server times work on the GPU: [`crate::Flags::WANTS_WORK`].
+    pub const WORK: Self = Self(64);
 
     /// Whether all bits of `other` are set.
     pub const fn has(self, other: Self) -> bool {

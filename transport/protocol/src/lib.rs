@@ -28,4 +28,4 @@ pub use id::{FIRST_OPERATION, OpId, op_id};
 pub use output::{OUTPUT_MAX, Output, Stream};
 pub use rdma::{QueuePairEnd, QueuePairs, QueuePairsAnswer};
 pub use segment::{SEGMENT_LEN, SEGMENT_MESSAGE_MAX, Segment};
-pub use times::{CallTimes, Times};
+pub use times::{CallTimes, Times, WorkTimes, Works};

@@ -1,9 +1,11 @@
-//! How long a server took for calls that nobody waits for.
+//! How long a server took for calls that nobody waits for, and the GPU for what calls gave it to do.
 
 use crate::codec::{DecodeError, Reader, Writer};
 
 /// Bytes of one call.
 const CALL_LEN: usize = 24;
+/// Bytes of what the GPU did for one call.
+const WORK_LEN: usize = 28;
 
 /// A one-way call, by the server's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +55,57 @@ impl Times {
     }
 }
 
+/// What the GPU did for a call, by the server's clock, as far as it can be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkTimes {
+    /// Number of its frame in the lane; of a copy in pieces that of the last.
+    pub seq: u64,
+    /// When the GPU began, CLOCK_MONOTONIC of the server, ns.
+    pub begun_ns: u64,
+    /// When it was done.
+    pub ended_ns: u64,
+    /// By how much both may be wrong, either way.
+    pub off_ns: u32,
+}
+
+/// Payload of a frame WORK, in the order of its ends in each stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Works(pub Vec<WorkTimes>);
+
+impl Works {
+    /// Most that one frame has.
+    pub const MOST: usize = 2048;
+
+    /// Appends the payload.
+    pub fn write(&self, writer: &mut Writer) {
+        for work in &self.0 {
+            writer.u64(work.seq);
+            writer.u64(work.begun_ns);
+            writer.u64(work.ended_ns);
+            writer.u32(work.off_ns);
+        }
+    }
+
+    /// Reads the payload.
+    ///
+    /// # Errors
+    ///
+    /// Work that is cut.
+    pub fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let count = bytes.len().div_ceil(WORK_LEN);
+        let works = (0..count).map(|_| {
+            Ok(WorkTimes {
+                seq: reader.u64()?,
+                begun_ns: reader.u64()?,
+                ended_ns: reader.u64()?,
+                off_ns: reader.u32()?,
+            })
+        });
+        works.collect::<Result<_, _>>().map(Self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,10 +127,27 @@ mod tests {
         assert!(Times::read(&writer.as_slice()[..CALL_LEN + 1]).is_err());
     }
 
+    #[test]
+    fn work_comes_back_and_fits_into_a_frame() {
+        let work = WorkTimes {
+            seq: 7,
+            begun_ns: 1,
+            ended_ns: u64::MAX,
+            off_ns: 3,
+        };
+        let works = Works(vec![work; Works::MOST]);
+        let mut writer = Writer::default();
+        works.write(&mut writer);
+        assert!(writer.len() <= crate::SMALL_MAX);
+        assert_eq!(Works::read(writer.as_slice()), Ok(works));
+        assert!(Works::read(&writer.as_slice()[..WORK_LEN - 1]).is_err());
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = Times::read(&bytes);
+            let _ = Works::read(&bytes);
         }
     }
 }

@@ -80,6 +80,8 @@ pub(crate) struct Exec {
     pub(crate) begun_ns: u64,
     /// The call has sent its last reply frame by itself.
     pub(crate) replied: bool,
+    /// When all that its last reply frame says was done, ns.
+    pub(crate) done_ns: u64,
     /// What the calls that nobody waits for left behind.
     pub(crate) untold: Untold,
     /// Frames whose credit was not given back.
@@ -107,6 +109,7 @@ impl Exec {
             queue_ns: 0,
             begun_ns: 0,
             replied: false,
+            done_ns: 0,
             untold: Untold::default(),
             owed: 0,
             context: Some(0),
@@ -460,7 +463,7 @@ impl Exec {
     /// Completes the header of a piece of an answer, with arguments and bulk part of `lengths`;
     /// whether it is the last.
     pub(crate) fn fill_header(
-        &self,
+        &mut self,
         header: &mut Header,
         outcome: Result<(), Code>,
         last: bool,
@@ -470,7 +473,8 @@ impl Exec {
         let ends = last || outcome.is_err();
         if ends {
             header.queue_ns = time::short(self.queue_ns);
-            header.exec_ns = time::short(time::now_ns().saturating_sub(self.begun_ns));
+            self.done_ns = time::now_ns();
+            header.exec_ns = time::short(self.done_ns.saturating_sub(self.begun_ns));
         } else {
             header.flags = header.flags.with(Flags::MORE);
         }

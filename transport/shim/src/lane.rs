@@ -321,6 +321,7 @@ impl Lane {
             flags,
             ..Header::default()
         };
+        times::ask_for_work(&mut header);
         // Both were found small enough.
         header.set_payload(frame.small.len(), frame.bulk.len());
         let len = HEADER_LEN + frame.small.len();
@@ -376,6 +377,8 @@ impl Lane {
             output::show(self.session, payload);
         } else if header.op == control::TIMES {
             times::told(payload);
+        } else if header.op == control::WORK {
+            times::told_work(payload);
         }
         let reason = String::from_utf8_lossy(payload).into_owned();
         self.rx.consume(len);

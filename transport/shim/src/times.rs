@@ -1,22 +1,27 @@
-//! What the server tells of calls that nobody waits for, for the library that traces the program
-//! (`gtrace exec --trace`).
+//! What the server tells of calls that nobody waits for, and of what the GPU did for calls, for the library that traces
+//! the program (`gtrace exec --trace`).
 
 // An exported symbol.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use gtrace_protocol::{Flags, Header, Times};
+use gtrace_cuda::payload::{HOST_DONE, IMAGE, TAKE};
+use gtrace_protocol::{Features, Flags, Header, OpId, Times, WorkTimes, Works, op_id};
 
-use crate::{clock, log};
+use crate::generated::driver::remote;
+use crate::{clock, entry, log, session};
 
 /// Calls whose times are not told yet, and such whose times nobody has taken yet; what is more is not told.
 const MOST: usize = 1 << 16;
 /// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
 const COMPARED_NS: u64 = 1_000_000_000;
+
+/// Frames that the program's call may need, and that give its stream nothing to do.
+const NO_WORK: [OpId; 4] = [IMAGE, TAKE, HOST_DONE, op_id("cuStreamSynchronize")];
 
 /// The clock of the library that traces; null while nobody does.
 static TICKS: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -35,6 +40,25 @@ pub(crate) struct OneWay {
     queue_ns: u64,
     /// By how much the two clocks may be misjudged.
     off_ns: u64,
+}
+
+/// What the GPU did for a call; times are nanoseconds ago, by the client's clock.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// What the tracing library knows the call by.
+    token: u64,
+    begun_ago: u64,
+    ended_ago: u64,
+    /// By how much that may be wrong.
+    off_ns: u64,
+}
+
+/// A call whose work is to be timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Timed {
+    stream: u64,
+    token: u64,
 }
 
 /// A call, by the server's clock.
@@ -61,10 +85,30 @@ struct Kept {
     sent: VecDeque<(u64, u64)>,
     told: VecDeque<Told>,
     compared: Option<Compared>,
+    /// Frames whose work is timed: their numbers, and of which calls they are.
+    timed: VecDeque<(u64, u64)>,
+    works: VecDeque<(u64, WorkTimes)>,
 }
 
 thread_local! {
     static KEPT: RefCell<Kept> = RefCell::default();
+    /// The program's call that is being made, if its work is to be timed.
+    static TIMED: Cell<Option<Timed>> = const { Cell::new(None) };
+}
+
+/// While it lives, the thread's frames are not the program's own.
+pub(crate) struct Aside(Option<Timed>);
+
+impl Aside {
+    pub(crate) fn new() -> Self {
+        Self(TIMED.replace(None))
+    }
+}
+
+impl Drop for Aside {
+    fn drop(&mut self) {
+        TIMED.set(self.0);
+    }
 }
 
 /// Does `action` unless the thread is ending.
@@ -97,6 +141,31 @@ pub(crate) fn sent(seq: u64) {
     if let Some(ticks) = ticks() {
         let now = ticks();
         with(|kept| kept.sent(seq, now));
+    }
+}
+
+/// A frame with this header is about to be sent: has what it gives its stream to do timed, if somebody wants that.
+#[inline]
+pub(crate) fn ask_for_work(header: &mut Header) {
+    if !TICKS.load(Ordering::Relaxed).is_null()
+        && let Some(timed) = TIMED.get()
+        && !NO_WORK.contains(&header.op)
+    {
+        header.set_work_stream(timed.stream);
+        if !header.flags.has(Flags::MORE) {
+            with(|kept| kept.timed(header.seq, timed.token));
+        }
+    }
+}
+
+/// A frame WORK.
+pub(crate) fn told_work(payload: &[u8]) {
+    match Works::read(payload) {
+        Ok(works) => with(|kept| kept.told_work(&works)),
+        Err(error) => log::once(
+            "work",
+            &format!("the server's times of work on the GPU cannot be read: {error}"),
+        ),
     }
 }
 
@@ -147,6 +216,43 @@ impl Kept {
                 });
             }
         }
+    }
+
+    fn timed(&mut self, seq: u64, token: u64) {
+        // Another connection begins anew.
+        if self.timed.back().is_some_and(|(last, _)| *last >= seq) {
+            self.timed.clear();
+        }
+        // Of calls that failed nothing is ever told.
+        if self.timed.len() == MOST {
+            self.timed.pop_front();
+        }
+        self.timed.push_back((seq, token));
+    }
+
+    /// Streams are through with their work in any order.
+    fn told_work(&mut self, works: &Works) {
+        for work in &works.0 {
+            let found = self.timed.binary_search_by_key(&work.seq, |(seq, _)| *seq);
+            let Some((_, token)) = found.ok().and_then(|at| self.timed.remove(at)) else {
+                continue;
+            };
+            if self.works.len() < MOST {
+                self.works.push_back((token, *work));
+            }
+        }
+    }
+
+    fn take_work(&mut self, now: u64) -> Option<Work> {
+        let compared = self.compared?;
+        let (token, work) = self.works.pop_front()?;
+        let ago = |time: u64| now.saturating_sub(time.wrapping_sub(compared.ahead));
+        Some(Work {
+            token,
+            begun_ago: ago(work.begun_ns),
+            ended_ago: ago(work.ended_ns),
+            off_ns: u64::from(work.off_ns) + compared.wire_ns / 2,
+        })
     }
 
     fn exchanged(&mut self, sent: u64, seen: u64, answer: &Header) {
@@ -212,6 +318,58 @@ pub(crate) unsafe extern "C" fn gtrace_shim_one_way(calls: *mut OneWay, most: u6
     })
 }
 
+/// What the thread's next call gives `stream` to do is to be timed, until this is called again; token 0: no more. Whether
+/// the server does so.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn gtrace_shim_time_work(stream: u64, token: u64) -> bool {
+    if token == 0 {
+        TIMED.set(None);
+        return false;
+    }
+    let does = session::current().is_some_and(|session| session.features.has(Features::WORK));
+    TIMED.set(does.then_some(Timed { stream, token }));
+    does
+}
+
+/// Writes what has become known of the GPU's work for the calling thread's calls since this was asked last, at most `most`;
+/// how many.
+///
+/// # Safety
+///
+/// `works` is a place for so many.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn gtrace_shim_work(works: *mut Work, most: u64) -> u64 {
+    with(|kept| {
+        if kept.works.is_empty() {
+            return 0;
+        }
+        let now = clock::now();
+        let mut count = 0;
+        while count < most
+            && let Some(work) = kept.take_work(now)
+        {
+            // SAFETY: below `most`, by the caller's promise.
+            unsafe { works.add(count as usize).write(work) };
+            count += 1;
+        }
+        count
+    })
+}
+
+/// Has the server tell what it still has to tell of the calling thread's calls, if there is something: one round trip,
+/// for a thread at its end.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn gtrace_shim_settle() {
+    entry::guard(|| {
+        let missing = with(|kept| !kept.sent.is_empty() || !kept.timed.is_empty());
+        if missing && session::current().is_some_and(|session| !session.is_lost()) {
+            // SAFETY: the default stream. What the answer is does not matter.
+            unsafe { remote::cuStreamQuery(null_mut()) };
+        }
+        0
+    });
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -274,6 +432,42 @@ mod tests {
         assert_eq!(wire(&kept), 500);
         kept.exchanged(1100 * MS, 1100 * MS + 5300, &answer(0));
         assert_eq!(wire(&kept), 5000);
+    }
+
+    #[test]
+    fn work_of_streams_comes_in_any_order() {
+        let mut kept = Kept::default();
+        for seq in [3, 5, 8, 9] {
+            kept.timed(seq, seq * 10);
+        }
+        let work = |seq, begun_ns| WorkTimes {
+            seq,
+            begun_ns,
+            ended_ns: begun_ns + 7,
+            off_ns: 4,
+        };
+        let now = 100 * MS;
+        kept.told_work(&Works(vec![
+            work(8, now - 50),
+            work(4, 0),
+            work(3, now - 60),
+        ]));
+        assert!(
+            kept.take_work(now).is_none(),
+            "the clocks were not compared"
+        );
+        kept.exchanged(now - 2300, now, &answer(now - 1000));
+        let first = kept.take_work(now).unwrap();
+        assert_eq!(
+            (first.token, first.begun_ago, first.ended_ago),
+            (80, 50, 43)
+        );
+        assert_eq!(first.off_ns, 1004);
+        assert_eq!(kept.take_work(now).unwrap().token, 30);
+        assert!(kept.take_work(now).is_none());
+        assert_eq!(kept.timed, [(5, 50), (9, 90)]);
+        kept.timed(1, 2);
+        assert_eq!(kept.timed, [(1, 2)]);
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn end_timed(begun: Begun, call: Call, function: u16, code: u32, details: Detail
         details,
     };
     gpu::end(begun, recorder, code, &submitted);
+    server::returned(recorder, function, open.start());
     if way == Way::Borrowed {
         threads::give_back(recorder);
     }

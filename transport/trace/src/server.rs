@@ -4,12 +4,13 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::panic::catch_unwind;
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use gtrace_recording::{NO_FUNCTION, Recorder, Served};
 
-use crate::{session, target};
+use crate::{gpu, session, target, threads};
 
 /// `gtrace_shim_answered` of the client's library (transport/shim/src/answers.rs).
 type Answered = unsafe extern "C" fn(*mut [u64; 4]) -> u64;
@@ -55,6 +56,7 @@ fn tell(answered: *mut c_void, recorder: &Recorder, function: u16, start: u64) {
     };
     let scale = session::variables().scale;
     tell_one_way(recorder);
+    gpu::told(recorder);
     // Before the client's clock is read, so that nothing comes to lie behind the call's end.
     let now = scale.ticks();
     let mut times = [0; 4];
@@ -92,6 +94,9 @@ fn tell_one_way(recorder: &Recorder) {
         // SAFETY: a place for so many.
         let count = unsafe { one_way(calls.as_mut_ptr(), AT_ONCE as u64) } as usize;
         let at = |ago| now.saturating_sub(scale.ticks_of(ago));
+        if count > 0 {
+            LastWords::prepare();
+        }
         for call in calls.iter().take(count) {
             recorder.served(&Served {
                 sent: at(call.begun_ago),
@@ -107,6 +112,42 @@ fn tell_one_way(recorder: &Recorder) {
         if count < AT_ONCE {
             return;
         }
+    }
+}
+
+/// At a thread's end: has the server tell what it has not told of the thread's calls.
+pub(crate) struct LastWords;
+
+thread_local! {
+    static LAST_WORDS: LastWords = const { LastWords };
+}
+
+impl LastWords {
+    /// It is to happen before what this library and the client's keep for the thread is dropped, which is in the opposite
+    /// order of its first use.
+    pub(crate) fn prepare() {
+        gpu::use_thread();
+        let _ = LAST_WORDS.try_with(|_| ());
+    }
+}
+
+impl Drop for LastWords {
+    fn drop(&mut self) {
+        let _ = catch_unwind(|| {
+            let Some(settle) = target::symbol(c"gtrace_shim_settle") else {
+                return;
+            };
+            // SAFETY: the function of this name is of this type.
+            let settle = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn()>(settle) };
+            settle();
+            if let Some((recorder, way)) = threads::recorder() {
+                tell_one_way(recorder);
+                gpu::told(recorder);
+                if way == threads::Way::Borrowed {
+                    threads::give_back(recorder);
+                }
+            }
+        });
     }
 }
 

@@ -73,11 +73,6 @@ pub(crate) fn symbol(name: &CStr) -> Option<*mut c_void> {
     (!address.is_null()).then_some(address)
 }
 
-/// Whether the driver's library is that of a client whose GPU is in another machine.
-pub(crate) fn is_remote() -> bool {
-    symbol(c"gtrace_shim_version").is_some()
-}
-
 /// For functions that the driver does not have. Takes any arguments: the caller takes them off the stack.
 pub(crate) extern "C" fn absent() -> u32 {
     NOT_SUPPORTED

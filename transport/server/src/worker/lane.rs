@@ -19,6 +19,7 @@ use super::order::{Progress, Waited};
 use super::session::Session;
 use super::tally::{Counted, Tally};
 use super::time;
+use super::work::Work;
 use crate::exec::{Bad, Exec, Libraries};
 use crate::{calls, names, special};
 
@@ -26,6 +27,13 @@ use crate::{calls, names, special};
 const ENDS_A_CONTEXT: [OpId; 2] = [
     op_id("cuCtxDestroy_v2"),
     op_id("cuDevicePrimaryCtxReset_v2"),
+];
+
+/// Calls that may end a context, and the events of it.
+const ENDS_EVENTS: [OpId; 3] = [
+    op_id("cuCtxDestroy_v2"),
+    op_id("cuDevicePrimaryCtxReset_v2"),
+    op_id("cuDevicePrimaryCtxRelease_v2"),
 ];
 
 /// Most bytes of arguments that are copied from the link's own memory rather than read in one go.
@@ -91,6 +99,8 @@ pub(crate) struct Lane {
     tally: Tally,
     /// Of one-way calls whose times the client wants and has not been told; with the next credits at the latest.
     times: Times,
+    /// What the GPU does for the calls.
+    work: Work,
     /// When the last frame's call had ended, or the lane was made, ns.
     done_ns: u64,
 }
@@ -112,6 +122,7 @@ impl Lane {
             answer: Writer::default(),
             tally: Tally::default(),
             times: Times::default(),
+            work: Work::default(),
             done_ns: time::now_ns(),
         }
     }
@@ -126,6 +137,7 @@ impl Lane {
                 Err(error) => break error,
             }
         };
+        self.work.end(&self.exec);
         self.tally.tell(&self.exec.session.counts);
         match error {
             LinkError::Closed(_) => Ended::Closed,
@@ -224,8 +236,15 @@ impl Lane {
         self.exec.moved = 0;
         self.exec.replied = false;
         self.answer.truncate(0);
+        let is_timed = header.flags.has(Flags::WANTS_WORK);
+        if is_timed {
+            self.work.before(&mut self.exec);
+        }
+        if ENDS_EVENTS.contains(&header.op) {
+            self.work.look(&self.exec);
+        }
         // A clock costs as much as looking a handle up.
-        let begun = match waited && header.after == 0 {
+        let begun = match waited && header.after == 0 && !is_timed {
             true => arrived,
             false => time::now_ns(),
         };
@@ -234,6 +253,9 @@ impl Lane {
         let code = self.call(header)?;
         self.done_ns = time::now_ns();
         let driver = self.done_ns.saturating_sub(begun);
+        if is_timed {
+            self.work.behind(&self.exec, code);
+        }
         self.exec.skip_bulk()?;
         self.tally.frame(header);
         self.tally.call(
@@ -275,6 +297,7 @@ impl Lane {
             if printed && !nvml && synchronises(header.op) {
                 self.exec.tell_output()?;
             }
+            self.tell_work()?;
             let mut reply = self.exec.reply_header();
             reply.status = code.cast_unsigned();
             reply.queue_ns = time::short(queue);
@@ -365,8 +388,21 @@ impl Lane {
         let mut payload = Writer::default();
         self.times.write(&mut payload);
         self.times.0.clear();
+        self.put_control(control::TIMES, &payload)
+    }
+
+    fn tell_work(&mut self) -> Result<(), LinkError> {
+        let Some(works) = self.work.ended(&self.exec) else {
+            return Ok(());
+        };
+        let mut payload = Writer::default();
+        works.write(&mut payload);
+        self.put_control(control::WORK, &payload)
+    }
+
+    fn put_control(&mut self, op: OpId, payload: &Writer) -> Result<(), LinkError> {
         let header = Header {
-            op: control::TIMES,
+            op,
             seq: self.seq,
             sent_ns: time::now_ns(),
             ..Header::default()

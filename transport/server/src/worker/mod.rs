@@ -17,6 +17,7 @@ pub(crate) mod sticky;
 mod tally;
 pub(crate) mod time;
 pub(crate) mod watermark;
+mod work;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -264,7 +265,8 @@ fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
             Features::WATERMARK.0
                 | Features::IMAGE_CACHE.0
                 | Features::SHARED_MEMORY.0
-                | Features::DELIVERIES.0,
+                | Features::DELIVERIES.0
+                | Features::WORK.0,
         ),
         credits: start.limits.credits,
         driver_version: start.driver_version,

@@ -62,6 +62,11 @@ impl Alive {
         self.contexts_ended.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// How many have.
+    pub(crate) fn contexts_ended(&self) -> u64 {
+        self.contexts_ended.load(Ordering::Acquire)
+    }
+
     /// A capture begins.
     pub(crate) fn capture_begins(&self) {
         self.captures.fetch_add(1, Ordering::SeqCst);

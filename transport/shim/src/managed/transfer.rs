@@ -14,6 +14,7 @@ use crate::copy;
 use crate::entry::{check, written};
 use crate::generated::driver::remote;
 use crate::session::{Session, with_lane};
+use crate::times::Aside;
 
 const UPLOAD: OpId = op_id("cuMemcpyHtoDAsync_v2");
 const DOWNLOAD: OpId = op_id("cuMemcpyDtoHAsync_v2");
@@ -51,6 +52,7 @@ pub(super) fn send<'a>(
     context: u64,
     pieces: impl Iterator<Item = (u64, &'a [u8])>,
 ) -> Result<(), CUresult> {
+    let _aside = Aside::new();
     context::within(current(context), || {
         let stream = stream_of(streams, context)?;
         for (address, bytes) in pieces {
@@ -82,6 +84,7 @@ pub(super) fn fetch(
     address: u64,
     into: &mut [u8],
 ) -> Result<(), CUresult> {
+    let _aside = Aside::new();
     context::within(current(context), || {
         let stream = stream_of(streams, context)?;
         copy::download(session, DOWNLOAD, into, address, stream)

@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::mem::transmute;
 use std::sync::OnceLock;
 
+use gtrace_cuda::work::{self, Handle};
 use gtrace_recording::NAMES;
 
 use crate::target;
@@ -20,9 +21,6 @@ const RELAXED: c_uint = 2;
 const NOT_CAPTURING: c_uint = 0;
 /// `CU_STREAM_LEGACY` and `CU_STREAM_PER_THREAD`: handles that are no objects.
 const LAST_SPECIAL: u64 = 2;
-
-/// What a handle is here.
-pub(super) type Handle = u64;
 
 type One = unsafe extern "C" fn(Handle) -> c_uint;
 type Two = unsafe extern "C" fn(Handle, Handle) -> c_uint;
@@ -46,17 +44,10 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// The driver's, if it has them all and its GPU is in this machine. Why not is said once.
+    /// The driver's, if it has them all. If not, that is said once.
     pub(super) fn get() -> Option<&'static Self> {
         static DRIVER: OnceLock<Option<Driver>> = OnceLock::new();
         let driver = DRIVER.get_or_init(|| {
-            if target::is_remote() {
-                say(
-                    "--gpu-time: the GPU is in another machine, so the trace has the times that its server tells \
-                     instead",
-                );
-                return None;
-            }
             let driver = Self::find();
             if driver.is_none() {
                 say("--gpu-time: the driver lacks functions of events: work on the GPU is not timed");
@@ -126,65 +117,70 @@ impl Driver {
         (code == 0).then_some(device)
     }
 
+    /// Whether a stream captures; `None` if it is none. To ask does not end a capture (cuStreamIsCapturing).
+    pub(super) fn captures(&self, stream: Handle) -> Option<bool> {
+        let mut status = NOT_CAPTURING;
+        // SAFETY: a place for the answer, and the handle that the program gives in its own call.
+        match unsafe { (self.capturing)(stream, &raw mut status) } {
+            0 => Some(status != NOT_CAPTURING),
+            // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the default stream, while another captures.
+            906 => Some(true),
+            _ => None,
+        }
+    }
+
     /// Whether work of the current context can be timed in a stream: neither does it capture, nor does another
     /// context have it.
     pub(super) fn stream_is(&self, stream: Handle, context: Handle) -> Stream {
-        let (mut status, mut owner) = (NOT_CAPTURING, context);
-        // SAFETY: places for the answers, and the handle that the program gives in its own call. To ask after a
-        // capture does not end it (cuStreamIsCapturing).
-        unsafe {
-            match (self.capturing)(stream, &raw mut status) {
-                0 if status == NOT_CAPTURING => {}
-                // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT: the default stream, while another captures.
-                0 | 906 => return Stream::Captures,
-                _ => return Stream::Foreign,
-            }
-            if stream > LAST_SPECIAL && (self.stream_context)(stream, &raw mut owner) != 0 {
-                return Stream::Foreign;
-            }
+        match self.captures(stream) {
+            Some(false) => {}
+            Some(true) => return Stream::Captures,
+            None => return Stream::Foreign,
+        }
+        let mut owner = context;
+        // SAFETY: a place for the answer, and the handle that the program gives in its own call.
+        let mut asked = || unsafe { (self.stream_context)(stream, &raw mut owner) };
+        if stream > LAST_SPECIAL && asked() != 0 {
+            return Stream::Foreign;
         }
         match owner == context {
             true => Stream::Usable,
             false => Stream::Foreign,
         }
     }
+}
 
-    /// An event of the current context.
-    pub(super) fn create_event(&self) -> Option<Handle> {
+impl work::Driver for Driver {
+    fn create_event(&self) -> Option<Handle> {
         let mut event = 0;
         // SAFETY: a place for the handle.
         let code = unsafe { (self.create_event)(&raw mut event, 0) };
         (code == 0).then_some(event)
     }
 
-    /// Ends an event.
-    pub(super) fn destroy_event(&self, event: Handle) {
+    fn destroy_event(&self, event: Handle) {
         // SAFETY: one of `create_event`, that nobody uses any more.
         unsafe { (self.destroy_event)(event) };
     }
 
-    /// A stream of the current context that waits for no other.
-    pub(super) fn create_stream(&self) -> Option<Handle> {
+    fn create_stream(&self) -> Option<Handle> {
         let mut stream = 0;
         // SAFETY: a place for the handle.
         let code = unsafe { (self.create_stream)(&raw mut stream, NON_BLOCKING) };
         (code == 0).then_some(stream)
     }
 
-    /// Ends a stream.
-    pub(super) fn destroy_stream(&self, stream: Handle) {
+    fn destroy_stream(&self, stream: Handle) {
         // SAFETY: one of `create_stream`, that nobody uses any more.
         unsafe { (self.destroy_stream)(stream) };
     }
 
-    /// Whether it could be recorded.
-    pub(super) fn record(&self, event: Handle, stream: Handle) -> bool {
+    fn record(&self, event: Handle, stream: Handle) -> bool {
         // SAFETY: an event of this library, and a stream of the same context.
         unsafe { (self.record)(event, stream) == 0 }
     }
 
-    /// Whether the work before an event is done; `None` if that will never be known.
-    pub(super) fn is_done(&self, event: Handle) -> Option<bool> {
+    fn is_done(&self, event: Handle) -> Option<bool> {
         // SAFETY: an event of this library.
         match unsafe { (self.query)(event) } {
             0 => Some(true),
@@ -194,8 +190,8 @@ impl Driver {
         }
     }
 
-    /// Nanoseconds between two events that have happened. It is told as a number of milliseconds with 24 bits.
-    pub(super) fn nanos(&self, from: Handle, to: Handle) -> Option<f64> {
+    /// It is told as a number of milliseconds with 24 bits.
+    fn nanos(&self, from: Handle, to: Handle) -> Option<f64> {
         let mut milliseconds = 0f32;
         // SAFETY: a place for the number, and events of this library.
         let code = unsafe { (self.elapsed)(&raw mut milliseconds, from, to) };

@@ -1,21 +1,22 @@
 //! Work on the GPU, timed by the driver's events (`--gpu-time`): one is recorded before and one behind each launch
-//! and copy in its stream.
+//! and copy in its stream; of a GPU in another machine by its server (`elsewhere`).
 //!
 //! Nothing waits for the GPU: what has ended is looked up when the program has waited by itself, and in between.
 //! No events go into streams that capture, and no result of the program's calls is changed. The events that the
 //! GPU's times are told from are in a stream of this library, which no other waits for.
 
-mod anchor;
-mod contexts;
 mod driver;
+mod elsewhere;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
+use gtrace_cuda::work::{self, Clock, Driver as _, Handle, Pending, Span};
+use gtrace_recording::clock::Scale;
 use gtrace_recording::{Details, Recorder, Work};
 
-use self::contexts::{Context, Pending};
-use self::driver::{Driver, Handle, Quiet, Stream};
+use self::driver::{Driver, Quiet, Stream};
+use self::elsewhere::Client;
 use crate::lock::Lock;
 use crate::{session, threads};
 
@@ -30,11 +31,15 @@ const LAST_PATIENCE_NS: u64 = 100_000_000;
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
+/// By the server of a GPU in another machine.
+const ELSEWHERE: u8 = 3;
 /// Whether work is timed.
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static SINCE_LOOK: AtomicU32 = AtomicU32::new(0);
 /// A thread looks up what has ended.
 static LOOKING: AtomicBool = AtomicBool::new(false);
+type Context = work::Context<Submitted>;
+
 static CONTEXTS: Lock<Vec<Context>> = Lock::new(Vec::new());
 
 /// A call that gives a stream work.
@@ -45,6 +50,41 @@ pub(crate) struct Submitted {
     pub(crate) start: u64,
     pub(crate) thread: u32,
     pub(crate) details: Details,
+}
+
+impl Submitted {
+    /// What the GPU did for it, in `span`.
+    fn work(self, span: Span) -> Work {
+        // Work does not begin before it was asked for.
+        let start = span.start.max(self.start);
+        Work {
+            start,
+            end: span.end.max(start),
+            thread: self.thread,
+            function: self.function,
+            called: self.start,
+            off_ns: span.off_ns,
+            details: self.details,
+        }
+    }
+}
+
+/// The recordings' clock.
+#[derive(Clone, Copy)]
+struct Ticks(Scale);
+
+impl Clock for Ticks {
+    fn now(self) -> u64 {
+        self.0.ticks()
+    }
+
+    fn nanos(self, counts: u64) -> u64 {
+        self.0.nanos(counts)
+    }
+
+    fn counts(self, nanos: u64) -> u64 {
+        self.0.ticks_of(nanos)
+    }
 }
 
 /// Before a call that gives a stream work.
@@ -59,29 +99,35 @@ pub(crate) enum Begun {
         stream: Handle,
         event: Handle,
     },
+    /// The server times it.
+    Elsewhere(u64),
 }
 
 #[inline(always)]
-fn is_on() -> bool {
+fn state() -> u8 {
     match STATE.load(Ordering::Relaxed) {
-        OFF => false,
-        ON => true,
-        _ => first(),
+        UNKNOWN => first(),
+        known => known,
     }
 }
 
 #[cold]
 #[inline(never)]
-fn first() -> bool {
+fn first() -> u8 {
     let variables = session::variables();
     let wanted = variables.gpu_time && variables.events != 0 && session::is_recorded();
-    let on = wanted && Driver::get().is_some();
-    let state = if on { ON } else { OFF };
-    if STATE.swap(state, Ordering::Relaxed) == UNKNOWN && on {
+    let state = match wanted && Driver::get().is_some() {
+        false => OFF,
+        true if Client::get().is_some() => ELSEWHERE,
+        true => ON,
+    };
+    if STATE.swap(state, Ordering::Relaxed) == UNKNOWN && state != OFF {
         crate::fork::watch();
-        at_exit();
+        if state == ON {
+            at_exit();
+        }
     }
-    on
+    state
 }
 
 /// What has ended by then is told still.
@@ -100,9 +146,38 @@ fn at_exit() {
 /// A call is about to give `stream` (0: the default one) work.
 #[inline(always)]
 pub(crate) fn begin(stream: u64) -> Begun {
-    match is_on() {
-        false => Begun::Untimed,
-        true => catch_unwind(|| record_before(stream)).unwrap_or(Begun::Failed),
+    match state() {
+        ON => catch_unwind(|| record_before(stream)).unwrap_or(Begun::Failed),
+        ELSEWHERE => catch_unwind(|| begin_elsewhere(stream)).unwrap_or(Begun::Failed),
+        _ => Begun::Untimed,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn begin_elsewhere(stream: u64) -> Begun {
+    let (Some(driver), Some(client)) = (Driver::get(), Client::get()) else {
+        return Begun::Untimed;
+    };
+    // That the client's library knows by itself.
+    match driver.captures(stream) {
+        Some(true) => Begun::Untimed,
+        _ => client.begin(stream).map_or(Begun::Failed, Begun::Elsewhere),
+    }
+}
+
+/// What is kept for the calling thread is there from now on.
+pub(crate) fn use_thread() {
+    elsewhere::use_thread();
+}
+
+/// What the server of a GPU in another machine told of this thread's work.
+#[inline(always)]
+pub(crate) fn told(recorder: &Recorder) {
+    if STATE.load(Ordering::Relaxed) == ELSEWHERE
+        && let Some(client) = Client::get()
+    {
+        let _ = catch_unwind(AssertUnwindSafe(|| client.tell(recorder)));
     }
 }
 
@@ -148,6 +223,13 @@ fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submi
         // A call that failed has given nothing to do.
         Begun::Failed if code != 0 => return,
         Begun::Failed => return recorder.submitted(),
+        Begun::Elsewhere(token) => {
+            let submitted = (code == 0).then_some(submitted);
+            if submitted.is_some() {
+                recorder.submitted();
+            }
+            return Client::get().map_or((), |client| client.end(token, submitted));
+        }
         Begun::Recorded {
             context,
             stream,
@@ -219,6 +301,7 @@ pub(crate) fn in_child() {
     // Not dropped: the parent's allocator may have been in use by a thread that is not here.
     CONTEXTS.with(|all| std::mem::forget(std::mem::take(all)));
     LOOKING.store(false, Ordering::Release);
+    elsewhere::in_child();
 }
 
 /// One thread at a time looks up what has ended, and it alone renews or ends what times are told from.
@@ -264,7 +347,7 @@ fn event(driver: &Driver, handle: Handle) -> Option<Handle> {
     let known = match with(handle, Context::event) {
         Some(known) => known,
         None => {
-            let new = Context::new(driver, handle)?;
+            let new = Context::new(driver, handle, driver.device()?)?;
             let unused = CONTEXTS.with(|all| {
                 // Another thread may have been quicker.
                 match all.iter().any(|context| context.handle == handle) {
@@ -323,38 +406,15 @@ fn look_with(driver: &Driver, recorder: &Recorder, patience_ns: u64) {
     let Some(_quiet) = Quiet::new(driver) else {
         return;
     };
-    let scale = session::variables().scale;
+    let clock = Ticks(session::variables().scale);
     let handles: Vec<Handle> = CONTEXTS.with(|all| all.iter().map(|one| one.handle).collect());
     for handle in handles {
         let taken = with(handle, |context| (context.take(), context.anchor));
         let Some((mut queues, mut anchor)) = taken else {
             continue;
         };
-        if !queues.is_empty() {
-            anchor.renew(driver, scale, patience_ns);
-        }
-        let mut free = Vec::new();
-        // Without, work stays until there is one.
-        for queue in queues.iter_mut().filter(|_| anchor.is_read()) {
-            while let Some(pending) = queue.ended(driver, &mut free) {
-                free.extend([pending.begun, pending.ended]);
-                let at = |event| anchor.ticks_of(driver, scale, event);
-                let (Some(start), Some(end)) = (at(pending.begun), at(pending.ended)) else {
-                    continue;
-                };
-                // Work does not begin before it was asked for.
-                let start = start.max(pending.of.start);
-                recorder.work(&Work {
-                    start,
-                    end: end.max(start),
-                    thread: pending.of.thread,
-                    function: pending.of.function,
-                    called: pending.of.start,
-                    off_ns: anchor.off_ns(),
-                    details: pending.of.details,
-                });
-            }
-        }
+        let told = |of: Submitted, span: Span| recorder.work(&of.work(span));
+        let free = work::ended(driver, clock, (&mut anchor, &mut queues), patience_ns, told);
         with(handle, |context| {
             context.put_back(queues);
             context.give_back(&free);

@@ -56,6 +56,10 @@ pub struct Args {
     /// Trace the program's calls as well, as `gtrace trace -o FILE` does: what each costs over the network.
     #[arg(long, value_name = "FILE.pftrace", conflicts_with_all = ["stats", "print_env"])]
     trace: Option<PathBuf>,
+    /// In the trace, also what the GPU there did for launches and copies, which its server times by two events of the
+    /// driver around each.
+    #[arg(long, requires = "trace")]
+    gpu_time: bool,
     /// Print the environment as shell commands, and run nothing.
     #[arg(long)]
     print_env: bool,
@@ -108,8 +112,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut command = match &args.trace {
         Some(trace) => {
             let mut command = Command::new(std::env::current_exe()?);
-            command.args(["trace", "--output"]).arg(trace).arg("--");
-            command.arg(program);
+            command.args(["trace", "--output"]).arg(trace);
+            command.args(args.gpu_time.then_some("--gpu-time"));
+            command.arg("--").arg(program);
             command
         }
         None => Command::new(program),

@@ -1,8 +1,6 @@
 //! A moment of the GPU and of the host at once, from which the GPU's times are told.
 
-use gtrace_recording::clock::Scale;
-
-use super::driver::{Driver, Handle};
+use super::{Clock, Driver, Handle};
 
 /// Readings of which the best counts.
 const READINGS: u32 = 5;
@@ -13,14 +11,14 @@ const LASTS_NS: u64 = 1_000_000_000;
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     event: Handle,
-    ticks: u64,
+    at: u64,
     /// By how much that may be wrong, either way.
     off_ns: u64,
 }
 
-/// A stream of this library, that waits for no other, and what was read there last.
+/// A stream of its own, that waits for no other, and what was read there last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Anchor {
+pub struct Anchor {
     stream: Handle,
     /// One is that of the reading that counts, one that of the best so far, one is to be recorded next.
     events: [Handle; 3],
@@ -28,8 +26,8 @@ pub(super) struct Anchor {
 }
 
 impl Anchor {
-    /// Of the current context.
-    pub(super) fn new(driver: &Driver) -> Option<Self> {
+    /// Of the current context; none if the driver has no room for its stream and events.
+    pub fn new(driver: &impl Driver) -> Option<Self> {
         let stream = driver.create_stream()?;
         let events = [(); 3].map(|()| driver.create_event());
         if let [Some(first), Some(second), Some(third)] = events {
@@ -47,7 +45,7 @@ impl Anchor {
     }
 
     /// Leaves nothing behind.
-    pub(super) fn end(self, driver: &Driver) {
+    pub fn end(self, driver: &impl Driver) {
         for event in self.events {
             driver.destroy_event(event);
         }
@@ -56,12 +54,12 @@ impl Anchor {
 
     /// Reads both clocks, unless that was done a moment ago. A GPU that is full does not answer at once: then what
     /// was read before counts on. The thread's context need not be this one's.
-    pub(super) fn renew(&mut self, driver: &Driver, scale: Scale, patience_ns: u64) {
-        let begun = scale.ticks();
-        let since = |ticks: u64| scale.nanos(begun.saturating_sub(ticks));
+    pub fn renew(&mut self, driver: &impl Driver, clock: impl Clock, patience_ns: u64) {
+        let begun = clock.now();
+        let since = |at: u64| clock.nanos(begun.saturating_sub(at));
         if self
             .reading
-            .is_some_and(|reading| since(reading.ticks) <= LASTS_NS)
+            .is_some_and(|reading| since(reading.at) <= LASTS_NS)
         {
             return;
         }
@@ -73,12 +71,12 @@ impl Anchor {
                 .into_iter()
                 .find(|event| !kept.contains(&Some(*event)));
             let Some(event) = free else { break };
-            match self.read(driver, scale, event, patience_ns) {
+            match self.read(driver, clock, event, patience_ns) {
                 Some(new) if best.is_none_or(|best| new.off_ns < best.off_ns) => best = Some(new),
                 Some(_) => {}
                 None => break,
             }
-            if scale.nanos(scale.ticks().saturating_sub(begun)) > patience_ns {
+            if clock.nanos(clock.now().saturating_sub(begun)) > patience_ns {
                 break;
             }
         }
@@ -87,26 +85,26 @@ impl Anchor {
 
     fn read(
         &self,
-        driver: &Driver,
-        scale: Scale,
+        driver: &impl Driver,
+        clock: impl Clock,
         event: Handle,
         patience_ns: u64,
     ) -> Option<Reading> {
-        let before = scale.ticks();
+        let before = clock.now();
         if !driver.record(event, self.stream) {
             return None;
         }
         loop {
             let done = driver.is_done(event)?;
-            let took = scale.ticks().saturating_sub(before);
+            let took = clock.now().saturating_sub(before);
             if done {
                 return Some(Reading {
                     event,
-                    ticks: before + took / 2,
-                    off_ns: scale.nanos(took) / 2 + 1,
+                    at: before + took / 2,
+                    off_ns: clock.nanos(took) / 2 + 1,
                 });
             }
-            if scale.nanos(took) > patience_ns {
+            if clock.nanos(took) > patience_ns {
                 return None;
             }
             std::hint::spin_loop();
@@ -114,23 +112,23 @@ impl Anchor {
     }
 
     /// Whether times can be told.
-    pub(super) fn is_read(&self) -> bool {
+    pub fn is_read(&self) -> bool {
         self.reading.is_some()
     }
 
     /// By how much times may be wrong, either way.
-    pub(super) fn off_ns(&self) -> u64 {
+    pub fn off_ns(&self) -> u64 {
         self.reading.map_or(0, |reading| reading.off_ns)
     }
 
-    /// When an event that has happened did so, in ticks.
-    pub(super) fn ticks_of(&self, driver: &Driver, scale: Scale, event: Handle) -> Option<u64> {
+    /// When an event that has happened did so.
+    pub fn when(&self, driver: &impl Driver, clock: impl Clock, event: Handle) -> Option<u64> {
         let reading = self.reading?;
         let since = driver.nanos(reading.event, event)?;
-        let ticks = scale.ticks_of(since.abs() as u64);
+        let counts = clock.counts(since.abs() as u64);
         Some(match since < 0.0 {
-            true => reading.ticks.saturating_sub(ticks),
-            false => reading.ticks.saturating_add(ticks),
+            true => reading.at.saturating_sub(counts),
+            false => reading.at.saturating_add(counts),
         })
     }
 }

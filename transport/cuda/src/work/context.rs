@@ -3,43 +3,49 @@
 use std::collections::VecDeque;
 use std::ffi::c_int;
 
-use super::Submitted;
-use super::anchor::Anchor;
-use super::driver::{Driver, Handle};
+use super::{Anchor, Driver, Handle};
 
 /// Most events of a context.
 const MAX_EVENTS: usize = 8192;
 
 /// Work between two events of a stream.
-#[derive(Clone, Copy)]
-pub(super) struct Pending {
-    pub(super) begun: Handle,
-    pub(super) ended: Handle,
-    pub(super) of: Submitted,
+#[derive(Clone, Copy, Debug)]
+pub struct Pending<T> {
+    /// Lies before it.
+    pub begun: Handle,
+    /// Lies behind it.
+    pub ended: Handle,
+    /// Which it is.
+    pub of: T,
 }
 
 /// Work of a stream, oldest first.
-pub(super) struct Queue {
+#[derive(Debug)]
+pub struct Queue<T> {
     stream: Handle,
-    pending: VecDeque<Pending>,
+    pending: VecDeque<Pending<T>>,
 }
 
 /// See the module.
-pub(super) struct Context {
-    pub(super) handle: Handle,
-    pub(super) device: c_int,
-    pub(super) anchor: Anchor,
+#[derive(Debug)]
+pub struct Context<T> {
+    /// How it is known.
+    pub handle: Handle,
+    /// Its device.
+    pub device: c_int,
+    /// What times are told from.
+    pub anchor: Anchor,
     free: Vec<Handle>,
     made: usize,
-    queues: Vec<Queue>,
+    queues: Vec<Queue<T>>,
 }
 
-impl Context {
-    /// For the current context, `handle`.
-    pub(super) fn new(driver: &Driver, handle: Handle) -> Option<Self> {
+impl<T: Copy> Context<T> {
+    /// For the current context, `handle`, of `device`; none if the driver has no room for an [`Anchor`].
+    pub fn new(driver: &impl Driver, handle: Handle, device: c_int) -> Option<Self> {
         Some(Self {
             handle,
-            device: driver.device()?,
+            device,
             anchor: Anchor::new(driver)?,
             free: Vec::new(),
             made: 0,
@@ -47,8 +53,12 @@ impl Context {
         })
     }
 
-    /// An event that is free; `Err` with whether one may be made.
-    pub(super) fn event(&mut self) -> Result<Handle, bool> {
+    /// An event that is free.
+    ///
+    /// # Errors
+    ///
+    /// There is none; whether one may be made.
+    pub fn event(&mut self) -> Result<Handle, bool> {
         self.free.pop().ok_or_else(|| {
             let room = self.made < MAX_EVENTS;
             self.made += usize::from(room);
@@ -57,17 +67,17 @@ impl Context {
     }
 
     /// One that was allowed could not be made.
-    pub(super) fn not_made(&mut self) {
+    pub fn not_made(&mut self) {
         self.made = self.made.saturating_sub(1);
     }
 
     /// Events that are used no more.
-    pub(super) fn give_back(&mut self, events: &[Handle]) {
+    pub fn give_back(&mut self, events: &[Handle]) {
         self.free.extend(events);
     }
 
     /// Keeps work until its end is seen.
-    pub(super) fn push(&mut self, stream: Handle, pending: Pending) {
+    pub fn push(&mut self, stream: Handle, pending: Pending<T>) {
         match self.queues.iter_mut().find(|queue| queue.stream == stream) {
             Some(queue) => queue.pending.push_back(pending),
             None => self.queues.push(Queue {
@@ -78,12 +88,12 @@ impl Context {
     }
 
     /// All work, to be looked at without a lock.
-    pub(super) fn take(&mut self) -> Vec<Queue> {
+    pub fn take(&mut self) -> Vec<Queue<T>> {
         std::mem::take(&mut self.queues)
     }
 
     /// What has not ended is put back, in front of what came meanwhile.
-    pub(super) fn put_back(&mut self, queues: Vec<Queue>) {
+    pub fn put_back(&mut self, queues: Vec<Queue<T>>) {
         for mut queue in queues {
             if queue.pending.is_empty() {
                 continue;
@@ -99,7 +109,7 @@ impl Context {
     }
 
     /// Leaves the driver's context as it was.
-    pub(super) fn end(self, driver: &Driver) {
+    pub fn end(self, driver: &impl Driver) {
         let pending = self.queues.into_iter().flat_map(|queue| queue.pending);
         let pending = pending.flat_map(|pending| [pending.begun, pending.ended]);
         for event in self.free.into_iter().chain(pending) {
@@ -109,9 +119,14 @@ impl Context {
     }
 }
 
-impl Queue {
+impl<T: Copy> Queue<T> {
+    /// Whether there is no work.
+    pub fn is_empty(&self) -> bool {
+        self.pending.is_empty()
+    }
+
     /// The oldest work, if it has ended; what will never be known to have ended is dropped into `lost`.
-    pub(super) fn ended(&mut self, driver: &Driver, lost: &mut Vec<Handle>) -> Option<Pending> {
+    pub fn ended(&mut self, driver: &impl Driver, lost: &mut Vec<Handle>) -> Option<Pending<T>> {
         loop {
             let pending = *self.pending.front()?;
             let done = driver.is_done(pending.ended);
