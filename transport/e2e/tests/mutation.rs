@@ -22,6 +22,7 @@ use gtrace_e2e::mutate::{Direction, Proxy};
 use gtrace_e2e::process;
 use gtrace_e2e::programs;
 use gtrace_e2e::server::{Server, Via};
+use serde_json::Value;
 use support::{Case, artefacts};
 
 const PROGRAMS: [&str; 13] = [
@@ -146,18 +147,21 @@ struct Ended {
     changed: u64,
 }
 
-/// Runs a program behind a proxy, all of which follows from `seed`.
+/// Runs a program behind a proxy, all of which follows from `seed`; what the client counted goes to `stats`, if that is a file.
 fn run(
     server: &Server,
     programs: &[PathBuf],
     libraries: &OsString,
-    direction: Direction,
+    (direction, stats): (Direction, Option<&Path>),
     seed: u64,
 ) -> Ended {
     let mut random = Rng::with_seed(seed);
     let program = &programs[random.usize(..programs.len())];
     let proxy = Proxy::start(&server.address(Via::Tcp), direction, random.u64(..)).unwrap();
     let mut command = command(program, &proxy, libraries, &mut random);
+    if let Some(stats) = stats {
+        command.env("GTRACE_STATS", stats);
+    }
     let mut program = Program(command.spawn().unwrap());
     let mut stderr = program.0.stderr.take().unwrap();
     let reader = thread::spawn(move || {
@@ -301,7 +305,7 @@ fn place(
         if Instant::now() >= end || found.len() >= 5 {
             break;
         }
-        let ended = run(&server, programs, &libraries, direction, seed);
+        let ended = run(&server, programs, &libraries, (direction, None), seed);
         let runs = totals.runs.fetch_add(1, Ordering::Relaxed);
         totals.frames.fetch_add(ended.frames, Ordering::Relaxed);
         totals.changed.fetch_add(ended.changed, Ordering::Relaxed);
@@ -433,15 +437,34 @@ fn a_server_that_lies_writes_nothing_beyond_a_result() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
     let libraries = libraries(&server);
     let program = [programs::c_program(artefacts(), "guarded").unwrap()];
-    let mut changed = 0;
+    let folder = tempfile::tempdir().unwrap();
+    let (mut changed, mut broken) = (0, 0);
     for seed in 1..=30 {
-        let ended = run(&server, &program, &libraries, Direction::ToClient, seed);
+        let stats = folder.path().join(format!("{seed}.json"));
+        let what = (Direction::ToClient, Some(stats.as_path()));
+        let ended = run(&server, &program, &libraries, what, seed);
         let described = ended.describe(seed);
         assert!(!ended.hangs, "{described}");
         assert_eq!(ended.signal, None, "{described}");
         changed += ended.changed;
+        // A client that was not let in has counted nothing.
+        let Ok(stats) = std::fs::read(&stats) else {
+            continue;
+        };
+        let stats: Value = serde_json::from_slice(&stats).unwrap();
+        if stats["lost"]
+            .to_string()
+            .contains("does not keep to the protocol")
+        {
+            assert!(stats["lanes_broken"].as_u64() >= Some(1), "{stats}");
+            broken += 1;
+        }
     }
     assert!(changed > 30, "{changed} answers were changed");
+    assert!(
+        broken > 0,
+        "no client says that its server does not keep to the protocol"
+    );
 }
 
 #[test]

@@ -533,7 +533,7 @@ impl Lane {
     }
 
     fn lost(&self, error: &LinkError) -> CUresult {
-        self.session.lose(&error.to_string());
+        self.session.lose(error);
         status::LOST
     }
 }

@@ -74,6 +74,10 @@ struct Report {
     /// Times that a device was given up for the connection, and that it was taken again.
     falls: u64,
     returns: u64,
+    /// Why the connection has ended before the program.
+    lost: Option<String>,
+    /// Lanes whose server did not keep to the protocol.
+    lanes_broken: u64,
     program: String,
     elapsed: u64,
     local: BTreeMap<&'static str, u64>,
@@ -101,6 +105,8 @@ impl Report {
             refused: changes.refused,
             falls: changes.falls,
             returns: changes.returns,
+            lost: session.why_lost().map(str::to_owned),
+            lanes_broken: session.lanes_broken(),
             program: session.program().to_owned(),
             elapsed,
             local,
@@ -223,22 +229,21 @@ fn json(report: &Report) -> String {
     format!(
         "{{\"program\":{},\"pid\":{},\"server\":{},\"server_host\":{},\"link\":{},\
          \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"falls\":{},\"returns\":{},\
-         \"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\"waiting\":{},\"bytes_out\":{},\
+         \"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\"waiting\":{},\"bytes_out\":{},\
          \"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
         quoted(&report.program),
         std::process::id(),
         quoted(&report.peer),
         quoted(&report.host),
         quoted(&report.link),
-        report
-            .congestion_control
-            .as_deref()
-            .map_or_else(|| "null".to_owned(), quoted),
+        or_null(report.congestion_control.as_deref()),
         report.chunk,
         fallbacks.join(","),
         report.refused,
         report.falls,
         report.returns,
+        or_null(report.lost.as_deref()),
+        report.lanes_broken,
         report.elapsed,
         report.local.values().sum::<u64>(),
         report.sum(|r| r.one_way),
@@ -248,6 +253,10 @@ fn json(report: &Report) -> String {
         local.join(","),
         rows.join(",")
     )
+}
+
+fn or_null(text: Option<&str>) -> String {
+    text.map_or_else(|| "null".to_owned(), quoted)
 }
 
 fn table(report: &Report) -> String {
@@ -265,6 +274,9 @@ fn table(report: &Report) -> String {
         report.sum(|r| r.bytes_out),
         report.sum(|r| r.bytes_in),
     );
+    if let Some(lost) = &report.lost {
+        let _ = writeln!(out, "the GPU was lost: {lost}");
+    }
     let _ = writeln!(
         out,
         "{:<36} {:>9} {:>9} {:>12} {:>12}  p50 us: {:>8} {:>8} {:>8} {:>8} {:>8}",

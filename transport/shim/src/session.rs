@@ -61,6 +61,10 @@ pub(crate) struct Session {
     /// Kernels may print: what they did is due at calls that would else not be sent.
     pub(crate) prints: AtomicBool,
     lost: AtomicBool,
+    /// Why it was.
+    why_lost: OnceLock<String>,
+    /// Lanes whose server did not keep to the protocol.
+    lanes_broken: AtomicU64,
     /// Answer to the question for driver and devices, once asked.
     pub(crate) snapshot: OnceLock<Snapshot>,
     /// Serialises `cuInit`.
@@ -208,6 +212,8 @@ fn connect() -> Result<&'static Session, CUresult> {
         broken: AtomicU32::new(0),
         prints: AtomicBool::new(false),
         lost: AtomicBool::new(false),
+        why_lost: OnceLock::new(),
+        lanes_broken: AtomicU64::new(0),
         snapshot: OnceLock::new(),
         initialising: Mutex::new(()),
         state: State::default(),
@@ -243,10 +249,14 @@ impl Session {
     }
 
     /// The connection is at its end, and why.
-    pub(crate) fn lose(&self, why: &str) {
+    pub(crate) fn lose(&self, why: &LinkError) {
+        if let LinkError::Frame(_) | LinkError::Decode(_) | LinkError::Ring(_) = why {
+            self.lanes_broken.fetch_add(1, Ordering::Relaxed);
+        }
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
+        let _ = self.why_lost.set(why.to_string());
         log::say(&format!(
             "the GPU at {} is lost: {why}; every further call fails with error {}, start the program \
              again when the server is back",
@@ -254,6 +264,16 @@ impl Session {
             status::LOST
         ));
         self.lanes.end_all();
+    }
+
+    /// Why the connection is at its end, if it is.
+    pub(crate) fn why_lost(&self) -> Option<&str> {
+        self.why_lost.get().map(String::as_str)
+    }
+
+    /// Lanes whose server did not keep to the protocol.
+    pub(crate) fn lanes_broken(&self) -> u64 {
+        self.lanes_broken.load(Ordering::Relaxed)
     }
 
     /// Whether the connection is at its end.
@@ -291,7 +311,7 @@ impl Session {
                 Err(match error {
                     LinkError::Refused(_) => cuda::CUDA_ERROR_OPERATING_SYSTEM,
                     _ => {
-                        self.lose(&error.to_string());
+                        self.lose(&error);
                         status::LOST
                     }
                 })

@@ -3,7 +3,7 @@
 
 use gtrace_protocol::{
     Challenge, ClientHello, HEADER_LEN, Header, Message, PREAMBLE_LEN, Preamble, Proof, QueuePairs,
-    QueuePairsAnswer, Reader, Refused, SEGMENT_LEN, Segment, Welcome, Writer,
+    QueuePairsAnswer, Reader, Refused, SEGMENT_LEN, Segment, Times, Welcome, Works, Writer,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 11 {
+    match choice % 13 {
         0 => there_and_back::<ClientHello>(bytes),
         1 => there_and_back::<Challenge>(bytes),
         2 => there_and_back::<Proof>(bytes),
@@ -32,6 +32,20 @@ fuzz_target!(|data: &[u8]| {
                 && let Ok(segment) = Segment::parse(bytes)
             {
                 assert_eq!(Segment::parse(&segment.to_bytes()), Ok(segment));
+            }
+        }
+        10 => {
+            if let Ok(times) = Times::read(bytes) {
+                let mut writer = Writer::default();
+                times.write(&mut writer);
+                assert_eq!(writer.as_slice(), bytes);
+            }
+        }
+        11 => {
+            if let Ok(works) = Works::read(bytes) {
+                let mut writer = Writer::default();
+                works.write(&mut writer);
+                assert_eq!(writer.as_slice(), bytes);
             }
         }
         5 => {

@@ -196,8 +196,7 @@ impl Work {
     pub(crate) fn ended(&mut self, exec: &Exec) -> Option<Works> {
         self.look(exec);
         let most = self.told.len().min(Works::MOST);
-        let told: Vec<_> = self.told.drain(..most).collect();
-        (!told.is_empty()).then_some(Works(told))
+        (most > 0).then(|| Works(self.told.drain(..most).collect()))
     }
 
     /// Looks what has ended.

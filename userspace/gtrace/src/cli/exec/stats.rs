@@ -87,6 +87,8 @@ struct Report {
     falls: u64,
     #[serde(default)]
     returns: u64,
+    #[serde(default)]
+    lost: Option<String>,
     elapsed_ns: u64,
     totals: Totals,
     operations: Vec<Operation>,
@@ -145,6 +147,9 @@ impl Report {
                 "RDMA was given up {} times while it was used, and taken again {} times",
                 self.falls, self.returns
             );
+        }
+        if let Some(lost) = &self.lost {
+            let _ = writeln!(out, "the GPU was lost: {}", clean(lost));
         }
         let _ = write!(
             out,
