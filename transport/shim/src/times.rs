@@ -8,6 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use gtrace_cuda::payload::{HOST_DONE, IMAGE, TAKE};
 use gtrace_protocol::{Features, Flags, Header, OpId, Times, WorkTimes, Works, op_id};
@@ -19,6 +21,14 @@ use crate::{clock, entry, log, session};
 const MOST: usize = 1 << 16;
 /// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
 const COMPARED_NS: u64 = 1_000_000_000;
+
+/// Before each time that a thread at its end asks for what it was not told.
+const MOMENTS: [Duration; 4] = [
+    Duration::ZERO,
+    Duration::from_micros(200),
+    Duration::from_millis(1),
+    Duration::from_millis(5),
+];
 
 /// Frames that the program's call may need, and that give its stream nothing to do.
 const NO_WORK: [OpId; 4] = [IMAGE, TAKE, HOST_DONE, op_id("cuStreamSynchronize")];
@@ -356,13 +366,17 @@ pub(crate) unsafe extern "C" fn gtrace_shim_work(works: *mut Work, most: u64) ->
     })
 }
 
-/// Has the server tell what it still has to tell of the calling thread's calls, if there is something: one round trip,
-/// for a thread at its end.
+/// Has the server tell what it still has to tell of the calling thread's calls, if there is something: for a thread at its
+/// end. Mostly one round trip; the GPU may need a moment more to see that it is through.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gtrace_shim_settle() {
     entry::guard(|| {
-        let missing = with(|kept| !kept.sent.is_empty() || !kept.timed.is_empty());
-        if missing && session::current().is_some_and(|session| !session.is_lost()) {
+        for moment in MOMENTS {
+            let missing = with(|kept| !kept.sent.is_empty() || !kept.timed.is_empty());
+            if !missing || session::current().is_none_or(|session| session.is_lost()) {
+                break;
+            }
+            thread::sleep(moment);
             // SAFETY: the default stream. What the answer is does not matter.
             unsafe { remote::cuStreamQuery(null_mut()) };
         }
