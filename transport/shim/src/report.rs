@@ -229,8 +229,8 @@ fn json(report: &Report) -> String {
     format!(
         "{{\"program\":{},\"pid\":{},\"server\":{},\"server_host\":{},\"link\":{},\
          \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"falls\":{},\"returns\":{},\
-         \"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\"waiting\":{},\"bytes_out\":{},\
-         \"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
+         \"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\
+         \"waiting\":{},\"bytes_out\":{},\"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
         quoted(&report.program),
         std::process::id(),
         quoted(&report.peer),

@@ -241,7 +241,7 @@ impl Lane {
             self.work.before(&mut self.exec);
         }
         if ENDS_EVENTS.contains(&header.op) {
-            self.work.look(&self.exec);
+            self.work.look_last(&self.exec);
         }
         // A clock costs as much as looking a handle up.
         let begun = match waited && header.after == 0 && !is_timed {

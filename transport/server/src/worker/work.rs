@@ -24,6 +24,8 @@ use crate::generated::driver::Driver;
 
 /// How long a reading of both clocks may take.
 const PATIENCE_NS: u64 = 2_000_000;
+/// The same where there is no later time.
+const LAST_PATIENCE_NS: u64 = 100_000_000;
 
 impl work::Driver for Driver {
     fn create_event(&self) -> Option<Handle> {
@@ -194,13 +196,17 @@ impl Work {
 
     /// What has ended since this was asked last, at most as much as a frame has.
     pub(crate) fn ended(&mut self, exec: &Exec) -> Option<Works> {
-        self.look(exec);
+        self.look(exec, PATIENCE_NS);
         let most = self.told.len().min(Works::MOST);
         (most > 0).then(|| Works(self.told.drain(..most).collect()))
     }
 
-    /// Looks what has ended.
-    pub(crate) fn look(&mut self, exec: &Exec) {
+    /// A context may be about to end: looks what of its work has.
+    pub(crate) fn look_last(&mut self, exec: &Exec) {
+        self.look(exec, LAST_PATIENCE_NS);
+    }
+
+    fn look(&mut self, exec: &Exec, patience_ns: u64) {
         if self.contexts.is_empty() {
             return;
         }
@@ -217,7 +223,7 @@ impl Work {
                 exec.driver,
                 Monotonic,
                 between,
-                PATIENCE_NS,
+                patience_ns,
                 |asked: Asked, span| {
                     told.push(WorkTimes {
                         seq: asked.seq,
