@@ -147,7 +147,15 @@ pub(crate) fn open_lane(
         link = emulate(link, emulation)?;
     }
     let (welcome, round_trip) = introduce(&mut link, target, hello, session, deadline)?;
-    let mut link = choose(link, &watch, target, &welcome, round_trip, deadline)?;
+    let first = session.is_none();
+    let mut link = choose(
+        link,
+        &watch,
+        (target, first),
+        &welcome,
+        round_trip,
+        deadline,
+    )?;
     send_frame(&mut *link.tx, control::SWITCH, &[])?;
     let session = Session {
         id: welcome.session,
@@ -273,11 +281,12 @@ fn introduce(
     Ok((welcome, round_trip))
 }
 
-/// The best link that works and is wanted; why others are not used stands in its `fallbacks`.
+/// The best link that works and is wanted; why others are not used stands in its `fallbacks`. A session whose `first` lane had
+/// RDMA goes on without where a port is down when a further one is opened, as its lanes do that are open then.
 fn choose(
     mut link: Link,
     socket: &OwnedFd,
-    target: &Target,
+    (target, first): (&Target, bool),
     welcome: &Welcome,
     round_trip: Duration,
     deadline: Instant,
@@ -314,11 +323,20 @@ fn choose(
             }
             Err(reason) => {
                 link.info.changes.refuse();
-                fallbacks.push(format!("rdma: {reason}"));
+                let reason = format!("rdma: {reason}");
+                if !first {
+                    link.info.changes.note(&reason);
+                }
+                fallbacks.push(reason);
             }
         }
     }
-    if target.link != Preference::Auto && !fallbacks.is_empty() {
+    let may_fall = match target.link {
+        Preference::Auto => true,
+        Preference::Rdma => !first,
+        _ => false,
+    };
+    if !may_fall && !fallbacks.is_empty() {
         return Err(LinkError::Usage(format!(
             "{} by {}; use --link auto to take what works",
             target.address,

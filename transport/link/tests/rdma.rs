@@ -51,6 +51,17 @@ fn without_rdma_it_is_tcp_with_the_reason_on_both_sides() {
         text.contains("--link auto") && text.contains("rdma: "),
         "{text}"
     );
+    // But a program that had it is not ended when it opens another lane.
+    let (address, _accepted) = server();
+    target.address = Target::parse(&address).unwrap().address;
+    target.link = Preference::Auto;
+    let (_first, _, session) = connect(&target, &hello(false), None).unwrap();
+    target.link = Preference::Rdma;
+    let (further, _, _) = connect(&target, &hello(false), Some(&session)).unwrap();
+    assert_eq!(further.info.kind, LinkKind::Tcp);
+    let reason = further.info.fallbacks.last().unwrap();
+    assert!(reason.starts_with("rdma: "), "{reason}");
+    assert_eq!(further.info.changes.reasons(), [reason.as_str()]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // Counts its launches on the device and checks the count, with copies between, from two threads: a launch that is lost
 // or executed twice, and a byte that is wrong, show at once. Goes on until the file exists that GTRACE_TEST_UNTIL
-// names, or for 20 rounds, and says in the file of GTRACE_TEST_PROGRESS how many rounds it has done.
+// names, or for 20 rounds, and says in the file of GTRACE_TEST_PROGRESS how many rounds both have done.
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -13,6 +13,9 @@ static CUcontext context;
 static CUfunction saxpy;
 static CUdeviceptr ones;
 
+static pthread_mutex_t progress = PTHREAD_MUTEX_INITIALIZER;
+static int rounds[THREADS];
+
 static void say(int round) {
     const char *path = getenv("GTRACE_TEST_PROGRESS");
     int file = path ? open(path, O_WRONLY | O_CREAT, 0666) : -1;
@@ -22,6 +25,17 @@ static void say(int round) {
     int len = snprintf(text, sizeof text, "%9d\n", round);
     REQUIRE(pwrite(file, text, len, 0) == len, "the progress cannot be written");
     close(file);
+}
+
+// A thread has done so many.
+static void has_done(size_t me, int round) {
+    pthread_mutex_lock(&progress);
+    rounds[me] = round;
+    int both = rounds[0];
+    for (size_t i = 1; i < THREADS; i++)
+        both = rounds[i] < both ? rounds[i] : both;
+    say(both);
+    pthread_mutex_unlock(&progress);
 }
 
 static int goes_on(int round) {
@@ -60,8 +74,7 @@ static void *work(void *argument) {
         CHECK(cuMemcpyDtoHAsync(got, block, BLOCK, stream));
         CHECK(cuStreamSynchronize(stream));
         REQUIRE(memcmp(sent, got, BLOCK) == 0, "thread %zu, round %d: other bytes came back", me, round);
-        if (me == 0)
-            say(round + 1);
+        has_done(me, round + 1);
     }
     CHECK(cuMemFree(count));
     CHECK(cuMemFree(block));
