@@ -13,6 +13,10 @@ use super::machine::{Boot, Heard, Machine};
 /// A boot takes 2 to 4 seconds on an idle host.
 const BOOT_LIMIT: Duration = Duration::from_secs(180);
 
+/// How often a machine that does not come up is started again. Kernels were seen to panic as they boot (a CPU that QEMU
+/// emulates ran code that another was patching), which says nothing of what is tested.
+const BOOTS_AGAIN: u32 = 2;
+
 /// How long PID 1 may be silent while it cleans up after a case.
 const CLEAN_UP_LIMIT: Duration = Duration::from_secs(60);
 
@@ -76,16 +80,17 @@ pub(crate) type Tell<'a> = dyn FnMut(Told<'_>) -> ControlFlow<()> + 'a;
 ///
 /// QEMU cannot be started or spoken to.
 pub(crate) fn boot(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Result<usize> {
-    let mut machine = Machine::start(boot)?;
-    if let Err(cause) = until_up(&mut machine) {
-        // None of the others would fare better.
-        let message = format!("the machine does not come up: {cause}");
-        for case in cases {
-            // Whether to go on is no question: these were not run.
-            let _ = over(tell, case, 0.0, Verdict::Failed(message.clone()));
+    let mut machine = match up(boot, cases, tell)? {
+        Ok(machine) => machine,
+        Err(message) => {
+            // None of the others would fare better.
+            for case in cases {
+                // Whether to go on is no question: these were not run.
+                let _ = over(tell, case, 0.0, Verdict::Failed(message.clone()));
+            }
+            return Ok(cases.len());
         }
-        return Ok(cases.len());
-    }
+    };
     for (index, case) in cases.iter().enumerate() {
         let (seconds, verdict, usable) = run(&mut machine, case, boot.deadline, tell);
         let verdict = with_peer(&mut machine, verdict);
@@ -109,6 +114,30 @@ pub(crate) fn boot(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Res
         let _ = tell(Told::BadEnd { message });
     }
     Ok(cases.len())
+}
+
+/// A machine that takes cases; or why there is none, though it was started again.
+fn up(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Result<Result<Machine, String>> {
+    let mut again = 0;
+    loop {
+        let mut machine = Machine::start(boot)?;
+        let Err(cause) = until_up(&mut machine) else {
+            return Ok(Ok(machine));
+        };
+        let message = format!("the machine does not come up: {cause}");
+        let (Some(case), true) = (cases.first(), again < BOOTS_AGAIN) else {
+            return Ok(Err(message));
+        };
+        if Instant::now() >= boot.deadline {
+            return Ok(Err(message));
+        }
+        again += 1;
+        let text = format!("{message}\nit is started again");
+        let _ = tell(Told::Note {
+            case: &case.name,
+            text,
+        });
+    }
 }
 
 fn over(tell: &mut Tell<'_>, case: &Case, seconds: f64, verdict: Verdict) -> ControlFlow<()> {
