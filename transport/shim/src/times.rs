@@ -303,6 +303,34 @@ pub(crate) extern "C" fn gtrace_shim_keep_times(ticks: Ticks) {
     TICKS.store(ticks as *mut (), Ordering::Relaxed);
 }
 
+/// Writes what `take` gives of what is known of the calling thread, at most `most`; how many. The clock is read only if `any`.
+///
+/// # Safety
+///
+/// `place` is one for so many.
+unsafe fn write_known<T>(
+    place: *mut T,
+    most: u64,
+    any: impl FnOnce(&Kept) -> bool,
+    take: impl Fn(&mut Kept, u64) -> Option<T>,
+) -> u64 {
+    with(|kept| {
+        if !any(kept) {
+            return 0;
+        }
+        let now = clock::now();
+        let mut count = 0;
+        while count < most
+            && let Some(known) = take(kept, now)
+        {
+            // SAFETY: below `most`, by the caller's promise.
+            unsafe { place.add(count as usize).write(known) };
+            count += 1;
+        }
+        count
+    })
+}
+
 /// Writes what has become known of the calling thread's calls since this was asked last, in their order, at most
 /// `most`; how many.
 ///
@@ -311,21 +339,8 @@ pub(crate) extern "C" fn gtrace_shim_keep_times(ticks: Ticks) {
 /// `calls` is a place for so many.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn gtrace_shim_one_way(calls: *mut OneWay, most: u64) -> u64 {
-    with(|kept| {
-        if kept.told.is_empty() {
-            return 0;
-        }
-        let now = clock::now();
-        let mut count = 0;
-        while count < most
-            && let Some(call) = kept.take(now)
-        {
-            // SAFETY: below `most`, by the caller's promise.
-            unsafe { calls.add(count as usize).write(call) };
-            count += 1;
-        }
-        count
-    })
+    // SAFETY: the caller's promise.
+    unsafe { write_known(calls, most, |kept| !kept.told.is_empty(), Kept::take) }
 }
 
 /// What the thread's next call gives `stream` to do is to be timed, until this is called again; token 0: no more. Whether
@@ -349,21 +364,8 @@ pub(crate) extern "C" fn gtrace_shim_time_work(stream: u64, token: u64) -> bool 
 /// `works` is a place for so many.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn gtrace_shim_work(works: *mut Work, most: u64) -> u64 {
-    with(|kept| {
-        if kept.works.is_empty() {
-            return 0;
-        }
-        let now = clock::now();
-        let mut count = 0;
-        while count < most
-            && let Some(work) = kept.take_work(now)
-        {
-            // SAFETY: below `most`, by the caller's promise.
-            unsafe { works.add(count as usize).write(work) };
-            count += 1;
-        }
-        count
-    })
+    // SAFETY: the caller's promise.
+    unsafe { write_known(works, most, |kept| !kept.works.is_empty(), Kept::take_work) }
 }
 
 /// Has the server tell what it still has to tell of the calling thread's calls, if there is something: for a thread at its
