@@ -14,6 +14,7 @@ pub struct Changes {
     fell: AtomicU64,
     returned: AtomicU64,
     fallen: AtomicBool,
+    lent: AtomicU64,
     reasons: Mutex<Vec<String>>,
 }
 
@@ -37,6 +38,11 @@ impl Changes {
         self.returned.load(Ordering::Relaxed)
     }
 
+    /// Bytes that a device took from the program's own memory ([`Lasting`](crate::Lasting)).
+    pub fn lent(&self) -> u64 {
+        self.lent.load(Ordering::Relaxed)
+    }
+
     /// Whether the connection is used now.
     pub fn is_fallen(&self) -> bool {
         self.fallen.load(Ordering::Relaxed)
@@ -55,6 +61,10 @@ impl Changes {
         self.fell.fetch_add(1, Ordering::Relaxed);
         self.fallen.store(true, Ordering::Relaxed);
         self.note(why);
+    }
+
+    pub(crate) fn lend(&self, bytes: usize) {
+        self.lent.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn note(&self, why: &str) {

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::buffer::{InBuffer, OutBuffer};
+use crate::lasting::Lasting;
 use crate::link::{LinkError, Rx, Tx};
 
 /// Usual piece after which the other side is shown what was copied, so that both copy at the same time; at
@@ -32,6 +33,14 @@ pub(crate) trait Put: Send {
     fn pending(&self) -> usize;
     /// Shows the reader what was committed.
     fn publish(&mut self) -> Result<(), LinkError>;
+    /// Sends the first bytes of `body` from where they lie in `memory`, behind what was committed; how many.
+    fn lend(&mut self, _body: &[u8], _memory: &Lasting) -> Result<usize, LinkError> {
+        Ok(0)
+    }
+    /// As [`Tx::release`].
+    fn release(&mut self, _memory: Option<&Lasting>) -> Result<(), LinkError> {
+        Ok(())
+    }
     /// As [`Tx::tend`].
     fn tend(&mut self) -> Result<(), LinkError> {
         Ok(())
@@ -129,6 +138,18 @@ impl<P: Put> Tx for RingTx<P> {
         }
         self.copy(body)?;
         self.ring.publish()
+    }
+
+    fn bulk_from(&mut self, body: &[u8], memory: &Lasting) -> Result<(), LinkError> {
+        if !self.large.committed().is_empty() {
+            self.send_large()?;
+        }
+        let lent = self.ring.lend(body, memory)?;
+        self.bulk(&body[lent..])
+    }
+
+    fn release(&mut self, memory: Option<&Lasting>) -> Result<(), LinkError> {
+        self.ring.release(memory)
     }
 
     #[inline]

@@ -9,6 +9,7 @@ use gtrace_protocol::{DecodeError, FrameError, PreambleError};
 use thiserror::Error;
 
 use crate::changes::Changes;
+use crate::lasting::Lasting;
 use crate::ring::RingError;
 
 /// Why a link cannot go on.
@@ -124,6 +125,25 @@ pub trait Tx: Send {
     ///
     /// As [`Tx::flush`].
     fn bulk(&mut self, body: &[u8]) -> Result<(), LinkError>;
+
+    /// The same of `body` that lies in `memory`: a link whose device can take it from there does, when it comes to
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`].
+    fn bulk_from(&mut self, body: &[u8], _memory: &Lasting) -> Result<(), LinkError> {
+        self.bulk(body)
+    }
+
+    /// The program wants `memory` back, or any that was given: nothing is taken from there any more.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`]. Nothing is taken from there then either.
+    fn release(&mut self, _memory: Option<&Lasting>) -> Result<(), LinkError> {
+        Ok(())
+    }
 
     /// Makes the other side see what was committed.
     ///

@@ -348,7 +348,7 @@ impl Exec {
 
     /// Whether bytes of the link can be reached where they lie.
     pub(crate) fn in_place(&self) -> bool {
-        self.link.info.kind == LinkKind::SharedMemory
+        matches!(self.link.info.kind, LinkKind::SharedMemory | LinkKind::Rdma)
     }
 
     /// Reads the next piece of the bulk part to the staging memory's next half; its length. It is

@@ -1,7 +1,8 @@
 //! Copies between the program's memory and the device's.
 //!
 //! Bytes for the device are taken before the call returns, so that the program may use their memory
-//! again, as CUDA promises for pageable memory. Bytes from the device are there when the call
+//! again, as CUDA promises for pageable memory. From page-locked memory an RDMA device takes those of `Async` functions
+//! itself, until the stream has got there ([`host_memory`]). Bytes from the device are there when the call
 //! returns, also those of the `Async` functions, as CUDA allows; but into page-locked memory they come
 //! later ([`deliveries`]).
 
@@ -13,16 +14,17 @@ use std::{ptr, slice};
 
 use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Side, SideKind, Upload};
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
+use gtrace_link::Lasting;
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
 use crate::allocations::Place;
 use crate::entry::{Call, check, done, leave_with, written};
 use crate::generated::driver::remote;
 use crate::graph::captured_linear;
-use crate::lane::Lane;
+use crate::lane::{Bulk, Lane};
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, deliveries, log, managed, settled};
+use crate::{clock, deliveries, host_memory, log, managed, settled};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -42,11 +44,22 @@ pub(crate) fn push(
     small: &[u8],
     bulk: &[u8],
 ) -> Result<(), CUresult> {
+    push_bulk(lane, op, flags, small, Bulk::lasting(bulk, None))
+}
+
+fn push_bulk(
+    lane: &mut Lane,
+    op: OpId,
+    flags: Flags,
+    small: &[u8],
+    bulk: Bulk<'_>,
+) -> Result<(), CUresult> {
     let began = clock::now();
     if !lane.session.settings.strict {
         return leave_with(lane, op, flags.with(Flags::ONE_WAY), small, bulk, began).map(drop);
     }
-    let mut call = Call::new(op, flags.with(Flags::STRICT), began).send(lane, small, bulk)?;
+    let mut call =
+        Call::new(op, flags.with(Flags::STRICT), began).send(lane, small, bulk.bytes())?;
     call.results(lane, |_| Ok(()))?;
     let outcome = lane.outcome(&call.header);
     call.end();
@@ -79,6 +92,18 @@ pub(crate) fn upload(
     bytes: &[u8],
     stream: u64,
 ) -> Result<(), CUresult> {
+    upload_from(session, op, to, bytes, stream, None)
+}
+
+/// As [`upload`]. Bytes that lie in `memory` the link may take from there after the call has returned.
+fn upload_from(
+    session: &'static Session,
+    op: OpId,
+    to: CUdeviceptr,
+    bytes: &[u8],
+    stream: u64,
+    memory: Option<Lasting>,
+) -> Result<(), CUresult> {
     deliveries::settle(session, bytes.as_ptr().addr(), bytes.len())?;
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
@@ -101,7 +126,7 @@ pub(crate) fn upload(
                     upload.write(w);
                     Ok(())
                 },
-                |lane, small| push(lane, op, more, small, piece),
+                |lane, small| push_bulk(lane, op, more, small, Bulk::lasting(piece, memory)),
             )?;
             at += piece.len();
             if at >= bytes.len() {
@@ -332,7 +357,8 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         behind_host_functions(session, srcHost, hStream)?;
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
-        upload(session, OP, dstDevice, bytes, stream(hStream))
+        let memory = host_memory::lasting(session, bytes);
+        upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)
     })
 }
 

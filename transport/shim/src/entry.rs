@@ -11,7 +11,7 @@ use gtrace_cuda::types::nvml::{NVML_ERROR_INSUFFICIENT_SIZE, nvmlReturn_t};
 use gtrace_cuda::{Kind, STREAM_PER_THREAD};
 use gtrace_protocol::{DecodeError, Flags, Header, OpId, Reader, Writer, op_id};
 
-use crate::lane::{Frame, Lane};
+use crate::lane::{Bulk, Frame, Lane};
 use crate::session::{self, Session, with_lane};
 use crate::{clock, context, deliveries, log, managed, nvml, settled, stats, status, times};
 
@@ -128,7 +128,7 @@ pub(crate) fn one_way(
             }
             let settled = settled::is_idle(op) && settled::is(session);
             let seq = written(lane, write, |lane, small| {
-                leave_with(lane, op, Flags::ONE_WAY, small, &[], began)
+                leave_with(lane, op, Flags::ONE_WAY, small, Bulk::default(), began)
             })?;
             if settled {
                 settled::still(lane, seq);
@@ -210,6 +210,7 @@ pub(crate) fn leave(
     bulk: &[u8],
     began: u64,
 ) -> Result<(), CUresult> {
+    let bulk = Bulk::lasting(bulk, None);
     leave_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
 }
 
@@ -223,7 +224,7 @@ pub(crate) fn leave_with(
     op: OpId,
     flags: Flags,
     small: &[u8],
-    bulk: &[u8],
+    bulk: Bulk<'_>,
     began: u64,
 ) -> Result<u64, CUresult> {
     lane.send(&Frame {
@@ -383,7 +384,7 @@ impl Call {
             flags: self.flags,
             context: if nvml { 0 } else { context::of_frame() },
             small,
-            bulk,
+            bulk: Bulk::lasting(bulk, None),
             began: self.began,
         })?;
         self.bytes_out = small.len() + bulk.len();

@@ -5,9 +5,10 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_uint, c_void};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult};
+use gtrace_link::{Lasting, LinkKind};
 
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put};
@@ -32,6 +33,36 @@ fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: 
         flags,
         pool: 0,
     });
+}
+
+/// Fewest bytes for which a link is told that they lie in page-locked memory.
+const LASTING: usize = 32 << 10;
+
+/// The allocation as links know it.
+fn as_lasting(found: &Allocation) -> Option<Lasting> {
+    let start = ptr::with_exposed_provenance_mut::<u8>(found.base as usize);
+    // SAFETY: page-locked memory stays where it is until it is given back, when links are told first; and the
+    // program leaves it as it is until the copies from it are done, as CUDA asks of it.
+    NonNull::new(start).map(|start| unsafe { Lasting::new(start, found.size as usize) })
+}
+
+/// The page-locked memory that all of `bytes` lie in, if a device of the link may take them from there.
+pub(crate) fn lasting(session: &Session, bytes: &[u8]) -> Option<Lasting> {
+    if session.info.kind != LinkKind::Rdma || bytes.len() < LASTING {
+        return None;
+    }
+    let found = read(&session.state.allocations).find(bytes.as_ptr().addr() as u64)?;
+    let place = matches!(found.place, Place::HostAllocated | Place::HostRegistered);
+    as_lasting(&found).filter(|_| place)
+}
+
+/// No link takes anything from there any more.
+fn release(session: &Session, found: &Allocation) {
+    if session.info.kind == LinkKind::Rdma
+        && let Some(memory) = as_lasting(found)
+    {
+        session.lanes.release(&memory);
+    }
 }
 
 /// The allocation of page-locked memory that begins at `p`.
@@ -105,9 +136,10 @@ pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
         }
         local!("cuMemFreeHost");
         let found = begins(session, p, Place::HostAllocated)?;
-        // Copies from here have taken their bytes; those to here are waited for, as by CUDA.
+        // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
         deliveries::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
+        release(session, &found);
         let size = (found.size as usize).next_multiple_of(PAGE);
         // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
         unsafe { libc::munmap(p, size) };
@@ -154,6 +186,7 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
             .map_err(|_| cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)?;
         deliveries::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
+        release(session, &found);
         Ok(())
     })
 }

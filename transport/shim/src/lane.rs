@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
-use gtrace_link::{Ender, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
+use gtrace_link::{Ender, Lasting, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
 use gtrace_protocol::{
     After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
     Writer, control,
@@ -124,6 +124,31 @@ impl Outgoing {
     }
 }
 
+/// The bulk part of a frame.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Bulk<'a> {
+    bytes: &'a [u8],
+    /// Where they lie, if the link may take them from there after the call has returned.
+    memory: Option<Lasting>,
+}
+
+impl<'a> Bulk<'a> {
+    pub(crate) fn lasting(bytes: &'a [u8], memory: Option<Lasting>) -> Self {
+        Self { bytes, memory }
+    }
+
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    fn send(&self, tx: &mut dyn Tx) -> Result<(), LinkError> {
+        match &self.memory {
+            Some(memory) => tx.bulk_from(self.bytes, memory),
+            None => tx.bulk(self.bytes),
+        }
+    }
+}
+
 /// A frame to send.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
@@ -132,7 +157,7 @@ pub(crate) struct Frame<'a> {
     /// Counter of the current context's handle, or 0.
     pub(crate) context: u32,
     pub(crate) small: &'a [u8],
-    pub(crate) bulk: &'a [u8],
+    pub(crate) bulk: Bulk<'a>,
     /// When the program's call began, ns.
     pub(crate) began: u64,
 }
@@ -277,7 +302,7 @@ impl Lane {
     ///
     /// [`status::LOST`]; INVALID_VALUE for more arguments than a frame can have.
     pub(crate) fn send(&mut self, frame: &Frame<'_>) -> Result<u64, CUresult> {
-        if frame.small.len() > SMALL_MAX || frame.bulk.len() > BULK_MAX {
+        if frame.small.len() > SMALL_MAX || frame.bulk.bytes.len() > BULK_MAX {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
         self.try_send(frame).map_err(|error| self.lost(&error))
@@ -323,16 +348,16 @@ impl Lane {
         };
         times::ask_for_work(&mut header);
         // Both were found small enough.
-        header.set_payload(frame.small.len(), frame.bulk.len());
+        header.set_payload(frame.small.len(), frame.bulk.bytes.len());
         let len = HEADER_LEN + frame.small.len();
         let room = sending.tx.reserve(len)?;
         room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
         room[HEADER_LEN..len].copy_from_slice(frame.small);
         sending.tx.commit(len);
         sending.frames += 1;
-        let bulk = !frame.bulk.is_empty();
+        let bulk = !frame.bulk.bytes.is_empty();
         if bulk {
-            sending.tx.bulk(frame.bulk)?;
+            frame.bulk.send(&mut *sending.tx)?;
         }
         let now = !one_way
             || bulk
@@ -346,7 +371,7 @@ impl Lane {
             sending.flush()?;
         }
         if one_way {
-            let payload = frame.small.len() + frame.bulk.len();
+            let payload = frame.small.len() + frame.bulk.bytes.len();
             if sending.left.count(frame.op, payload) || now {
                 let ns = clock::now().saturating_sub(frame.began);
                 sending.left.time(ns, now);
@@ -544,9 +569,10 @@ impl Drop for Lane {
             // The parent's: not one byte may be sent, not even a goodbye.
             return;
         }
-        self.session.lanes.remove(self.out.number);
         let mut sending = self.out.lock();
         sending.open = false;
+        // Who gives memory back looks for lanes that are open.
+        let _ = sending.tx.release(None);
         let header = Header {
             length: HEADER_LEN as u32,
             op: control::GOODBYE,
@@ -562,6 +588,7 @@ impl Drop for Lane {
             let _ = sending.flush();
         }
         drop(sending);
+        self.session.lanes.remove(self.out.number);
         drop_rx(&mut self.rx);
     }
 }
@@ -589,6 +616,8 @@ pub(crate) struct LinkChanges {
     /// Times that a device was given up for the connection, and that it was taken again.
     pub(crate) falls: u64,
     pub(crate) returns: u64,
+    /// Bytes that a device took from the program's memory.
+    pub(crate) lent: u64,
     /// What takes the place of a device now.
     pub(crate) now: Option<LinkKind>,
     pub(crate) reasons: Vec<String>,
@@ -648,6 +677,7 @@ impl Lanes {
             if info.kind_now() != info.kind {
                 sum.now = Some(info.kind_now());
             }
+            sum.lent += changes.lent();
             for reason in changes.reasons() {
                 if !sum.reasons.contains(&reason) {
                     sum.reasons.push(reason);
@@ -655,6 +685,15 @@ impl Lanes {
             }
         }
         sum
+    }
+
+    /// Has no lane take bytes from `memory` any more.
+    pub(crate) fn release(&self, memory: &Lasting) {
+        let all: Vec<Arc<Outgoing>> = self.lock().clone();
+        for lane in all {
+            // Of a lane that is at its end nothing is taken either; its thread finds out with its next call.
+            let _ = lane.lock().tx.release(Some(memory));
+        }
     }
 
     /// Sends what lies in any lane. True if something lay there.

@@ -74,6 +74,8 @@ struct Report {
     /// Times that a device was given up for the connection, and that it was taken again.
     falls: u64,
     returns: u64,
+    /// Bytes that a device took from the program's page-locked memory.
+    lent: u64,
     /// Why the connection has ended before the program.
     lost: Option<String>,
     /// Lanes whose server did not keep to the protocol.
@@ -105,6 +107,7 @@ impl Report {
             refused: changes.refused,
             falls: changes.falls,
             returns: changes.returns,
+            lent: changes.lent,
             lost: session.why_lost().map(str::to_owned),
             lanes_broken: session.lanes_broken(),
             program: session.program().to_owned(),
@@ -228,7 +231,7 @@ fn json(report: &Report) -> String {
     let fallbacks: Vec<String> = report.fallbacks.iter().map(|f| quoted(f)).collect();
     format!(
         "{{\"program\":{},\"pid\":{},\"server\":{},\"server_host\":{},\"link\":{},\
-         \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"falls\":{},\"returns\":{},\
+         \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"falls\":{},\"returns\":{},\"from_page_locked\":{},\
          \"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\
          \"waiting\":{},\"bytes_out\":{},\"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
         quoted(&report.program),
@@ -242,6 +245,7 @@ fn json(report: &Report) -> String {
         report.refused,
         report.falls,
         report.returns,
+        report.lent,
         or_null(report.lost.as_deref()),
         report.lanes_broken,
         report.elapsed,

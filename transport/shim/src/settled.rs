@@ -10,7 +10,7 @@ use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::{After, Flags, OpId, Writer, op_id};
 
 use crate::entry::{leave_with, written};
-use crate::lane::Lane;
+use crate::lane::{Bulk, Lane};
 use crate::session::Session;
 use crate::state::lock;
 use crate::{clock, entry};
@@ -113,7 +113,7 @@ pub(crate) fn leave(session: &'static Session, op: OpId, argument: u64) -> Resul
             Ok(())
         };
         let seq = written(lane, write, |lane, small| {
-            leave_with(lane, op, Flags::ONE_WAY, small, &[], began)
+            leave_with(lane, op, Flags::ONE_WAY, small, Bulk::default(), began)
         })?;
         still(lane, seq);
         Ok(true)

@@ -25,6 +25,10 @@ pub enum Case {
     ToDevice(u64),
     /// `cuMemcpyDtoH` of so many bytes to pageable memory.
     ToHost(u64),
+    /// `cuMemcpyHtoDAsync` of so many bytes from page-locked memory, and `cuStreamSynchronize`.
+    LockedToDevice(u64),
+    /// `cuMemcpyDtoHAsync` of so many bytes to page-locked memory, and `cuStreamSynchronize`.
+    LockedToHost(u64),
 }
 
 impl Case {
@@ -34,7 +38,10 @@ impl Case {
     /// Bytes that it copies.
     pub const fn bytes(self) -> Option<u64> {
         match self {
-            Self::ToDevice(bytes) | Self::ToHost(bytes) => Some(bytes),
+            Self::ToDevice(bytes)
+            | Self::ToHost(bytes)
+            | Self::LockedToDevice(bytes)
+            | Self::LockedToHost(bytes) => Some(bytes),
             _ => None,
         }
     }
@@ -49,8 +56,13 @@ impl Case {
             Self::Replay => "replay",
             Self::ToDevice(_) => "to device",
             Self::ToHost(_) => "to host",
+            Self::LockedToDevice(_) => "locked to device",
+            Self::LockedToHost(_) => "locked to host",
         }
     }
+
+    /// Fewest bytes that are copied with page-locked memory: fewer cost what they cost with pageable memory.
+    const LOCKED: u64 = 64 << 10;
 
     /// Copies both ways of 1 byte to `most`, in powers of 4.
     pub fn copies(most: u64) -> Vec<Self> {
@@ -58,9 +70,12 @@ impl Case {
             std::iter::successors(Some(1u64), |bytes| bytes.checked_mul(4))
                 .take_while(move |bytes| *bytes <= most)
         };
+        let locked = || sizes().filter(|bytes| *bytes >= Self::LOCKED);
         sizes()
             .map(Self::ToDevice)
             .chain(sizes().map(Self::ToHost))
+            .chain(locked().map(Self::LockedToDevice))
+            .chain(locked().map(Self::LockedToHost))
             .collect()
     }
 }
@@ -89,10 +104,12 @@ mod tests {
     #[test]
     fn copies_go_both_ways_up_to_the_largest() {
         let copies = Case::copies(1 << 20);
-        assert_eq!(copies.len(), 22);
+        assert_eq!(copies.len(), 28);
         assert_eq!(copies[10].to_string(), "to device 1 MiB");
         assert_eq!(copies[11].to_string(), "to host 1 B");
-        assert_eq!(Case::copies(1 << 30).len(), 32);
+        assert_eq!(copies[22].to_string(), "locked to device 64 KiB");
+        assert_eq!(copies[27].to_string(), "locked to host 1 MiB");
+        assert_eq!(Case::copies(1 << 30).len(), 48);
         assert!(Case::copies(0).is_empty());
     }
 

@@ -2,7 +2,8 @@
 #![allow(unsafe_code)] // calls into a C library
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
-use std::ptr::null_mut;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{NonNull, null_mut};
 
 use crate::MeasureError;
 
@@ -53,6 +54,8 @@ functions! {
     to_device = cuMemcpyHtoD_v2(u64, *const c_void, usize);
     to_host = cuMemcpyDtoH_v2(*mut c_void, u64, usize);
     free = cuMemFree_v2(u64);
+    host_allocate = cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
+    host_free = cuMemFreeHost(*mut c_void);
     to_device_async = cuMemcpyHtoDAsync_v2(u64, *const c_void, usize, Handle);
     to_host_async = cuMemcpyDtoHAsync_v2(*mut c_void, u64, usize, Handle);
     on_device_async = cuMemcpyDtoDAsync_v2(u64, u64, usize, Handle);
@@ -90,6 +93,8 @@ macro_rules! call {
 #[derive(Clone, Copy)]
 pub(crate) struct Event(Handle);
 
+/// CUDA_ERROR_INVALID_VALUE.
+const INVALID_VALUE: c_int = 1;
 /// CUDA_ERROR_NOT_READY: an answer, and no failure.
 const NOT_READY: c_int = 600;
 
@@ -119,6 +124,37 @@ pub(crate) struct Graph {
 }
 
 type Called<T> = Result<T, MeasureError>;
+
+/// Page-locked memory. Copies from and to it are waited for before it is looked at again.
+pub(crate) struct Locked<'a> {
+    driver: &'a Driver,
+    start: NonNull<u8>,
+    len: usize,
+}
+
+impl Deref for Locked<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the driver's, of that length, until it is given back; all of it was written.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and nobody else has a reference.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        let driver = self.driver;
+        // An error here is of no use to anyone.
+        let _: Called<()> = call!(driver.host_free(self.start.as_ptr().cast()));
+    }
+}
 
 impl Driver {
     /// Opens `libcuda.so.1` as the loader finds it, and makes a context.
@@ -161,6 +197,27 @@ impl Driver {
     pub(crate) fn allocate(&self, bytes: usize) -> Called<u64> {
         let mut address = 0;
         call!(self.allocate(&raw mut address, bytes)).map(|()| address)
+    }
+
+    /// `bytes` of page-locked memory, all zero.
+    pub(crate) fn locked(&self, bytes: usize) -> Called<Locked<'_>> {
+        let mut start = null_mut();
+        call!(self.host_allocate(&raw mut start, bytes, 0))?;
+        let start = NonNull::new(start.cast::<u8>()).ok_or(MeasureError::Cuda {
+            call: "host_allocate",
+            code: INVALID_VALUE,
+        })?;
+        // SAFETY: the driver's, of that length.
+        unsafe { start.write_bytes(0, bytes) };
+        Ok(Locked {
+            driver: self,
+            start,
+            len: bytes,
+        })
+    }
+
+    pub(crate) fn wait_for_default_stream(&self) -> Called<()> {
+        call!(self.stream_synchronize(null_mut()))
     }
 
     pub(crate) fn to_device(&self, to: u64, from: &[u8]) -> Called<()> {
@@ -230,12 +287,12 @@ impl Driver {
         call!(self.free(address))
     }
 
-    /// `from` is pageable, so it has been read when this is back.
+    /// If `from` is pageable, it has been read when this is back.
     pub(crate) fn to_device_async(&self, to: u64, from: &[u8]) -> Called<()> {
         call!(self.to_device_async(to, from.as_ptr().cast(), from.len(), null_mut()))
     }
 
-    /// `to` is pageable, so it has been written when this is back (CUDA driver API, "API synchronization behavior").
+    /// If `to` is pageable, it has been written when this is back (CUDA driver API, "API synchronization behavior").
     pub(crate) fn to_host_async(&self, to: &mut [u8], from: u64) -> Called<()> {
         call!(self.to_host_async(to.as_mut_ptr().cast(), from, to.len(), null_mut()))
     }

@@ -124,6 +124,8 @@ fn measure(driver: &Driver, plan: &Plan) -> Result<Paced, MeasureError> {
         }
         Case::ToDevice(bytes) => to_device(driver, bytes, limits),
         Case::ToHost(bytes) => to_host(driver, bytes, limits),
+        Case::LockedToDevice(bytes) => locked_to_device(driver, bytes, limits),
+        Case::LockedToHost(bytes) => locked_to_host(driver, bytes, limits),
     }
 }
 
@@ -152,6 +154,36 @@ fn to_host(driver: &Driver, bytes: u64, limits: Limits) -> Result<Paced, Measure
     let mut target = vec![0; source.len()];
     let found = paced(limits, || driver.to_host(&mut target, memory), || Ok(()))?;
     match target == source {
+        true => Ok(found),
+        false => Err(MeasureError::Changed(bytes)),
+    }
+}
+
+fn locked_to_device(driver: &Driver, bytes: u64, limits: Limits) -> Result<Paced, MeasureError> {
+    let mut source = driver.locked(length(bytes))?;
+    source.copy_from_slice(&random::bytes(1, length(bytes)));
+    let memory = driver.allocate(source.len())?;
+    let call = || {
+        driver.to_device_async(memory, &source)?;
+        driver.wait_for_default_stream()
+    };
+    let found = paced(limits, call, || Ok(()))?;
+    check(driver, memory, &source)?;
+    Ok(found)
+}
+
+fn locked_to_host(driver: &Driver, bytes: u64, limits: Limits) -> Result<Paced, MeasureError> {
+    let source = random::bytes(1, length(bytes));
+    let memory = driver.allocate(source.len())?;
+    driver.to_device(memory, &source)?;
+    driver.synchronize()?;
+    let mut target = driver.locked(length(bytes))?;
+    let call = || {
+        driver.to_host_async(&mut target, memory)?;
+        driver.wait_for_default_stream()
+    };
+    let found = paced(limits, call, || Ok(()))?;
+    match *target == *source {
         true => Ok(found),
         false => Err(MeasureError::Changed(bytes)),
     }

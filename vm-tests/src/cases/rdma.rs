@@ -79,12 +79,16 @@ pub(super) fn device_gone() -> Result<()> {
 }
 
 /// What every link promises, by a device: ordering, bulk and flow control of the conformance suite, with `--long`
-/// all of it.
+/// all of it; and what keys open.
 fn links(guest: &mut Guest) -> Result<()> {
     device_up()?;
     let parts: &[&str] = match guest.long() {
-        true => &["conformance::"],
-        false => &["conformance::ordering", "conformance::flow"],
+        true => &["conformance::", "setup::keys::"],
+        false => &[
+            "conformance::ordering",
+            "conformance::flow",
+            "setup::keys::",
+        ],
     };
     let output = Command::new(format!("{RDMA}/links"))
         .args(parts)
@@ -208,6 +212,15 @@ pub(super) fn same(
     );
     let report: Value = serde_json::from_slice(&fs::read(&stats)?)?;
     ensure!(report["link"] == "rdma", "{name}: {}", report["link"]);
+    if name == "copies" {
+        // Each copy is awaited in strict mode, and so taken along.
+        let lent = report["from_page_locked"].as_u64();
+        ensure!(
+            lent.is_some_and(|lent| (lent > 0) == options.is_empty()),
+            "{lent:?} bytes of page-locked memory: {}",
+            report["fallbacks"]
+        );
+    }
     Ok(())
 }
 

@@ -231,6 +231,10 @@ pub(super) fn came_back(stats: &[Value], which: Lanes) -> Result<String> {
                 },
             "{falls} times to TCP and {returns} times back: {stats}"
         );
+        ensure!(
+            count("from_page_locked") > 0,
+            "nothing was taken from page-locked memory: {stats}"
+        );
         let why = &stats["fallbacks"];
         said.push(format!("{falls} times to TCP, {returns} times back: {why}"));
     }

@@ -40,6 +40,33 @@ static void large(void) {
     free(back);
 }
 
+// Page-locked memory that was never written to, then is, and is given back before anybody waits.
+static void given_back(void) {
+    unsigned char *source, *back = malloc(SIZE), *wanted = calloc(1, SIZE);
+    CUstream stream;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAllocHost((void **)&source, SIZE));
+    CUdeviceptr a = allocate(SIZE);
+    CHECK(cuMemsetD8Async(a, 1, SIZE, stream));
+    CHECK(cuMemcpyHtoDAsync(a, source, SIZE, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(back, a, SIZE));
+    REQUIRE(memcmp(wanted, back, SIZE) == 0, "untouched memory differs");
+    uint64_t state = 11;
+    for (int i = 0; i < SIZE; i++)
+        wanted[i] = source[i] = (unsigned char)random_u64(&state);
+    CHECK(cuMemcpyHtoDAsync(a, source, SIZE, stream));
+    CHECK(cuMemFreeHost(source));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(back, a, SIZE));
+    REQUIRE(memcmp(wanted, back, SIZE) == 0, "memory that was given back differs");
+    print_digest("given back", back, SIZE);
+    CHECK(cuMemFree(a));
+    CHECK(cuStreamDestroy(stream));
+    free(back);
+    free(wanted);
+}
+
 static void registered(void) {
     size_t size = 1 << 20;
     unsigned char *memory = aligned_alloc(4096, size), *back = malloc(size);
@@ -124,6 +151,7 @@ static void ordered_allocations(void) {
 int main(void) {
     begin();
     large();
+    given_back();
     registered();
     rectangles();
     kinds_by_address();

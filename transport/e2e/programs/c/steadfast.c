@@ -1,5 +1,6 @@
 // Counts its launches on the device and checks the count, with copies between, from two threads: a launch that is lost
-// or executed twice, and a byte that is wrong, show at once. Goes on until the file exists that GTRACE_TEST_UNTIL
+// or executed twice, and a byte that is wrong, show at once. The first thread copies from page-locked memory, a new one
+// for each copy, which it gives back while the copy is under way or later. Goes on until the file exists that GTRACE_TEST_UNTIL
 // names, or for 20 rounds, and says in the file of GTRACE_TEST_PROGRESS how many rounds both have done.
 #include <fcntl.h>
 #include <pthread.h>
@@ -52,6 +53,7 @@ static void *work(void *argument) {
     CHECK(cuMemsetD32Async(count, 0, N, stream));
     unsigned char *sent = malloc(BLOCK), *got = malloc(BLOCK);
     REQUIRE(sent && got, "no memory");
+    int locked = me == 0;
     uint64_t state = me + 1;
     unsigned n = N;
     float one = 1, launches = 0;
@@ -62,12 +64,21 @@ static void *work(void *argument) {
         }
         for (int i = 0; i < 1 + round % 7; i++, launches++)
             CHECK(LAUNCH(saxpy, 2, 64, stream, &one, &ones, &count, &n));
-        CHECK(cuMemcpyHtoDAsync(block, sent, BLOCK, stream));
+        void *from = sent;
+        if (locked) {
+            CHECK(cuMemAllocHost(&from, BLOCK));
+            memcpy(from, sent, BLOCK);
+        }
+        CHECK(cuMemcpyHtoDAsync(block, from, BLOCK, stream));
+        if (locked && round % 2)
+            CHECK(cuMemFreeHost(from));
         CHECK(LAUNCH(saxpy, 2, 64, stream, &one, &ones, &count, &n));
         launches++;
         float seen[N];
         CHECK(cuMemcpyDtoHAsync(seen, count, sizeof seen, stream));
         CHECK(cuStreamSynchronize(stream));
+        if (locked && round % 2 == 0)
+            CHECK(cuMemFreeHost(from));
         for (int i = 0; i < N; i++)
             REQUIRE(seen[i] == launches, "thread %zu, round %d: %g launches, not %g", me, round, seen[i], launches);
         memset(got, 0, BLOCK);

@@ -1,9 +1,11 @@
 //! Bytes that both sides can make, sent and received in all the ways there are.
 
+use std::ptr::NonNull;
 use std::thread;
 
 use gtrace_protocol::SMALL_MAX;
 
+use crate::lasting::Lasting;
 use crate::link::{Link, LinkError, Rx, Tx};
 
 pub(crate) use crate::common::Bytes;
@@ -30,8 +32,49 @@ fn pieces_of(seed: u64, pieces: usize) -> impl Iterator<Item = Piece> {
     })
 }
 
-/// Sends pieces of random sizes, some committed and some as bulk.
+/// Bytes that a link may take from where they lie, until it is told not to.
+#[derive(Default)]
+pub(crate) struct Kept(Vec<(Lasting, Vec<u8>)>);
+
+impl Kept {
+    /// Sends `body`, and keeps it.
+    #[allow(unsafe_code)]
+    pub(crate) fn send(&mut self, tx: &mut dyn Tx, mut body: Vec<u8>) -> Result<(), LinkError> {
+        let start = NonNull::new(body.as_mut_ptr()).unwrap();
+        // SAFETY: it is kept, and nobody writes to it, until it is released.
+        let memory = unsafe { Lasting::new(start, body.len()) };
+        let sent = tx.bulk_from(&body, &memory);
+        self.0.push((memory, body));
+        sent
+    }
+
+    /// Has the link take nothing more from there: other bytes are there from now on.
+    pub(crate) fn release(&mut self, tx: &mut dyn Tx) -> Result<(), LinkError> {
+        let released = (self.0.drain(..)).map(|(memory, mut body)| {
+            let released = tx.release(Some(&memory));
+            body.fill(0xee);
+            released
+        });
+        let released: Vec<_> = released.collect();
+        released.into_iter().collect()
+    }
+}
+
+/// Sends pieces of random sizes, some committed and some as bulk, of which the link may take some from where they
+/// lie.
 pub(crate) fn send(tx: &mut dyn Tx, seed: u64, pieces: usize) -> Result<(), LinkError> {
+    let mut kept = Kept::default();
+    let sent = send_pieces(tx, &mut kept, seed, pieces);
+    let released = kept.release(tx);
+    sent.and(released)
+}
+
+fn send_pieces(
+    tx: &mut dyn Tx,
+    kept: &mut Kept,
+    seed: u64,
+    pieces: usize,
+) -> Result<(), LinkError> {
     let mut bytes = Bytes::new(seed + 2);
     for piece in pieces_of(seed, pieces) {
         match piece {
@@ -45,7 +88,14 @@ pub(crate) fn send(tx: &mut dyn Tx, seed: u64, pieces: usize) -> Result<(), Link
             Piece::Bulk(len) => {
                 let mut body = vec![0; len];
                 bytes.fill(&mut body);
-                tx.bulk(&body)?;
+                match len % 4 {
+                    0 => tx.bulk(&body)?,
+                    1 => {
+                        kept.send(tx, body)?;
+                        kept.release(tx)?;
+                    }
+                    _ => kept.send(tx, body)?,
+                }
             }
             Piece::Flush => tx.flush()?,
         }

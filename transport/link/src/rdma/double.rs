@@ -14,8 +14,9 @@ use super::back::{Fresh, Renew};
 use super::counts::{RECEIVES, TELLS};
 use super::setup::{Wires, link};
 use super::shared::Shared;
-use super::wire::Wire;
+use super::wire::{Source, Wire};
 use crate::channel;
+use crate::lasting::Lasting;
 use crate::link::Link;
 use crate::mapping::{Mapping, Ring};
 use crate::socket::Socket;
@@ -48,6 +49,9 @@ struct State {
     broken: bool,
     writes: u64,
     ended: [bool; 2],
+    /// Memories of the writer's program, and how many can be known; none if there is no limit.
+    known: Vec<Lasting>,
+    most_known: Option<usize>,
     taken_away: bool,
 }
 
@@ -102,13 +106,27 @@ impl Cable {
         self.lock().ended == [true; 2]
     }
 
+    /// The writer's device knows so many memories of the program at the most.
+    pub(super) fn know_at_most(&self, memories: usize) {
+        self.lock().most_known = Some(memories);
+    }
+
+    /// Memories of the program that the writer's device knows.
+    pub(super) fn known(&self) -> Vec<Lasting> {
+        self.lock().known.clone()
+    }
+
     /// Writes that were posted.
     pub(crate) fn writes(&self) -> u64 {
         self.lock().writes
     }
 
-    fn copy(&self, (at, len): (usize, usize)) {
-        let bytes = self.from.bytes(self.ring, at as u64, len);
+    fn copy(&self, (at, len): (usize, usize), source: Source) {
+        let bytes = match &source {
+            Source::Ring => self.from.bytes(self.ring, at as u64, len),
+            Source::Memory(memory, at) => memory.bytes(*at, len),
+        };
+        assert_eq!(bytes.len(), len);
         (self.to.bytes_mut(self.ring, at as u64, len)).copy_from_slice(bytes);
     }
 
@@ -121,6 +139,7 @@ impl Cable {
 struct End {
     cable: Arc<Cable>,
     writes: bool,
+    known: Vec<Lasting>,
 }
 
 impl End {
@@ -136,10 +155,14 @@ impl Wire for End {
     fn write(
         &mut self,
         piece: (usize, usize),
+        source: Source,
         number: Option<u32>,
         signal: bool,
     ) -> Result<(), VerbsError> {
         assert!(self.writes);
+        if let Source::Memory(memory, _) = &source {
+            assert!(self.known.contains(memory));
+        }
         let cable = &self.cable;
         let mut state = cable.lock();
         if state.broken {
@@ -167,7 +190,7 @@ impl Wire for End {
         match (state.broken, how) {
             (true, Some(Break::Refused)) => return Err(VerbsError::Work("refused")),
             (true, None | Some(Break::Lost)) => return Ok(()),
-            _ => cable.copy(piece),
+            _ => cable.copy(piece, source),
         }
         if torn {
             let (at, len) = piece;
@@ -191,6 +214,28 @@ impl Wire for End {
             Cable::wake(&cable.writer);
         }
         Ok(())
+    }
+
+    fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
+        let mut state = self.cable.lock();
+        if state
+            .most_known
+            .is_some_and(|most| self.known.len() >= most)
+        {
+            return Err(VerbsError::Work("no more is known"));
+        }
+        self.known.push(*memory);
+        state.known.clone_from(&self.known);
+        Ok(())
+    }
+
+    fn registered(&self) -> &[Lasting] {
+        &self.known
+    }
+
+    fn forget(&mut self, memory: Option<&Lasting>) {
+        (self.known).retain(|known| memory.is_some_and(|memory| known != memory));
+        self.cable.lock().known.clone_from(&self.known);
     }
 
     fn tell(&mut self, number: u32, signal: bool) -> Result<(), VerbsError> {
@@ -303,7 +348,11 @@ struct Laid(Arc<Layer>, bool, usize);
 fn wires([to_server, to_client]: &[Arc<Cable>; 2], client: bool) -> Wires {
     let end = |cable: &Arc<Cable>, writes| {
         let cable = Arc::clone(cable);
-        Box::new(End { cable, writes })
+        Box::new(End {
+            cable,
+            writes,
+            known: Vec::new(),
+        })
     };
     let (out, incoming) = match client {
         true => (to_server, to_client),

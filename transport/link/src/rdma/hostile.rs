@@ -18,7 +18,7 @@ use super::back::{Fresh, Renew};
 use super::counts::RECEIVES;
 use super::number;
 use super::setup::{Wires, link};
-use super::wire::Wire;
+use super::wire::{Source, Wire};
 use crate::channel;
 use crate::link::{Link, LinkError};
 use crate::mapping::{Mapping, Ring};
@@ -56,6 +56,7 @@ impl Wire for Liar {
     fn write(
         &mut self,
         (at, len): (usize, usize),
+        _: Source,
         _: Option<u32>,
         _: bool,
     ) -> Result<(), VerbsError> {

@@ -41,6 +41,7 @@ mod devices;
 pub(crate) mod double;
 #[cfg(any(test, feature = "fuzzing"))]
 mod hostile;
+mod lent;
 mod number;
 mod put;
 mod setup;

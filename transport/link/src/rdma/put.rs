@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use gtrace_verbs::{Outcome, VerbsError};
 
 use super::counts::Writer;
-use super::number;
+use super::lent::Piece;
+use super::number::{self, MESSAGE_MAX};
 use super::shared::Shared;
+use super::slot::Slot;
 use super::wait::{Half, sleep, until};
+use super::wire::{Source, Wire};
 use crate::halves::Put;
+use crate::lasting::Lasting;
 use crate::link::LinkError;
 use crate::mapping::{Mapping, Ring};
 use crate::ring::RingError;
@@ -21,6 +25,10 @@ const LAST: Duration = Duration::from_secs(1);
 
 /// Pieces of a large copy that a ring holds.
 const PIECES: usize = 8;
+/// Fewest bytes that the device takes from where they lie: fewer are copied sooner than looked after.
+const LEND: usize = 32 << 10;
+/// Memories of the program that a device knows at the same time, and those that it would not that are remembered.
+const REGISTERED: usize = 64;
 
 /// The writing end.
 pub(super) struct RdmaPut {
@@ -31,6 +39,8 @@ pub(super) struct RdmaPut {
     pub(super) spin: Spin,
     /// Whether the device brings the bytes.
     pub(super) by_device: bool,
+    /// Memories of the program that the device does not take.
+    pub(super) refused: Vec<Lasting>,
 }
 
 /// What was wrong with a completion.
@@ -128,13 +138,77 @@ impl RdmaPut {
         };
         self.shared.publish(self.counts.published());
         let (from, len) = plan.message;
-        let number = number::of(self.mapping.bytes(self.ring, from, len));
         let [first, second] = plan.pieces;
+        let lent = self.shared.lent().find(from, len);
+        let number = match &lent {
+            Some(piece) => number::of(piece.bytes()),
+            None => number::of(self.mapping.bytes(self.ring, from, len)),
+        };
+        let source = |at| match lent {
+            Some(Piece {
+                memory, at: place, ..
+            }) => Source::Memory(memory, place + at),
+            None => Source::Ring,
+        };
         if second.1 == 0 {
-            return wire.write(first, Some(number), plan.signal);
+            return wire.write(first, source(0), Some(number), plan.signal);
         }
-        wire.write(first, None, false)?;
-        wire.write(second, Some(number), plan.signal)
+        wire.write(first, source(0), None, false)?;
+        wire.write(second, source(first.1), Some(number), plan.signal)
+    }
+
+    /// Waits until the device has done all that it was given, or is given up.
+    fn drained(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
+        until(self, deadline, |put| {
+            if put.counts.post_last() {
+                let mut out = put.shared.out();
+                let posted = (out.wire())
+                    .map_or(Ok(()), |wire| wire.write((0, 0), Source::Ring, None, true));
+                drop(out);
+                // What comes of a failure shows at the next look.
+                let _ = posted.or_else(|error| put.shared.failed(&error));
+            }
+            (put.shared.has_moved() || put.counts.under_way() == 0).then_some(())
+        })
+    }
+
+    /// Whether the device knows `memory`; it is told, if that helps.
+    fn registered(&mut self, memory: &Lasting) -> Result<bool, LinkError> {
+        if self.refused.contains(memory) {
+            return Ok(false);
+        }
+        let shared = Arc::clone(&self.shared);
+        let register = |full| match shared.out().wire() {
+            Some(wire) if wire.registered().contains(memory) => Some(Ok(())),
+            Some(wire) if wire.registered().len() < full => Some(wire.register(memory)),
+            _ => None,
+        };
+        let mut registered = register(REGISTERED);
+        let others = |wire: &mut Slot| {
+            wire.wire()
+                .is_some_and(|wire| !wire.registered().is_empty())
+        };
+        if !matches!(registered, Some(Ok(()))) && others(&mut shared.out()) {
+            self.drained(None)?;
+            if let Some(wire) = shared.out().wire() {
+                wire.forget(None);
+            }
+            registered = register(REGISTERED);
+        }
+        match registered {
+            Some(Ok(())) => Ok(true),
+            Some(Err(error)) => {
+                self.shared.changes.note(&format!(
+                    "rdma: page-locked memory is copied to the link's own before it is sent: {error}"
+                ));
+                if self.refused.len() >= REGISTERED {
+                    self.refused.clear();
+                }
+                self.refused.push(*memory);
+                Ok(false)
+            }
+            None => Ok(false),
+        }
     }
 
     /// The device is given up: all goes by the connection from here on. False if the other side has not
@@ -143,6 +217,8 @@ impl RdmaPut {
         if self.shared.theirs(deadline)?.is_none() {
             return Ok(false);
         }
+        // What was not published too.
+        self.shared.fetch(None);
         self.shared.send_again()?;
         self.by_device = false;
         self.shared.end_out();
@@ -248,6 +324,53 @@ impl Put for RdmaPut {
         Ok(())
     }
 
+    fn lend(&mut self, body: &[u8], memory: &Lasting) -> Result<usize, LinkError> {
+        let Some(begin) = memory.offset_of(body).filter(|_| body.len() >= LEND) else {
+            return Ok(0);
+        };
+        self.publish()?;
+        if !self.by_device || self.shared.has_moved() || !self.registered(memory)? {
+            return Ok(0);
+        }
+        let mut at = 0;
+        while at < body.len() {
+            let len = (body.len() - at).min(self.piece()).min(MESSAGE_MAX);
+            if self.room(len)? < len {
+                self.wait_for_room(len)?;
+            }
+            if !self.by_device {
+                break;
+            }
+            self.shared.lent().lend(Piece {
+                from: self.counts.tail(),
+                len,
+                memory: *memory,
+                at: begin + at,
+            });
+            self.counts.commit(len);
+            self.publish()?;
+            at += len;
+            self.shared.changes.lend(len);
+        }
+        Ok(at)
+    }
+
+    fn release(&mut self, memory: Option<&Lasting>) -> Result<(), LinkError> {
+        let meant = |known: &Lasting| memory.is_none_or(|memory| known == memory);
+        self.refused.retain(|refused| !meant(refused));
+        let known = |wire: &mut (dyn Wire + 'static)| wire.registered().iter().any(meant);
+        let known = self.shared.out().wire().is_some_and(known);
+        let drained = match known {
+            true => self.drained(None),
+            false => Ok(()),
+        };
+        self.shared.fetch(memory);
+        if let Some(wire) = self.shared.out().wire() {
+            wire.forget(memory);
+        }
+        drained
+    }
+
     fn tend(&mut self) -> Result<(), LinkError> {
         self.shared.look_at_device(Instant::now())?;
         if !self.by_device {
@@ -275,19 +398,7 @@ impl Drop for RdmaPut {
         }
         let deadline = Instant::now() + LAST;
         if self.by_device && !self.shared.has_moved() {
-            let posted = match self.counts.post_last() {
-                true => {
-                    let mut out = self.shared.out();
-                    out.wire()
-                        .map_or(Ok(()), |wire| wire.write((0, 0), None, true))
-                }
-                false => Ok(()),
-            };
-            let _ = posted.or_else(|error| self.shared.failed(&error));
-            let _ = until(self, Some(deadline), |put| {
-                let moved = put.shared.has_moved();
-                (moved || put.counts.under_way() == 0).then_some(())
-            });
+            let _ = self.drained(Some(deadline));
         }
         if self.by_device && self.shared.has_moved() {
             let _ = self.leave(Some(deadline));

@@ -60,6 +60,7 @@ pub(super) struct Prepared {
     inbox: Region,
     out: QueuePair,
     incoming: QueuePair,
+    domain: Arc<Domain>,
     out_psn: u32,
     incoming_psn: u32,
 }
@@ -107,6 +108,7 @@ impl Prepared {
             inbox,
             out: QueuePair::new(&domain, out)?,
             incoming: QueuePair::new(&domain, incoming)?,
+            domain,
             out_psn: psn()?,
             incoming_psn: psn()?,
             mapping: Arc::clone(mapping),
@@ -189,6 +191,9 @@ impl Prepared {
         let out = Out {
             pair: self.out,
             staging: self.staging,
+            memories: Vec::new(),
+            regions: Vec::new(),
+            domain: self.domain,
             remote: Remote {
                 address: theirs.address,
                 key: theirs.key,
@@ -273,6 +278,7 @@ pub(super) fn link(
         shared: Arc::clone(&shared),
         spin: Spin::new(),
         by_device: true,
+        refused: Vec::new(),
     };
     let rx = RdmaTake {
         counts: Reader::new(ring),
@@ -291,3 +297,6 @@ pub(super) fn link(
     };
     Ok((link, shared))
 }
+
+#[cfg(test)]
+mod keys;

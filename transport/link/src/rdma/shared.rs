@@ -14,9 +14,11 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::back::{Back, Renew};
 use super::base::{Base, Heard, Sending};
+use super::lent::Lent;
 use super::slot::Slot;
 use super::wire::Wire;
 use crate::changes::Changes;
+use crate::lasting::Lasting;
 use crate::link::{End, Ender, Link, LinkError};
 use crate::mapping::{Mapping, Ring};
 use crate::ring::RingError;
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     incoming: Mutex<Slot>,
     /// The ring that this side writes.
     staging: (Arc<Mapping>, Ring),
+    /// What of it lies in memory of the program.
+    lent: Mutex<Lent>,
     /// What the writing half has published, and what of it the other side has read: between them lies
     /// what may have to be sent again, by whichever half is called first.
     published: AtomicU64,
@@ -86,6 +90,7 @@ impl Shared {
             out: Mutex::default(),
             incoming: Mutex::default(),
             staging: (Arc::clone(mapping), sends),
+            lent: Mutex::default(),
             published: AtomicU64::new(start),
             read: AtomicU64::new(start),
             since: AtomicU64::new(start),
@@ -284,6 +289,7 @@ impl Shared {
                 most: published,
             }));
         }
+        self.fetch(None);
         let (mapping, ring) = &self.staging;
         let mut from = sending.again.unwrap_or(theirs);
         while from < published {
@@ -315,6 +321,22 @@ impl Shared {
     /// The other side has read up to this byte.
     pub(super) fn note_read(&self, read: u64) {
         self.read.store(read, Ordering::Release);
+        self.lent().read(read);
+    }
+
+    /// What lies in memory of the program. Taken after all others.
+    pub(super) fn lent(&self) -> MutexGuard<'_, Lent> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has what lies in `memory` of the program, or in any, lie in the ring from here on.
+    pub(super) fn fetch(&self, memory: Option<&Lasting>) {
+        let mut lent = self.lent();
+        let (mapping, ring) = &self.staging;
+        for piece in lent.take(memory) {
+            let place = mapping.bytes_mut(*ring, piece.from, piece.len);
+            place.copy_from_slice(piece.bytes());
+        }
     }
 
     /// Takes nothing more from the device; what was received until now.

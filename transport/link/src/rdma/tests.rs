@@ -2,6 +2,7 @@
 //! comes, once and in order, is for all kinds of links: `conformance`.
 
 mod back;
+mod lent;
 
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;

@@ -2,18 +2,41 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
-use gtrace_verbs::{Outcome, QueuePair, Region, Remote, VerbsError};
+use std::sync::Arc;
+
+use gtrace_verbs::{Access, Domain, Outcome, QueuePair, Region, Remote, VerbsError};
+
+use crate::lasting::Lasting;
+
+/// Where bytes are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// The same place of this side's ring.
+    Ring,
+    /// This place of memory that is registered.
+    Memory(Lasting, usize),
+}
 
 /// A queue pair with the memory that it works on. Once it is dropped, nothing touches that memory.
 pub(super) trait Wire: Send {
-    /// Writes a piece of this side's ring, place and length, to the same place of the other side's
-    /// ring; with a number, the other side learns of it.
+    /// Writes a piece, place and length, of the other side's ring; with a number, the other side learns of it.
     fn write(
         &mut self,
         piece: (usize, usize),
+        from: Source,
         number: Option<u32>,
         signal: bool,
     ) -> Result<(), VerbsError>;
+    /// Has the device know `memory`, if it does not.
+    fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
+        Err(outside((0, memory.len()), 0))
+    }
+    /// Memories that the device knows.
+    fn registered(&self) -> &[Lasting] {
+        &[]
+    }
+    /// The device is to know `memory` no more, or none; no write from there is under way.
+    fn forget(&mut self, _: Option<&Lasting>) {}
     /// Sends a number alone.
     fn tell(&mut self, number: u32, signal: bool) -> Result<(), VerbsError>;
     /// Posts so many receives.
@@ -35,6 +58,11 @@ pub(super) struct Out {
     // Dropped before the region is deregistered.
     pub(super) pair: QueuePair,
     pub(super) staging: Region,
+    /// Memories of the program.
+    pub(super) memories: Vec<Lasting>,
+    /// Of each of them.
+    pub(super) regions: Vec<Region>,
+    pub(super) domain: Arc<Domain>,
     /// The other side's ring.
     pub(super) remote: Remote,
 }
@@ -47,6 +75,10 @@ pub(super) struct In {
 }
 
 const NAME: u64 = 1;
+
+fn outside((at, len): (usize, usize), region: usize) -> VerbsError {
+    VerbsError::Outside { at, len, region }
+}
 
 macro_rules! by_the_pair {
     () => {
@@ -81,10 +113,17 @@ macro_rules! by_the_pair {
     };
 }
 
+impl Out {
+    fn place_of(&self, memory: &Lasting) -> Option<usize> {
+        self.memories.iter().position(|known| known == memory)
+    }
+}
+
 impl Wire for Out {
     fn write(
         &mut self,
         piece: (usize, usize),
+        from: Source,
         number: Option<u32>,
         signal: bool,
     ) -> Result<(), VerbsError> {
@@ -93,7 +132,38 @@ impl Wire for Out {
             key: self.remote.key,
         };
         let name = signal.then_some(NAME);
-        self.pair.write(&self.staging, piece, to, number, name)
+        let (region, at) = match from {
+            Source::Ring => (&self.staging, piece.0),
+            Source::Memory(memory, at) => match self.place_of(&memory) {
+                Some(index) => (&self.regions[index], at),
+                None => return Err(outside(piece, 0)),
+            },
+        };
+        self.pair.write(region, (at, piece.1), to, number, name)
+    }
+
+    fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
+        if self.place_of(memory).is_none() {
+            let region = Region::new(&self.domain, Arc::new(*memory), Access::Local)?;
+            self.regions.push(region);
+            self.memories.push(*memory);
+        }
+        Ok(())
+    }
+
+    fn registered(&self) -> &[Lasting] {
+        &self.memories
+    }
+
+    fn forget(&mut self, memory: Option<&Lasting>) {
+        let Some(memory) = memory else {
+            self.memories.clear();
+            return self.regions.clear();
+        };
+        if let Some(index) = self.place_of(memory) {
+            self.memories.swap_remove(index);
+            self.regions.swap_remove(index);
+        }
     }
 
     by_the_pair!();
@@ -102,15 +172,12 @@ impl Wire for Out {
 impl Wire for In {
     fn write(
         &mut self,
-        (at, len): (usize, usize),
+        piece: (usize, usize),
+        _: Source,
         _: Option<u32>,
         _: bool,
     ) -> Result<(), VerbsError> {
-        Err(VerbsError::Outside {
-            at,
-            len,
-            region: self.inbox.len(),
-        })
+        Err(outside(piece, self.inbox.len()))
     }
 
     by_the_pair!();

@@ -301,8 +301,12 @@ fn limit_ns(of: &Measurement, raw: &Raw) -> Option<f64> {
     let stream = |bytes: u64, rate: f64| bytes as f64 / rate * 1e9;
     match of.case {
         Case::Launch | Case::Replay => None,
-        Case::ToDevice(bytes) if bytes >= STREAM_FROM => Some(stream(bytes, raw.to_server)),
-        Case::ToHost(bytes) if bytes >= STREAM_FROM => Some(stream(bytes, raw.from_server?)),
+        Case::ToDevice(bytes) | Case::LockedToDevice(bytes) if bytes >= STREAM_FROM => {
+            Some(stream(bytes, raw.to_server))
+        }
+        Case::ToHost(bytes) | Case::LockedToHost(bytes) if bytes >= STREAM_FROM => {
+            Some(stream(bytes, raw.from_server?))
+        }
         _ => raw.echo_service.p50_ns.map(|ns| ns as f64),
     }
 }

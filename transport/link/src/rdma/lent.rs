@@ -1,0 +1,56 @@
+//! Bytes of the lane that do not lie in the ring that this side writes, but in memory of the program, from
+//! where the device takes them.
+//!
+//! Their places in the ring are kept free for them: when the device fails, or when the program wants its
+//! memory back, they are copied there, and are like all others. Until the other side has read them the program
+//! leaves them as they are ([`Lasting`]).
+
+use std::collections::VecDeque;
+
+use crate::lasting::Lasting;
+
+/// Bytes from `from` on, which lie at `at` of `memory`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) from: u64,
+    pub(super) len: usize,
+    pub(super) memory: Lasting,
+    pub(super) at: usize,
+}
+
+impl Piece {
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.memory.bytes(self.at, self.len)
+    }
+}
+
+/// Pieces, in the order of the lane.
+#[derive(Debug, Default)]
+pub(super) struct Lent(VecDeque<Piece>);
+
+impl Lent {
+    pub(super) fn lend(&mut self, piece: Piece) {
+        self.0.push_back(piece);
+    }
+
+    /// What begins at byte `from` and has `len`.
+    pub(super) fn find(&self, from: u64, len: usize) -> Option<Piece> {
+        let last = self.0.back()?;
+        (last.from == from && last.len == len).then_some(*last)
+    }
+
+    /// The other side has read up to this byte.
+    pub(super) fn read(&mut self, read: u64) {
+        while (self.0.front()).is_some_and(|piece| piece.from + piece.len as u64 <= read) {
+            self.0.pop_front();
+        }
+    }
+
+    /// Takes those out that lie in `memory`, or all.
+    pub(super) fn take(&mut self, memory: Option<&Lasting>) -> VecDeque<Piece> {
+        let (taken, kept) = (self.0.drain(..))
+            .partition(|piece| memory.is_none_or(|memory| piece.memory == *memory));
+        self.0 = kept;
+        taken
+    }
+}

@@ -1,0 +1,183 @@
+//! Bytes that the device takes from the program's memory.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{BREAKS, Break, PATIENCE, Pair};
+use crate::conformance::traffic::{Bytes, Kept};
+
+/// More than a ring has.
+const MUCH: usize = 700_001;
+
+fn body(seed: u64, len: usize) -> Vec<u8> {
+    let mut body = vec![0; len];
+    Bytes::new(seed).fill(&mut body);
+    body
+}
+
+#[test]
+fn the_device_takes_them_from_where_they_lie() {
+    let pair = Pair::new();
+    let (mut client, mut server) = (pair.client, pair.server);
+    let mut kept = Kept::default();
+    let server = thread::spawn(move || {
+        let mut got = vec![0; 2 * MUCH + 5];
+        server.rx.read(&mut got).unwrap();
+        (got, server)
+    });
+    kept.send(&mut *client.tx, body(1, MUCH)).unwrap();
+    client.tx.bulk(b"small").unwrap();
+    kept.send(&mut *client.tx, body(2, MUCH)).unwrap();
+    let (got, _server) = server.join().unwrap();
+    assert!(got == [&body(1, MUCH)[..], b"small", &body(2, MUCH)].concat());
+    assert_eq!(client.info.changes.lent(), 2 * MUCH as u64);
+    assert_eq!(client.info.changes.falls(), 0);
+    // Known until it is given back.
+    assert_eq!(pair.to_server.known().len(), 2);
+    kept.release(&mut *client.tx).unwrap();
+    assert!(pair.to_server.known().is_empty());
+}
+
+#[test]
+fn few_bytes_are_copied() {
+    let pair = Pair::new();
+    let (mut client, mut server) = (pair.client, pair.server);
+    let mut kept = Kept::default();
+    kept.send(&mut *client.tx, body(1, 1000)).unwrap();
+    assert_eq!(client.info.changes.lent(), 0);
+    kept.release(&mut *client.tx).unwrap();
+    assert!(server.rx.peek(1000, None).unwrap() == body(1, 1000));
+}
+
+#[test]
+fn they_come_by_the_connection_when_the_device_fails() {
+    for how in BREAKS {
+        for left in [0, 1, 2, 3, 7] {
+            let pair = Pair::new();
+            pair.to_server.break_after(left, how);
+            let (mut client, mut server) = (pair.client, pair.server);
+            let sender = thread::spawn(move || {
+                let mut kept = Kept::default();
+                client.tx.bulk(&[1; 300]).unwrap();
+                kept.send(&mut *client.tx, body(3, MUCH)).unwrap();
+                client.tx.bulk(&[2; 300]).unwrap();
+                assert_eq!(client.rx.peek(4, None).unwrap(), b"done");
+                kept.release(&mut *client.tx).unwrap();
+                client.info.changes.falls()
+            });
+            let mut got = vec![0; 300 + MUCH + 300];
+            server.rx.read(&mut got).unwrap();
+            let wanted = [&[1; 300][..], &body(3, MUCH), &[2; 300]].concat();
+            assert!(got == wanted, "{how:?} after {left}");
+            server.tx.bulk(b"done").unwrap();
+            assert_eq!(sender.join().unwrap(), 1, "{how:?} after {left}");
+        }
+    }
+}
+
+/// The program changes its memory as soon as it has it back, and only then the other side finds that not all of it
+/// has come.
+#[test]
+fn what_is_given_back_is_sent_again_as_it_was() {
+    const FITS: usize = 100_000;
+    for left in 0..4 {
+        let pair = Pair::new();
+        pair.to_server.break_after(left, Break::Torn);
+        let (mut client, mut server) = (pair.client, pair.server);
+        let mut kept = Kept::default();
+        kept.send(&mut *client.tx, body(4, FITS)).unwrap();
+        kept.release(&mut *client.tx).unwrap();
+        client.tx.bulk(b"end").unwrap();
+        assert_eq!(client.info.changes.lent(), FITS as u64);
+        let reader = thread::spawn(move || {
+            let mut got = vec![0; FITS + 3];
+            server.rx.read(&mut got).unwrap();
+            got
+        });
+        while !reader.is_finished() {
+            client.tx.tend().unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        let wanted = [&body(4, FITS)[..], b"end"].concat();
+        assert!(reader.join().unwrap() == wanted, "after {left}");
+        assert_eq!(client.info.changes.falls(), 1);
+    }
+}
+
+#[test]
+fn memory_that_the_device_does_not_take_is_copied() {
+    let pair = Pair::new();
+    pair.to_server.know_at_most(0);
+    let (mut client, mut server) = (pair.client, pair.server);
+    let reader = thread::spawn(move || {
+        let mut got = vec![0; MUCH];
+        server.rx.read(&mut got).unwrap();
+        got
+    });
+    let mut kept = Kept::default();
+    kept.send(&mut *client.tx, body(5, MUCH)).unwrap();
+    assert!(reader.join().unwrap() == body(5, MUCH));
+    assert_eq!(client.info.changes.lent(), 0);
+    assert_eq!(client.info.changes.falls(), 0);
+    let reasons = client.info.changes.reasons();
+    assert!(
+        reasons[0].contains("page-locked memory is copied"),
+        "{reasons:?}"
+    );
+    kept.release(&mut *client.tx).unwrap();
+}
+
+#[test]
+fn one_memory_makes_room_for_another() {
+    let pair = Pair::new();
+    pair.to_server.know_at_most(1);
+    let (mut client, mut server) = (pair.client, pair.server);
+    let reader = thread::spawn(move || {
+        for seed in 6..9 {
+            let mut got = vec![0; MUCH];
+            server.rx.read(&mut got).unwrap();
+            assert!(got == body(seed, MUCH));
+        }
+    });
+    let mut kept = Kept::default();
+    for seed in 6..9 {
+        kept.send(&mut *client.tx, body(seed, MUCH)).unwrap();
+        assert_eq!(pair.to_server.known().len(), 1);
+    }
+    reader.join().unwrap();
+    assert_eq!(client.info.changes.lent(), 3 * MUCH as u64);
+    kept.release(&mut *client.tx).unwrap();
+}
+
+/// A device that fails and comes back knows nothing of what its predecessor knew.
+#[test]
+fn a_device_that_is_back_is_told_anew() {
+    const FITS: usize = 100_000;
+    let pair = Pair::new();
+    pair.to_server.break_after(7, Break::Lost);
+    let (mut client, mut server) = (pair.client, pair.server);
+    let server = thread::spawn(move || {
+        let mut got = vec![0; FITS];
+        while server.rx.read(&mut got).is_ok() {
+            assert!(got == body(9, FITS));
+            server.tx.bulk(b"next").unwrap();
+        }
+    });
+    let mut kept = Kept::default();
+    let began = Instant::now();
+    let mut before = None;
+    while before.is_none_or(|before| client.info.changes.lent() == before) {
+        assert!(began.elapsed() < PATIENCE, "in vain: {:?}", client.info);
+        kept.send(&mut *client.tx, body(9, FITS)).unwrap();
+        client.tx.tend().unwrap();
+        assert_eq!(client.rx.peek(4, None).unwrap(), b"next");
+        client.rx.consume(4);
+        kept.release(&mut *client.tx).unwrap();
+        if before.is_none() && client.info.changes.returns() == 1 {
+            before = Some(client.info.changes.lent());
+        }
+    }
+    assert_eq!(client.info.changes.falls(), 1);
+    drop(client);
+    server.join().unwrap();
+}
