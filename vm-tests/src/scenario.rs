@@ -23,6 +23,8 @@ pub enum Scenario {
     Hotplug,
     /// A network card with its driver, on which SoftRoCE makes an RDMA device.
     Rdma,
+    /// The same machine with one CPU, whose clock counts instructions: it measures the same on any host, busy or not.
+    RdmaCounted,
     /// Two of these, whose cards are on one network: the cases run in the first, and have the second
     /// ([`PEER_ARG`](crate::layout::PEER_ARG)) run commands by a network of its own. The monitor of the first
     /// cuts the cards' network (`set_link n0 off`), of which neither card learns.
@@ -49,12 +51,13 @@ const NETWORK: [&str; 2] = ["-netdev", "user,id=n0,restrict=on"];
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Driver,
         Self::PcieInject,
         Self::PcieMonitor,
         Self::Hotplug,
         Self::Rdma,
+        Self::RdmaCounted,
         Self::RdmaTwo,
         Self::Bench,
     ];
@@ -67,6 +70,7 @@ impl Scenario {
             Self::PcieMonitor => "pcie-monitor",
             Self::Hotplug => "hotplug",
             Self::Rdma => "rdma",
+            Self::RdmaCounted => "rdma-counted",
             Self::RdmaTwo => "rdma-two",
             Self::Bench => "bench",
         }
@@ -75,7 +79,7 @@ impl Scenario {
     /// QEMU's arguments beside those that every machine has.
     pub fn qemu_args(self) -> Vec<&'static str> {
         let card: &[&str] = match self {
-            Self::Driver | Self::PcieInject | Self::Rdma => {
+            Self::Driver | Self::PcieInject | Self::Rdma | Self::RdmaCounted => {
                 &["-device", "e1000e,bus=rp0,netdev=n0,id=gpu0"]
             }
             Self::PcieMonitor => &[
@@ -93,7 +97,11 @@ impl Scenario {
             Self::RdmaTwo => return ROOT_PORT.to_vec(),
             Self::Bench => return Vec::new(),
         };
-        [&ROOT_PORT, &NETWORK, card].concat()
+        let clock: &[&str] = match self.is_counted() {
+            true => &["-icount", "shift=0,sleep=off"],
+            false => &[],
+        };
+        [&ROOT_PORT, &NETWORK, card, clock].concat()
     }
 
     /// Whether a second machine belongs to it.
@@ -101,9 +109,19 @@ impl Scenario {
         self == Self::RdmaTwo
     }
 
-    /// CPUs of each machine: two machines that QEMU emulates share what one else has.
+    /// Whether its clock counts instructions, a nanosecond each, and stands still for nobody: who waits for a timer has
+    /// waited.
+    pub fn is_counted(self) -> bool {
+        self == Self::RdmaCounted
+    }
+
+    /// CPUs of each machine: two machines that QEMU emulates share what one else has, and instructions are counted of
+    /// one.
     pub fn cpus(self) -> u32 {
-        if self.has_peer() { 1 } else { 2 }
+        match self.has_peer() || self.is_counted() {
+            true => 1,
+            false => 2,
+        }
     }
 
     /// What is added to the kernel's command line.
@@ -132,7 +150,7 @@ impl Scenario {
             // SoftRoCE asks the kernel for crc32 by name, and nothing loads it by that here.
             // Of these cards QEMU loses fewer packets, and SoftRoCE does not always send again what was lost.
             Self::RdmaTwo => &["virtio_pci", "virtio_net", "crc32_generic", "rdma_rxe"],
-            Self::Rdma => &["e1000e", "crc32_generic", "rdma_rxe"],
+            Self::Rdma | Self::RdmaCounted => &["e1000e", "crc32_generic", "rdma_rxe"],
             Self::Bench => &["virtio_pci", "9pnet_virtio", "9p", "overlay"],
         }
     }

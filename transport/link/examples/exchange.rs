@@ -1,5 +1,6 @@
 //! What a link costs between two processes, beside what the same bytes cost without one: a blocking
-//! exchange of 64 bytes, and 16 MiB of random bytes each way.
+//! exchange of 64 bytes, and 16 MiB of random bytes each way; to the other side also from where they lie, where the
+//! link's device can take them from there.
 //!
 //! `cargo run --release -p gtrace-link --example exchange [short] [shm|unix|tcp|tls|rdma=ADDRESS|raw]...`
 //!
@@ -11,12 +12,13 @@ use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_link::{
-    Link, LinkError, Networks, OneSession, Preference, RING, ServerTerms, Target, TlsClient,
-    connect, hello, new_session_id, read_preamble, server_tls, welcome,
+    Lasting, Link, LinkError, Networks, OneSession, Preference, RING, ServerTerms, Target,
+    TlsClient, connect, hello, new_session_id, read_preamble, server_tls, welcome,
 };
 use gtrace_protocol::Features;
 use rcgen::{CertificateParams, KeyPair};
@@ -120,6 +122,8 @@ fn spawn(arguments: &[&str]) -> Outcome<Child> {
 
 /// The other process connects here, so that no port has to be agreed on.
 fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<()> {
+    // There for longer than the link, which may take bytes from it.
+    let mut body = random(BULK);
     let dir = tempfile::tempdir()?;
     let ip = name.strip_prefix(RDMA).unwrap_or("127.0.0.1");
     let listener = TcpListener::bind((ip, 0))?;
@@ -164,20 +168,25 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
         times.push(began.elapsed());
     }
     report(&label, times);
-    let body = random(BULK);
     let mut back = vec![0; BULK];
     let chunk = link.info.chunk;
-    let (mut up, mut down) = (Vec::new(), Vec::new());
+    let (mut up, mut lent, mut down) = (Vec::new(), Vec::new(), Vec::new());
+    let memory = lasting(&mut body);
     for _ in 0..copies {
-        let began = Instant::now();
-        for piece in body.chunks(chunk) {
-            request(&mut link, UPLOAD, piece.len())?;
-            link.tx.bulk(piece)?;
+        for (times, memory) in [(&mut up, None), (&mut lent, Some(&memory))] {
+            let began = Instant::now();
+            for piece in body.chunks(chunk) {
+                request(&mut link, UPLOAD, piece.len())?;
+                match memory {
+                    Some(memory) => link.tx.bulk_from(piece, memory)?,
+                    None => link.tx.bulk(piece)?,
+                }
+            }
+            request(&mut link, ECHO, 0)?;
+            link.rx.peek(MESSAGE, None)?;
+            link.rx.consume(MESSAGE);
+            times.push(began.elapsed());
         }
-        request(&mut link, ECHO, 0)?;
-        link.rx.peek(MESSAGE, None)?;
-        link.rx.consume(MESSAGE);
-        up.push(began.elapsed());
         let began = Instant::now();
         request(&mut link, DOWNLOAD, BULK)?;
         link.tx.flush()?;
@@ -189,7 +198,12 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
         down.push(began.elapsed());
     }
     assert!(back == body, "what came back is not what was sent");
-    for (way, times) in [("there", up), ("back", down)] {
+    link.tx.release(Some(&memory))?;
+    let mut ways = vec![("there", up), ("back", down)];
+    if link.info.changes.lent() > 0 {
+        ways.push(("lent", lent));
+    }
+    for (way, times) in ways {
         let rate = rate(BULK, median(times));
         println!(
             "{label:12} 16 MiB {way:5} {rate:8.4} GB/s, {:3.0} % of memcpy",
@@ -199,6 +213,13 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
     drop(link);
     child.wait()?;
     Ok(())
+}
+
+/// Memory that the link may take bytes from until it is released.
+#[allow(unsafe_code)]
+fn lasting(bytes: &mut [u8]) -> Lasting {
+    // SAFETY: nobody writes to them, and they are there until after that.
+    unsafe { Lasting::new(NonNull::from(&mut *bytes).cast(), bytes.len()) }
 }
 
 /// The network whose RDMA is used.

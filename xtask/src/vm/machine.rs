@@ -83,11 +83,13 @@ pub(crate) struct Boot<'a> {
 
 impl Boot<'_> {
     fn command(&self, monitor: &Path, seat: &Seat) -> Result<Command> {
-        let accel = match self.in_turns {
-            true => IN_TURNS,
-            false => ACCEL,
+        let chosen = std::env::var(ACCEL_VARIABLE).ok();
+        let accel = match (self.scenario.is_counted(), self.in_turns) {
+            // No other accelerator counts instructions.
+            (true, _) => IN_TURNS.to_owned(),
+            (_, true) => chosen.unwrap_or_else(|| IN_TURNS.to_owned()),
+            (_, false) => chosen.unwrap_or_else(|| ACCEL.to_owned()),
         };
-        let accel = std::env::var(ACCEL_VARIABLE).unwrap_or_else(|_| accel.to_owned());
         let mut append = format!(
             "{KERNEL_ARGS} log_buf_len={LOG_BYTES} {SCENARIO_ARG}{}",
             self.scenario

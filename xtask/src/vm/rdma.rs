@@ -44,6 +44,15 @@ pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Res
         program(archive, &format!("{RDMA}/{name}"), Path::new(path.trim()))?;
     }
     program(archive, &format!("{RDMA}/links"), &tests(context)?)?;
+    shell::run(context.cargo().args([
+        "build",
+        "--quiet",
+        Profile::Release.argument(),
+        "--package=gtrace-link",
+        "--example=exchange",
+    ]))?;
+    let exchange = (context.target).join("release/examples/exchange");
+    program(archive, &format!("{RDMA}/exchange"), &exchange)?;
     // gtrace carries it, and its build has just made it.
     let softgpu = (context.target).join("embedded/release/libgtrace_softgpu.so");
     program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &softgpu)?;
