@@ -65,9 +65,6 @@ pub const RDMA_PROGRAMS: [&str; 35] = [
     "images",
 ];
 
-/// How many of these, from the first, run without `--long`.
-pub const RDMA_BY_DEFAULT: usize = 16;
-
 /// How many of these, from the first, run with `--strict` too.
 pub const RDMA_STRICT: usize = 7;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, RDMA, RDMA_BY_DEFAULT, RDMA_PROGRAMS, RDMA_STRICT};
+use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, RDMA, RDMA_PROGRAMS, RDMA_STRICT};
 use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
@@ -171,12 +171,7 @@ pub(super) const TRUSTING: [&str; 2] = ["--rdma-trusted-net", NETWORK];
 fn programs(guest: &mut Guest) -> Result<()> {
     device_up()?;
     let _server = Server::start(guest, &TRUSTING)?;
-    let count = if guest.long() {
-        RDMA_PROGRAMS.len()
-    } else {
-        RDMA_BY_DEFAULT
-    };
-    for (at, name) in RDMA_PROGRAMS.into_iter().take(count).enumerate() {
+    for (at, name) in RDMA_PROGRAMS.into_iter().enumerate() {
         let wanted = direct(name)?;
         same(guest, name, ADDRESS, &[], &wanted)?;
         if at < RDMA_STRICT {

@@ -77,10 +77,12 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
         pause = (pause * 2).min(LOOK_LATER);
     }
     let ready = session.deliveries.take(look, exec.number);
+    let mut outcome = Ok(());
     for (ticket, bytes) in ready.bytes {
-        send(exec, ticket, &bytes)?;
-        session.deliveries.give_back(bytes);
+        outcome = outcome.and_then(|()| send(exec, ticket, &bytes));
+        session.deliveries.sent(bytes);
     }
+    outcome?;
     finish(exec, &ready.rest)?;
     Ok(SUCCESS)
 }

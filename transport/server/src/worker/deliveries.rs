@@ -10,7 +10,8 @@ use std::alloc::{Layout, alloc_zeroed};
 use std::collections::{BTreeMap, HashSet};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{BLOCK, BLOCKS, Taken};
@@ -23,6 +24,8 @@ use crate::special;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.
 const PORTABLE: u32 = 1;
+/// Longest wait of a copy for room that a lane is about to give back: it would take one whose client does not read.
+const SENDING_MOST: Duration = Duration::from_secs(10);
 /// Failures that are kept until they are told.
 const FAILED_MAX: usize = 4096;
 const LAYOUT: Layout = match Layout::from_size_align(BLOCKS * BLOCK, 4096) {
@@ -104,6 +107,8 @@ impl Bytes {
 #[derive(Default)]
 struct State {
     memory: Option<Memory>,
+    /// Blocks that lanes are sending. The client may have their bytes before they are given back, and use their room.
+    sending: usize,
     pending: BTreeMap<u64, Pending>,
     failed: Vec<u64>,
     /// Sent by a lane, which may not have heard that the client has it.
@@ -114,6 +119,7 @@ struct State {
 #[derive(Default)]
 pub(crate) struct Deliveries {
     state: Mutex<State>,
+    given_back: Condvar,
     lanes: AtomicU64,
 }
 
@@ -255,7 +261,7 @@ impl Deliveries {
     /// Those of the copy; INVALID_VALUE for a number that is in use, OUT_OF_MEMORY for more than a client may have
     /// under way.
     pub(crate) fn start(&self, look: Look<'_>, copy: Copy) -> Result<(), Code> {
-        let bytes = match self.room(look.driver, copy) {
+        let bytes = match self.room(copy, |memory| memory.lock(look.driver)) {
             Ok(bytes) => bytes,
             Err(code) => {
                 self.failed(copy.ticket);
@@ -284,14 +290,22 @@ impl Deliveries {
         Ok(())
     }
 
-    fn room(&self, driver: &Driver, copy: Copy) -> Result<Bytes, Code> {
+    fn room(&self, copy: Copy, prepare: impl FnOnce(&mut Memory)) -> Result<Bytes, Code> {
         let count = copy.len.div_ceil(BLOCK);
-        let mut state = self.lock();
+        let short = |state: &mut State| {
+            let free = state.memory.as_ref().map_or(BLOCKS, |it| it.free.len());
+            free < count && state.sending > 0
+        };
+        let waited = (self.given_back).wait_timeout_while(self.lock(), SENDING_MOST, short);
+        let mut state = match waited {
+            Ok((state, _)) => state,
+            Err(poisoned) => poisoned.into_inner().0,
+        };
         if copy.ticket == 0 || count == 0 || state.pending.contains_key(&copy.ticket) {
             return Err(special::INVALID_VALUE);
         }
         let memory = state.memory.get_or_insert_with(Memory::new);
-        memory.lock(driver);
+        prepare(memory);
         let Some(left) = memory.free.len().checked_sub(count) else {
             return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY.cast_signed());
         };
@@ -309,11 +323,20 @@ impl Deliveries {
         }
     }
 
-    /// These bytes were sent, or are of no use.
+    /// These bytes are of no use.
     pub(crate) fn give_back(&self, bytes: Bytes) {
         if let Some(memory) = &mut self.lock().memory {
             memory.free.extend(bytes.blocks);
         }
+        self.given_back.notify_all();
+    }
+
+    /// The same of bytes that were taken to be sent.
+    pub(crate) fn sent(&self, bytes: Bytes) {
+        let mut state = self.lock();
+        state.sending = state.sending.saturating_sub(bytes.blocks.len());
+        drop(state);
+        self.give_back(bytes);
     }
 
     /// Whether a copy is neither complete nor failed.
@@ -324,7 +347,8 @@ impl Deliveries {
         pending.is_some_and(|pending| look.relaxed(|| matches!(look.see(pending), Seen::NotYet)))
     }
 
-    /// What is complete. It is `lane`'s to send; the client has all that this lane took before.
+    /// What is complete. It is `lane`'s to send, and to give back by [`Deliveries::sent`]; the client has all that this
+    /// lane took before.
     pub(crate) fn take(&self, look: Look<'_>, lane: u64) -> Ready {
         let _alive = look.alive.reading();
         let mut state = self.lock();
@@ -333,6 +357,7 @@ impl Deliveries {
             failed,
             sent,
             memory,
+            sending,
         } = &mut *state;
         sent.retain(|(by, _)| *by != lane);
         let mut ready = Ready::default();
@@ -362,6 +387,7 @@ impl Deliveries {
             }
             if complete {
                 sent.push((lane, ticket));
+                *sending += copy.bytes.blocks.len();
                 ready.bytes.push((ticket, copy.bytes));
             } else {
                 // The device is in no state to write to it any more.
@@ -418,5 +444,45 @@ fn make(driver: &Driver, bytes: &Bytes, copy: Copy) -> Result<Option<CUevent>, C
     match (status, waited) {
         (0, 0) => Ok(None),
         (0, code) | (code, _) => Err(code.cast_signed()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(ticket: u64, blocks: usize) -> Copy {
+        Copy {
+            ticket,
+            from: 0,
+            len: blocks * BLOCK,
+            stream: std::ptr::null_mut(),
+            order: Place {
+                lane: 0,
+                context: 0,
+                stream: 0,
+            },
+        }
+    }
+
+    #[test]
+    fn room_that_a_lane_is_about_to_give_back_is_waited_for() {
+        let deliveries = Deliveries::default();
+        let room = |ticket, blocks| deliveries.room(copy(ticket, blocks), |_| {});
+        let all = room(1, BLOCKS).unwrap();
+        // Nobody is about to: the client has more under way than it may.
+        assert_eq!(
+            room(2, 1).unwrap_err(),
+            cuda::CUDA_ERROR_OUT_OF_MEMORY.cast_signed()
+        );
+        deliveries.lock().sending = BLOCKS;
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| room(3, 1).map(|bytes| bytes.pieces()));
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!waits.is_finished());
+            deliveries.sent(all);
+            assert_eq!(waits.join().unwrap(), Ok(1));
+        });
+        assert_eq!(deliveries.lock().sending, 0);
     }
 }
