@@ -83,24 +83,23 @@ pub(super) fn device_gone() -> Result<()> {
 fn links(guest: &mut Guest) -> Result<()> {
     device_up()?;
     let parts: &[&str] = match guest.long() {
-        true => &["conformance::", "setup::keys::"],
-        false => &[
-            "conformance::ordering",
-            "conformance::flow",
-            "setup::keys::",
-        ],
+        true => &["ordering", "flow", "death", "half_open", "resumption"],
+        false => &["ordering", "flow"],
     };
-    let output = Command::new(format!("{RDMA}/links"))
-        .args(parts)
-        .arg("--test-threads=1")
-        .env("GTRACE_TEST_RDMA", ADDRESS)
-        .output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    ensure!(output.status.success(), "{text}");
-    let result = (text.lines()).find(|line| line.starts_with("test result"));
-    let result = result.context("the tests say no result")?;
-    ensure!(!result.contains(" 0 passed"), "no test ran: {text}");
-    guest.note(result)
+    let parts = parts.iter().map(|part| format!("conformance::{part}"));
+    for part in parts.chain(["setup::keys::".to_owned()]) {
+        let output = Command::new(format!("{RDMA}/links"))
+            .args([&part, "--test-threads=1"])
+            .env("GTRACE_TEST_RDMA", ADDRESS)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        ensure!(output.status.success(), "{part}: {text}");
+        let result = (text.lines()).find(|line| line.starts_with("test result"));
+        let result = result.context("the tests say no result")?;
+        ensure!(!result.contains(" 0 passed"), "no test ran: {text}");
+        guest.note(format!("{part}: {result}"))?;
+    }
+    Ok(())
 }
 
 /// `gtrace serve` with the stand-in for a GPU, ended when dropped.

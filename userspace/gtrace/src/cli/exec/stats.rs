@@ -85,6 +85,9 @@ struct Report {
     fallbacks: Vec<String>,
     #[serde(default)]
     falls: u64,
+    /// Bytes.
+    #[serde(default)]
+    from_page_locked: u64,
     #[serde(default)]
     returns: u64,
     #[serde(default)]
@@ -140,6 +143,13 @@ impl Report {
         );
         for fallback in &self.fallbacks {
             let _ = writeln!(out, "not used: {}", clean(fallback));
+        }
+        if self.from_page_locked > 0 {
+            let taken = bytes(self.from_page_locked);
+            let _ = writeln!(
+                out,
+                "{taken} were taken from page-locked memory by the RDMA device"
+            );
         }
         if self.falls > 0 {
             let _ = writeln!(
@@ -201,7 +211,7 @@ mod tests {
     #[test]
     fn a_report_becomes_a_table() {
         let json = r#"{"program":"vector-add","pid":7,"server":"h:7471","server_host":"h","link":"tcp",
-            "fallbacks":["shm: another host"],"falls":2,"returns":1,"elapsed_ns":2000000,
+            "fallbacks":["shm: another host"],"falls":2,"returns":1,"from_page_locked":4096,"elapsed_ns":2000000,
             "totals":{"local":10,"one_way":3,"waiting":2,"bytes_out":4096,"bytes_in":8},
             "local":{"cuCtxGetDevice":10},
             "operations":[{"name":"cuMemAlloc_v2","one_way":0,"waiting":2,"bytes_out":16,"bytes_in":16,
@@ -211,6 +221,7 @@ mod tests {
         fs::write(folder.0.join("8.json"), "half").unwrap();
         let table = folder.table();
         assert!(table.contains("vector-add (pid 7)") && table.contains("cuMemAlloc_v2"));
+        assert!(table.contains("4.0 KiB were taken from page-locked memory"));
         assert!(table.contains("given up 2 times") && table.contains("again 1 times"));
         assert!(table.contains("shm: another host") && table.contains("4.0 KiB"));
         let path = folder.0.clone();
