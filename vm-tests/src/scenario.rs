@@ -133,13 +133,6 @@ impl Scenario {
         }
     }
 
-    /// Whether its cases run unless they are asked for by name or by `--long`. Between two emulated machines, where
-    /// packets are lost, programs have ended with an error as bytes of a completed write were missing; why is not
-    /// known.
-    pub fn by_default(self) -> bool {
-        !matches!(self, Self::RdmaTwo | Self::Bench)
-    }
-
     /// Kernel modules that the guest loads before the first case, dependencies aside.
     pub fn modules(self) -> &'static [&'static str] {
         match self {

@@ -40,9 +40,6 @@ use crate::shell::{self, step};
 /// Names another cache than `vm` in the target directory.
 const CACHE_VARIABLE: &str = "GTRACE_VM_CACHE";
 
-/// How the names of cases with two machines begin.
-const TWO_MACHINES: &str = "rdma_two";
-
 /// Where the consoles' output goes, in the cache.
 const LOGS: &str = "logs";
 
@@ -254,13 +251,10 @@ fn run(
         kernel::check_line(line)?;
     }
     let cases = build_guest(context)?;
-    let wanted = |scenario: &Scenario| {
-        let named = |filter: &String| filter.starts_with(TWO_MACHINES);
-        let two =
-            scenario.has_peer() && (options.long || options.filter.as_ref().is_some_and(named));
-        scenario.by_default() || two
-    };
-    let scenarios = Scenario::ALL.into_iter().filter(wanted);
+    // That one is for measurements.
+    let scenarios = Scenario::ALL
+        .into_iter()
+        .filter(|scenario| *scenario != Scenario::Bench);
     let plan: Vec<_> = scenarios
         .map(|scenario| {
             let filter = options.filter.as_deref();

@@ -11,7 +11,7 @@ use super::lent::Piece;
 use super::number::{self, MESSAGE_MAX};
 use super::shared::Shared;
 use super::slot::Slot;
-use super::wait::{Half, sleep, until};
+use super::wait::{Half, LOOK_EACH, sleep, until};
 use super::wire::{Source, Wire};
 use crate::halves::Put;
 use crate::lasting::Lasting;
@@ -39,6 +39,8 @@ pub(super) struct RdmaPut {
     pub(super) spin: Spin,
     /// Whether the device brings the bytes.
     pub(super) by_device: bool,
+    /// How often it was given some.
+    pub(super) posted: u32,
     /// Memories of the program that the device does not take.
     pub(super) refused: Vec<Lasting>,
 }
@@ -310,6 +312,11 @@ impl Put for RdmaPut {
                 if let Err(error) = self.post() {
                     self.shared.failed(&error)?;
                 }
+                self.posted = self.posted.wrapping_add(1);
+                // Who is never kept waiting looks here.
+                if self.posted.is_multiple_of(LOOK_EACH) && self.shared.look(Instant::now())? {
+                    return Err(self.shared.socket.closed());
+                }
                 // Else who gives the device up sees what was published.
                 if !self.shared.has_moved() {
                     continue;
@@ -372,7 +379,7 @@ impl Put for RdmaPut {
     }
 
     fn tend(&mut self) -> Result<(), LinkError> {
-        self.shared.look_at_device(Instant::now())?;
+        self.shared.look(Instant::now())?;
         if !self.by_device {
             if self.ring == Ring::ToServer {
                 self.shared.come_back()?;

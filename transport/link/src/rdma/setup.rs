@@ -278,12 +278,14 @@ pub(super) fn link(
         shared: Arc::clone(&shared),
         spin: Spin::new(),
         by_device: true,
+        posted: 0,
         refused: Vec::new(),
     };
     let rx = RdmaTake {
         counts: Reader::new(ring),
         by_device: true,
         taken: 0,
+        last: None,
         mapping: Arc::clone(mapping),
         ring: sends.other(),
         shared: Arc::clone(&shared),

@@ -142,22 +142,27 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives the device up if it is being taken away: looked at now and then, by whoever is called.
-    pub(super) fn look_at_device(&self, now: Instant) -> Result<(), LinkError> {
+    /// Gives the device up if it is being taken away: looked at now and then, by whoever is called. Whether the
+    /// connection was found to be at its end, which who never waits learns nowhere else.
+    pub(super) fn look(&self, now: Instant) -> Result<bool, LinkError> {
         let since = now.saturating_duration_since(self.opened).as_millis();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
         let looked = self.looked.load(Ordering::Relaxed);
         if since < looked.saturating_add(LOOK_AT_DEVICE) {
-            return Ok(());
+            return Ok(false);
         }
         self.looked.store(since, Ordering::Relaxed);
         if self.has_moved() {
-            return Ok(());
+            return Ok(false);
+        }
+        if self.is_settled() && (!self.is_alive() || gone(self.socket.fd.as_fd())) {
+            return Ok(true);
         }
         let out = self.out().check();
         let incoming = out.and_then(|()| self.incoming().check());
         let checked = incoming.and_then(|()| self.back().check());
-        checked.or_else(|error| self.failed(&error))
+        checked.or_else(|error| self.failed(&error))?;
+        Ok(false)
     }
 
     /// Whether the device is given up.

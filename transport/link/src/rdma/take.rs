@@ -10,14 +10,11 @@ use super::counts::Reader;
 use super::number;
 use super::put::Wrong;
 use super::shared::Shared;
-use super::wait::{Half, LOOK, sleep, until};
+use super::wait::{Half, LOOK, LOOK_EACH, sleep, until};
 use crate::halves::Take;
 use crate::link::LinkError;
 use crate::mapping::{Mapping, Ring};
 use crate::spin::Spin;
-
-/// How often the device brings something between two thoughts of whether it is there.
-const LOOK_EACH: u32 = 64;
 
 const TORN: &str =
     "bytes that the device says it wrote are not those that were sent: their checksum is another";
@@ -29,6 +26,8 @@ pub(super) struct RdmaTake {
     pub(super) by_device: bool,
     /// How often it has brought some.
     pub(super) taken: u32,
+    /// Up to which byte it is to bring some after the end of the connection: what was on its way.
+    pub(super) last: Option<u64>,
     pub(super) mapping: Arc<Mapping>,
     pub(super) ring: Ring,
     pub(super) shared: Arc<Shared>,
@@ -133,9 +132,13 @@ impl RdmaTake {
         told.or_else(|error| self.shared.failed(&error))?;
         if after != before {
             self.taken = self.taken.wrapping_add(1);
-            // Who is never kept waiting looks at the device here.
-            if self.taken.is_multiple_of(LOOK_EACH) {
-                return self.shared.look_at_device(Instant::now());
+            if self.last.is_some_and(|last| after > last) {
+                return Err(self.shared.socket.closed());
+            }
+            // Who is never kept waiting looks here.
+            if self.taken.is_multiple_of(LOOK_EACH) && self.shared.look(Instant::now())? {
+                let on_its_way = self.mapping.ring() as u64;
+                self.last = self.last.or(Some(after + on_its_way));
             }
         }
         Ok(())

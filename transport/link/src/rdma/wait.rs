@@ -14,6 +14,8 @@ use crate::wait::{io_error, poll};
 
 /// Longest sleep between two looks at whether the other host still answers.
 pub(super) const LOOK: Duration = Duration::from_secs(1);
+/// How often the device takes or brings something between two looks at whether it is there.
+pub(super) const LOOK_EACH: u32 = 64;
 /// What the other side wrote before it ended may be on its way behind the end of the socket.
 const LAST_WORDS: Duration = Duration::from_millis(20);
 /// Looks between two looks at the clock, when spinning.
@@ -48,7 +50,7 @@ pub(super) fn until<H: Half, T>(
     };
     let budget = half.spin().budget();
     let began = Instant::now();
-    half.shared().look_at_device(began)?;
+    half.shared().look(began)?;
     if !budget.is_zero() {
         let end = began + budget;
         let end = deadline.map_or(end, |deadline| deadline.min(end));
@@ -111,7 +113,7 @@ pub(super) fn sleep(
         return Err(LinkError::TimedOut(shared.socket.peer.clone()));
     }
     shared.check_host()?;
-    shared.look_at_device(Instant::now())?;
+    shared.look(Instant::now())?;
     // Where a thread of an emulated network reads the connection, nothing shows there.
     shared.hear()?;
     Ok(false)

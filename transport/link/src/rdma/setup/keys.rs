@@ -144,10 +144,11 @@ fn a_key_opens_the_ring_of_its_lane_and_nothing_else() {
     let region = Region::new(&one.domain, Arc::new(lasting), Access::Local).unwrap();
     let (address, key) = region.remote();
     let place = address.next_multiple_of(PAGE as u64);
-    Lane::new(ip, one, memory, |claim| {
-        (claim.address, claim.key) = (place, key)
-    })
-    .refuses("memory of the program");
+    // Some devices give none to who has no business there.
+    if key != 0 {
+        let lie = |claim: &mut QueuePairs| (claim.address, claim.key) = (place, key);
+        Lane::new(ip, one, memory, lie).refuses("memory of the program");
+    }
     drop(region);
     assert!(program.iter().all(|byte| *byte == 0));
 
