@@ -6,6 +6,8 @@ use std::ptr::NonNull;
 
 use gtrace_verbs::Pinned;
 
+use crate::sys;
+
 /// Memory that stays where it is until links are told otherwise, as page-locked memory of CUDA does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Lasting {
@@ -47,6 +49,17 @@ impl Lasting {
     pub(crate) fn offset_of(&self, bytes: &[u8]) -> Option<usize> {
         let at = (bytes.as_ptr().addr()).checked_sub(self.start.as_ptr().addr())?;
         (at.checked_add(bytes.len())? <= self.len).then_some(at)
+    }
+
+    /// Copies the bytes from `at` on, as far as they are there still: not every program gives page-locked memory
+    /// back before it unmaps it, and what the other side has is of no use to anyone.
+    pub(crate) fn copy(&self, at: usize, into: &mut [u8]) {
+        let len = into.len().min(self.len.saturating_sub(at));
+        let from = self.start.as_ptr().wrapping_add(at);
+        if sys::copy_if_there(from, &mut into[..len]).is_err() {
+            // The system forbids to ask.
+            into[..len].copy_from_slice(self.bytes(at, len));
+        }
     }
 
     /// `len` bytes from `at` on, as far as it has them.

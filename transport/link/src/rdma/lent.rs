@@ -22,6 +22,11 @@ impl Piece {
     pub(super) fn bytes(&self) -> &[u8] {
         self.memory.bytes(self.at, self.len)
     }
+
+    /// Copies what is there of them.
+    pub(super) fn copy(&self, into: &mut [u8]) {
+        self.memory.copy(self.at, into);
+    }
 }
 
 /// Pieces, in the order of the lane.

@@ -69,6 +69,8 @@ pub(crate) struct Shared {
     opened: Instant,
     /// When the device was looked at, in milliseconds after that.
     looked: AtomicU64,
+    /// Whether the connection was found to be at its end then.
+    ended: AtomicBool,
     pub(super) changes: Arc<Changes>,
 }
 
@@ -98,6 +100,7 @@ impl Shared {
             back: Mutex::new(Back::new(renew)),
             opened: Instant::now(),
             looked: AtomicU64::new(0),
+            ended: AtomicBool::new(false),
             changes: Arc::default(),
         }
     }
@@ -149,13 +152,14 @@ impl Shared {
         let since = u64::try_from(since).unwrap_or(u64::MAX);
         let looked = self.looked.load(Ordering::Relaxed);
         if since < looked.saturating_add(LOOK_AT_DEVICE) {
-            return Ok(false);
+            return Ok(self.ended.load(Ordering::Relaxed));
         }
         self.looked.store(since, Ordering::Relaxed);
         if self.has_moved() {
             return Ok(false);
         }
         if self.is_settled() && (!self.is_alive() || gone(self.socket.fd.as_fd())) {
+            self.ended.store(true, Ordering::Relaxed);
             return Ok(true);
         }
         let out = self.out().check();
@@ -340,7 +344,7 @@ impl Shared {
         let (mapping, ring) = &self.staging;
         for piece in lent.take(memory) {
             let place = mapping.bytes_mut(*ring, piece.from, piece.len);
-            place.copy_from_slice(piece.bytes());
+            piece.copy(place);
         }
     }
 

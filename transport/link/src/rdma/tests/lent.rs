@@ -1,10 +1,14 @@
 //! Bytes that the device takes from the program's memory.
 
+use std::ptr::NonNull;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+
 use super::{BREAKS, Break, PATIENCE, Pair};
 use crate::conformance::traffic::{Bytes, Kept};
+use crate::lasting::Lasting;
 
 /// More than a ring has.
 const MUCH: usize = 700_001;
@@ -180,4 +184,61 @@ fn a_device_that_is_back_is_told_anew() {
     assert_eq!(client.info.changes.falls(), 1);
     drop(client);
     server.join().unwrap();
+}
+
+/// A program that frees its memory once its copies are done, and does not say so.
+#[test]
+fn memory_that_is_gone_after_its_bytes_were_read_is_missed_by_nobody() {
+    const FITS: usize = 100_000;
+    let pair = Pair::new();
+    let (mut client, mut server) = (pair.client, pair.server);
+    let page = Page::new(FITS);
+    client.tx.bulk_from(page.bytes(), &page.lasting()).unwrap();
+    let mut got = vec![0; FITS];
+    server.rx.read(&mut got).unwrap();
+    assert!(got.iter().all(|byte| *byte == 7));
+    drop(page);
+    // All that was not said to be read is looked after from here on.
+    pair.to_server.break_after(0, Break::Lost);
+    client.tx.bulk(b"then").unwrap();
+    let server = thread::spawn(move || server.rx.peek(4, None).unwrap().to_vec());
+    while !server.is_finished() {
+        client.tx.tend().unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(server.join().unwrap(), b"then");
+    assert_eq!(client.info.changes.falls(), 1);
+}
+
+/// Memory that is unmapped when it is dropped.
+struct Page(NonNull<u8>, usize);
+
+#[allow(unsafe_code)]
+impl Page {
+    fn new(len: usize) -> Self {
+        let (prot, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: new memory anywhere.
+        let start = unsafe { mmap_anonymous(std::ptr::null_mut(), len, prot, flags) }.unwrap();
+        // SAFETY: as long as that.
+        unsafe { start.cast::<u8>().write_bytes(7, len) };
+        Self(NonNull::new(start.cast()).unwrap(), len)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: mapped until this is dropped.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr(), self.1) }
+    }
+
+    fn lasting(&self) -> Lasting {
+        // SAFETY: it is not, which is what is tested: all that was sent is read before it is dropped.
+        unsafe { Lasting::new(self.0, self.1) }
+    }
+}
+
+#[allow(unsafe_code)]
+impl Drop for Page {
+    fn drop(&mut self) {
+        // SAFETY: mapped by this, and nobody has references.
+        unsafe { munmap(self.0.as_ptr().cast(), self.1) }.unwrap();
+    }
 }
