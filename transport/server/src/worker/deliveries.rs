@@ -325,18 +325,23 @@ impl Deliveries {
 
     /// These bytes are of no use.
     pub(crate) fn give_back(&self, bytes: Bytes) {
-        if let Some(memory) = &mut self.lock().memory {
-            memory.free.extend(bytes.blocks);
-        }
-        self.given_back.notify_all();
+        self.give(bytes, 0);
     }
 
     /// The same of bytes that were taken to be sent.
     pub(crate) fn sent(&self, bytes: Bytes) {
+        let sent = bytes.blocks.len();
+        self.give(bytes, sent);
+    }
+
+    fn give(&self, bytes: Bytes, sent: usize) {
         let mut state = self.lock();
-        state.sending = state.sending.saturating_sub(bytes.blocks.len());
+        state.sending = state.sending.saturating_sub(sent);
+        if let Some(memory) = &mut state.memory {
+            memory.free.extend(bytes.blocks);
+        }
         drop(state);
-        self.give_back(bytes);
+        self.given_back.notify_all();
     }
 
     /// Whether a copy is neither complete nor failed.
