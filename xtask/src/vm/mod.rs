@@ -24,7 +24,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use gtrace_vm_tests::scenario::Scenario;
 
 use self::apt::Private;
@@ -255,7 +255,7 @@ fn run(
     let scenarios = Scenario::ALL
         .into_iter()
         .filter(|scenario| *scenario != Scenario::Bench);
-    let plan: Vec<_> = scenarios
+    let mut plan: Vec<_> = scenarios
         .map(|scenario| {
             let filter = options.filter.as_deref();
             (scenario, cases::select(&cases, scenario, filter))
@@ -264,6 +264,13 @@ fn run(
         .collect();
     if plan.is_empty() {
         return Ok(false);
+    }
+    if let Some(why) = qemu::no_pairs() {
+        for (scenario, cases) in plan.extract_if(.., |(scenario, _)| scenario.has_peer()) {
+            let count = u64::try_from(cases.len()).unwrap_or(u64::MAX);
+            let row = format!("virtual machines, {scenario}");
+            without(report, &row, count, anyhow!("{why}"));
+        }
     }
     let cache = cache(context)?;
     // Before gtrace is built, which takes minutes and is of no use where there is no kernel.

@@ -16,6 +16,8 @@ use crate::shell::{self, step};
 
 const PROGRAM: &str = "qemu-system-x86_64";
 const PACKAGE: &str = "qemu-system-x86";
+/// First version whose machines can be on one network (`-netdev stream`).
+const PAIRS: (u32, u32) = (7, 2);
 /// In the target directory.
 const FOLDER: &str = "tools/qemu";
 
@@ -25,6 +27,28 @@ static UNPACKED: OnceLock<PathBuf> = OnceLock::new();
 /// The program to start.
 pub(super) fn program() -> &'static Path {
     UNPACKED.get().map_or(Path::new(PROGRAM), PathBuf::as_path)
+}
+
+/// Why two of its machines cannot be on one network here, if so: it has to know networks of streams.
+pub(super) fn no_pairs() -> Option<String> {
+    let told = shell::read(Command::new(program()).arg("--version")).unwrap_or_default();
+    let found = version(&told).filter(|version| *version < PAIRS)?;
+    let (found, needed) = (
+        format!("{}.{}", found.0, found.1),
+        format!("{}.{}", PAIRS.0, PAIRS.1),
+    );
+    Some(format!(
+        "QEMU is {found}, and two machines on one network need {needed}"
+    ))
+}
+
+/// Of "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)".
+fn version(told: &str) -> Option<(u32, u32)> {
+    let mut words = told
+        .split_whitespace()
+        .skip_while(|word| *word != "version");
+    let mut parts = words.nth(1)?.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
 /// Sees to it that there is one; `why` completes the sentence that says what for.
@@ -97,6 +121,18 @@ pub(super) fn installed_by(simulation: &str) -> Vec<Package> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        let of = |version_line: &str| version(version_line);
+        assert_eq!(
+            of("QEMU emulator version 7.2.22 (Debian 1:7.2)\nCopyright"),
+            Some((7, 2))
+        );
+        assert!(of("QEMU emulator version 6.2.0 (Debian 1:6.2)").is_some_and(|it| it < PAIRS));
+        assert!(of("QEMU emulator version 10.0.3").is_some_and(|it| it > PAIRS));
+        assert_eq!(of("no such program"), None);
+    }
 
     #[test]
     fn what_apt_would_install_is_read() {
