@@ -101,7 +101,7 @@ fn of_link(link: &Link, out: &mut String) {
     }
     let _ = write!(
         out,
-        "  {:<19}{:>10}{:>7}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>8}{:>11}",
+        "  {:<25}{:>10}{:>7}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>8}{:>11}",
         "CASE",
         "CALLS/S",
         "CALLS",
@@ -130,7 +130,7 @@ fn cell(ns: Option<u64>) -> String {
 }
 
 fn row(case: &Measurement, out: &mut String) {
-    let _ = write!(out, "  {:<19}", case.name);
+    let _ = write!(out, "  {:<25}", case.name);
     let Some(times) = &case.times else {
         let reason = case.skipped.as_deref().unwrap_or("no reason given");
         let _ = writeln!(out, " not measured: {}", clean(reason));
