@@ -137,8 +137,8 @@ impl Suite<'_> {
                     broken += 1;
                     in_turns = true;
                     println!(
-                        "     note            {} {scenario} {case}: the emulator broke the machine (int3 or \
-                         double fault in the kernel): once more in one whose CPUs take turns",
+                        "     note            {} {scenario} {case}: the emulator broke the machine (int3 \
+                         while the kernel patched itself): once more in one whose CPUs take turns",
                         self.kernel.line
                     );
                     return ControlFlow::Break(());
