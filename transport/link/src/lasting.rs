@@ -9,7 +9,7 @@ use gtrace_verbs::Pinned;
 use crate::sys;
 
 /// Memory that stays where it is until links are told otherwise, as page-locked memory of CUDA does.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lasting {
     start: NonNull<u8>,
     len: usize,

@@ -70,18 +70,20 @@ pub(crate) struct Allocations {
 }
 
 impl Allocations {
-    /// Adds an allocation, gives it its number, and forgets what was at its addresses.
-    pub(crate) fn add(&mut self, mut allocation: Allocation) {
+    /// Adds an allocation, gives it its number, and forgets what was at its addresses, which it returns.
+    pub(crate) fn add(&mut self, mut allocation: Allocation) -> Vec<Allocation> {
         self.ids += 1;
         allocation.id = self.ids;
         let end = allocation.base.saturating_add(allocation.size);
-        while let Some(stale) = self.find(allocation.base) {
-            self.by_base.remove(&stale.base);
+        let mut stale = Vec::new();
+        while let Some(found) = self.find(allocation.base) {
+            stale.extend(self.by_base.remove(&found.base));
         }
         while let Some((&base, _)) = self.by_base.range(allocation.base..end).next() {
-            self.by_base.remove(&base);
+            stale.extend(self.by_base.remove(&base));
         }
         self.by_base.insert(allocation.base, allocation);
+        stale
     }
 
     /// Removes the allocation that begins at `base`.

@@ -23,7 +23,7 @@ const PAGE: usize = 4096;
 
 fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
     let current = context::top();
-    write(&session.state.allocations).add(Allocation {
+    let stale = write(&session.state.allocations).add(Allocation {
         base: base.addr() as u64,
         size: size as u64,
         place,
@@ -33,6 +33,10 @@ fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: 
         flags,
         pool: 0,
     });
+    // Unmapped without having been given back: a device knows other pages by these addresses.
+    for found in stale {
+        release(session, &found);
+    }
 }
 
 /// Fewest bytes for which a link is told that they lie in page-locked memory.
@@ -59,6 +63,7 @@ pub(crate) fn lasting(session: &Session, bytes: &[u8]) -> Option<Lasting> {
 /// No link takes anything from there any more.
 fn release(session: &Session, found: &Allocation) {
     if session.info.kind == LinkKind::Rdma
+        && found.place.is_host()
         && let Some(memory) = as_lasting(found)
     {
         session.lanes.release(&memory);

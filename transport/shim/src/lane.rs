@@ -3,6 +3,9 @@
 //! The sending half is shared, so that the flusher, and a thread whose call must come after one of
 //! this lane, can send what lies in it. The receiving half is the thread's own.
 
+mod lanes;
+
+use std::collections::HashSet;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -14,9 +17,10 @@ use gtrace_protocol::{
     Writer, control,
 };
 
+pub(crate) use self::lanes::Lanes;
 use crate::events::Mark;
 use crate::session::Session;
-use crate::{clock, context, flusher, fork, log, output, stats, status, times};
+use crate::{clock, context, fork, log, output, stats, status, times};
 
 /// Frames that may lie unsent: a send over loopback costs some 4 us, whatever their number.
 const FRAMES: u32 = 128;
@@ -40,6 +44,8 @@ pub(crate) struct Outgoing {
     /// What its link is, and what became of it.
     info: LinkInfo,
     sending: Mutex<Sending>,
+    /// Memories of the program that the link was given bytes of, and may know.
+    memories: Mutex<HashSet<Lasting>>,
 }
 
 struct Sending {
@@ -94,6 +100,19 @@ impl Outgoing {
         {
             // An error comes to the owner with its next call.
             let _ = sending.tx.tend();
+        }
+    }
+
+    fn memories(&self) -> MutexGuard<'_, HashSet<Lasting>> {
+        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes nothing from `memory` any more. A lane that never did is left alone: its owner may be sending, and wait for
+    /// what comes after this.
+    fn release(&self, memory: &Lasting) {
+        if self.memories().remove(memory) {
+            // Of a lane that is at its end nothing is taken either; its thread finds out with its next call.
+            let _ = self.lock().tx.release(Some(memory));
         }
     }
 
@@ -215,6 +234,7 @@ impl Lane {
                 open: true,
                 left: stats::Left::default(),
             }),
+            memories: Mutex::default(),
         });
         session.lanes.add(Arc::clone(&out));
         let (most_frames, idle_ns) = match link.info.kind {
@@ -357,6 +377,9 @@ impl Lane {
         sending.frames += 1;
         let bulk = !frame.bulk.bytes.is_empty();
         if bulk {
+            if let Some(memory) = frame.bulk.memory {
+                self.out.memories().insert(memory);
+            }
             frame.bulk.send(&mut *sending.tx)?;
         }
         let now = !one_way
@@ -606,118 +629,4 @@ const fn is_of_captures(code: CUresult) -> bool {
 fn drop_rx(rx: &mut ManuallyDrop<Box<dyn Rx>>) {
     // SAFETY: called by the lane's `drop` alone, after which nobody has it.
     unsafe { ManuallyDrop::drop(rx) };
-}
-
-/// What became of links since they were opened.
-#[derive(Debug, Default)]
-pub(crate) struct LinkChanges {
-    /// Times that RDMA was asked for and not agreed upon.
-    pub(crate) refused: u64,
-    /// Times that a device was given up for the connection, and that it was taken again.
-    pub(crate) falls: u64,
-    pub(crate) returns: u64,
-    /// Bytes that a device took from the program's memory.
-    pub(crate) lent: u64,
-    /// What takes the place of a device now.
-    pub(crate) now: Option<LinkKind>,
-    pub(crate) reasons: Vec<String>,
-}
-
-/// The sending halves of a session's lanes.
-#[derive(Default)]
-pub(crate) struct Lanes(Mutex<Vec<Arc<Outgoing>>>);
-
-impl Lanes {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Outgoing>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn add(&self, lane: Arc<Outgoing>) {
-        self.lock().push(lane);
-    }
-
-    fn remove(&self, number: u16) {
-        self.lock().retain(|lane| lane.number() != number);
-    }
-
-    /// Sends what lies in lane `number`, as another waits for it.
-    fn hurry(&self, number: u16) {
-        let lane = {
-            let lanes = self.lock();
-            lanes.iter().find(|lane| lane.number() == number).cloned()
-        };
-        if let Some(lane) = lane {
-            lane.flush_from_outside();
-        }
-    }
-
-    /// Ends every lane, so that no thread waits in one.
-    pub(crate) fn end_all(&self) {
-        for lane in self.lock().iter() {
-            lane.end.end();
-        }
-    }
-
-    /// Looks after what was sent in any lane.
-    fn tend(&self) {
-        let all: Vec<Arc<Outgoing>> = self.lock().clone();
-        for lane in all {
-            lane.tend();
-        }
-    }
-
-    /// What became of the links of all lanes.
-    pub(crate) fn changes(&self) -> LinkChanges {
-        let mut sum = LinkChanges::default();
-        for lane in self.lock().iter() {
-            let (info, changes) = (lane.info(), &lane.info().changes);
-            sum.refused += changes.refusals();
-            sum.falls += changes.falls();
-            sum.returns += changes.returns();
-            if info.kind_now() != info.kind {
-                sum.now = Some(info.kind_now());
-            }
-            sum.lent += changes.lent();
-            for reason in changes.reasons() {
-                if !sum.reasons.contains(&reason) {
-                    sum.reasons.push(reason);
-                }
-            }
-        }
-        sum
-    }
-
-    /// Has no lane take bytes from `memory` any more.
-    pub(crate) fn release(&self, memory: &Lasting) {
-        let all: Vec<Arc<Outgoing>> = self.lock().clone();
-        for lane in all {
-            // Of a lane that is at its end nothing is taken either; its thread finds out with its next call.
-            let _ = lane.lock().tx.release(Some(memory));
-        }
-    }
-
-    /// Sends what lies in any lane. True if something lay there.
-    pub(crate) fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool {
-        all.clear();
-        all.extend(self.lock().iter().cloned());
-        let mut any = false;
-        for lane in all.drain(..) {
-            any |= lane.flush_from_outside();
-        }
-        any
-    }
-}
-
-impl flusher::Flush for Session {
-    fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool {
-        self.lanes.flush(all)
-    }
-
-    fn is_tended(&self) -> bool {
-        self.info.kind == LinkKind::Rdma
-    }
-
-    fn tend(&self) {
-        self.lanes.tend();
-    }
 }

@@ -5,8 +5,10 @@ use std::fmt;
 use std::io;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::context::Context;
 use crate::error::VerbsError;
@@ -82,6 +84,8 @@ pub struct Region {
     domain: Arc<Domain>,
     start: u64,
     len: usize,
+    /// Of the program's share of what this process may lock.
+    _share: Option<Share>,
     /// Given back after it is deregistered.
     _memory: Arc<dyn Pinned>,
 }
@@ -101,6 +105,33 @@ impl Region {
         domain: &Arc<Domain>,
         memory: Arc<dyn Pinned>,
         access: Access,
+    ) -> Result<Self, VerbsError> {
+        Self::register(domain, memory, access, None)
+    }
+
+    /// Registers `memory` that is not a link's own, for this side to send from. Where this process may not lock as much
+    /// as it likes, all of these take half of it at the most, so that links can still be opened.
+    ///
+    /// # Errors
+    ///
+    /// As [`Region::new`].
+    pub fn of_program(domain: &Arc<Domain>, memory: Arc<dyn Pinned>) -> Result<Self, VerbsError> {
+        let (_, bytes) = memory.bytes();
+        let Some(share) = Share::take(&PROGRAM, bytes, most_locked()) else {
+            return Err(VerbsError::Register {
+                bytes,
+                source: io::Error::other("half of what may be locked is kept for links"),
+                limit: lockable(),
+            });
+        };
+        Self::register(domain, memory, Access::Local, Some(share))
+    }
+
+    fn register(
+        domain: &Arc<Domain>,
+        memory: Arc<dyn Pinned>,
+        access: Access,
+        share: Option<Share>,
     ) -> Result<Self, VerbsError> {
         let (start, len) = memory.bytes();
         let flags = match access {
@@ -126,6 +157,7 @@ impl Region {
             domain: Arc::clone(domain),
             start: start.as_ptr().addr() as u64,
             len,
+            _share: share,
             _memory: memory,
         })
     }
@@ -186,10 +218,62 @@ impl fmt::Debug for Region {
     }
 }
 
+/// Bytes of the program that are registered.
+static PROGRAM: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes that are counted for as long as this lives.
+struct Share(&'static AtomicUsize, usize);
+
+impl Share {
+    /// None if all together would be more than half of `limit`.
+    fn take(count: &'static AtomicUsize, bytes: usize, limit: Option<u64>) -> Option<Self> {
+        let most = limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit / 2).unwrap_or(usize::MAX)
+        });
+        let more = |now: usize| now.checked_add(bytes).filter(|sum| *sum <= most);
+        let taken = count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
+        taken.is_ok().then(|| Self(count, bytes))
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Ordering::AcqRel);
+    }
+}
+
+/// Bytes that this process may lock, unless it may lock as many as it likes.
+fn most_locked() -> Option<u64> {
+    let limit = getrlimit(Resource::Memlock).current?;
+    let may = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
+    (!may).then_some(limit)
+}
+
 /// The limit of locked memory, in words.
 fn lockable() -> String {
     match getrlimit(Resource::Memlock).current {
         Some(bytes) => format!("{} KiB", bytes >> 10),
         None => "as much as it likes".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_takes_half_of_what_may_be_locked() {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let take = |bytes, limit| Share::take(&COUNT, bytes, limit);
+        let first = take(600, Some(2000)).unwrap();
+        assert!(take(401, Some(2000)).is_none());
+        let second = take(400, Some(2000)).unwrap();
+        assert!(take(1, Some(2000)).is_none());
+        assert!(take(1, None).is_some());
+        drop(first);
+        assert!(take(600, Some(2000)).is_some());
+        drop(second);
+        assert_eq!(COUNT.load(Ordering::Acquire), 0);
+        assert!(take(usize::MAX, None).is_some_and(|_| take(1, None).is_none()));
     }
 }

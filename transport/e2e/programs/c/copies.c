@@ -67,6 +67,37 @@ static void given_back(void) {
     free(wanted);
 }
 
+// The source of a copy is overwritten in the order of its stream, by a copy that the host's processor makes.
+static void overwritten_in_order(void) {
+    enum { WIDTH = 4096, HEIGHT = SIZE / WIDTH, ALL = WIDTH * HEIGHT };
+    unsigned char *source, *other, *back = malloc(ALL), *wanted = malloc(ALL);
+    CUstream stream;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAllocHost((void **)&source, ALL));
+    CHECK(cuMemAllocHost((void **)&other, ALL));
+    uint64_t state = 12;
+    for (int i = 0; i < ALL; i++) {
+        wanted[i] = source[i] = (unsigned char)random_u64(&state);
+        other[i] = (unsigned char)~source[i];
+    }
+    CUdeviceptr a = allocate(ALL);
+    CUDA_MEMCPY2D over = {.source_kind = 1, .source_host = other, .source_pitch = WIDTH, .target_kind = 1,
+                          .target_host = source, .target_pitch = WIDTH, .width = WIDTH, .height = HEIGHT};
+    CHECK(cuMemcpyHtoDAsync(a, source, ALL, stream));
+    CHECK(cuMemcpy2DAsync(&over, stream));
+    CHECK(cuStreamSynchronize(stream));
+    REQUIRE(memcmp(source, other, ALL) == 0, "a copy within the host's memory differs");
+    CHECK(cuMemcpyDtoH(back, a, ALL));
+    REQUIRE(memcmp(wanted, back, ALL) == 0, "memory that was overwritten in order differs");
+    print_digest("overwritten in order", back, ALL);
+    CHECK(cuMemFreeHost(source));
+    CHECK(cuMemFreeHost(other));
+    CHECK(cuMemFree(a));
+    CHECK(cuStreamDestroy(stream));
+    free(back);
+    free(wanted);
+}
+
 static void registered(void) {
     size_t size = 1 << 20;
     unsigned char *memory = aligned_alloc(4096, size), *back = malloc(size);
@@ -152,6 +183,7 @@ int main(void) {
     begin();
     large();
     given_back();
+    overwritten_in_order();
     registered();
     rectangles();
     kinds_by_address();

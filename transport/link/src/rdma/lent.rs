@@ -3,7 +3,7 @@
 //!
 //! Their places in the ring are kept free for them: when the device fails, or when the program wants its
 //! memory back, they are copied there, and are like all others. Until the other side has read them the program
-//! leaves them as they are ([`Lasting`]).
+//! leaves them as they are ([`Lasting`]); from then on newer bytes have their places.
 
 use std::collections::VecDeque;
 
@@ -44,9 +44,16 @@ impl Lent {
         (last.from == from && last.len == len).then_some(*last)
     }
 
-    /// The other side has read up to this byte.
+    /// The other side has read up to this byte: newer ones may come into the places of all before it.
     pub(super) fn read(&mut self, read: u64) {
-        while (self.0.front()).is_some_and(|piece| piece.from + piece.len as u64 <= read) {
+        while let Some(piece) = self.0.front_mut() {
+            let gone = read.saturating_sub(piece.from).min(piece.len as u64);
+            piece.from += gone;
+            piece.at += gone as usize;
+            piece.len -= gone as usize;
+            if piece.len > 0 {
+                return;
+            }
             self.0.pop_front();
         }
     }

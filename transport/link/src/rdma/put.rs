@@ -22,6 +22,8 @@ use crate::spin::Spin;
 
 /// Longest wait of a writer that is dropped for its last bytes to be acknowledged.
 const LAST: Duration = Duration::from_secs(1);
+/// Longest sleep of a writer whose events another may take.
+const TAKEN_AWAY: Duration = Duration::from_millis(5);
 
 /// Pieces of a large copy that a ring holds.
 const PIECES: usize = 8;
@@ -161,17 +163,29 @@ impl RdmaPut {
 
     /// Waits until the device has done all that it was given, or is given up.
     fn drained(&mut self, deadline: Option<Instant>) -> Result<(), LinkError> {
-        until(self, deadline, |put| {
-            if put.counts.post_last() {
-                let mut out = put.shared.out();
-                let posted = (out.wire())
-                    .map_or(Ok(()), |wire| wire.write((0, 0), Source::Ring, None, true));
-                drop(out);
-                // What comes of a failure shows at the next look.
-                let _ = posted.or_else(|error| put.shared.failed(&error));
+        loop {
+            // The reading half, in another thread, may take the event that would end the sleep.
+            let soon = Instant::now() + TAKEN_AWAY;
+            let end = deadline.map_or(soon, |deadline| deadline.min(soon));
+            let drained = until(self, Some(end), |put| {
+                if put.counts.post_last() {
+                    let mut out = put.shared.out();
+                    let posted = (out.wire())
+                        .map_or(Ok(()), |wire| wire.write((0, 0), Source::Ring, None, true));
+                    drop(out);
+                    // What comes of a failure shows at the next look.
+                    let _ = posted.or_else(|error| put.shared.failed(&error));
+                }
+                (put.shared.has_moved() || put.counts.under_way() == 0).then_some(())
+            });
+            match drained {
+                Err(LinkError::TimedOut(_)) if deadline.is_none_or(|end| Instant::now() < end) => {
+                    self.shared.check_host()?;
+                    self.shared.hear()?;
+                }
+                drained => return drained,
             }
-            (put.shared.has_moved() || put.counts.under_way() == 0).then_some(())
-        })
+        }
     }
 
     /// Whether the device knows `memory`; it is told, if that helps.

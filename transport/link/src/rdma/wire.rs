@@ -4,7 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use std::sync::Arc;
 
-use gtrace_verbs::{Access, Domain, Outcome, QueuePair, Region, Remote, VerbsError};
+use gtrace_verbs::{Domain, Outcome, QueuePair, Region, Remote, VerbsError};
 
 use crate::lasting::Lasting;
 
@@ -144,7 +144,7 @@ impl Wire for Out {
 
     fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
         if self.place_of(memory).is_none() {
-            let region = Region::new(&self.domain, Arc::new(*memory), Access::Local)?;
+            let region = Region::of_program(&self.domain, Arc::new(*memory))?;
             self.regions.push(region);
             self.memories.push(*memory);
         }

@@ -108,6 +108,52 @@ fn what_is_given_back_is_sent_again_as_it_was() {
     }
 }
 
+/// The other side has read half a piece, and said so; newer bytes lie where that half would, which the writer has
+/// committed, or given to a device that loses them.
+#[test]
+fn newer_bytes_in_the_place_of_what_was_read_stay() {
+    const FIRST: usize = 1000;
+    const LENT: usize = 200_000;
+    const NEWER: usize = 20_000;
+    for lost in [true, false] {
+        let pair = Pair::new();
+        let (mut client, mut server) = (pair.client, pair.server);
+        let mut kept = Kept::default();
+        let (ring, piece) = (256 << 10, 32 << 10);
+        let read = 2 * piece;
+        client.tx.bulk(&[1; FIRST]).unwrap();
+        kept.send(&mut *client.tx, body(4, LENT)).unwrap();
+        assert_eq!(client.info.changes.lent(), LENT as u64);
+        let mut got = vec![0; read];
+        server.rx.read(&mut got).unwrap();
+        // To the end of the ring, and into the place of the second piece.
+        let rest = vec![2; ring - FIRST - LENT + FIRST + piece];
+        client.tx.bulk(&rest).unwrap();
+        client.tx.reserve(NEWER).unwrap()[..NEWER].copy_from_slice(&body(5, NEWER));
+        client.tx.commit(NEWER);
+        if lost {
+            pair.to_server.break_after(0, Break::Lost);
+            client.tx.flush().unwrap();
+        } else {
+            kept.release(&mut *client.tx).unwrap();
+            client.tx.flush().unwrap();
+        }
+        let wanted = [&[1; FIRST][..], &body(4, LENT), &rest, &body(5, NEWER)].concat();
+        let reader = thread::spawn(move || {
+            got.resize(wanted.len(), 0);
+            server.rx.read(&mut got[read..]).unwrap();
+            assert!(got == wanted, "lost: {lost}");
+        });
+        while !reader.is_finished() {
+            client.tx.tend().unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        reader.join().unwrap();
+        assert_eq!(client.info.changes.falls(), u64::from(lost));
+        kept.release(&mut *client.tx).unwrap();
+    }
+}
+
 #[test]
 fn memory_that_the_device_does_not_take_is_copied() {
     let pair = Pair::new();
