@@ -1,6 +1,8 @@
 //! Bytes that the device takes from the program's memory.
 
+use std::collections::VecDeque;
 use std::ptr::NonNull;
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,8 @@ use crate::lasting::Lasting;
 
 /// More than a ring has.
 const MUCH: usize = 700_001;
+/// Fewer are copied.
+const LEAST: usize = 32 << 10;
 
 fn body(seed: u64, len: usize) -> Vec<u8> {
     let mut body = vec![0; len];
@@ -152,6 +156,97 @@ fn newer_bytes_in_the_place_of_what_was_read_stay() {
         assert_eq!(client.info.changes.falls(), u64::from(lost));
         kept.release(&mut *client.tx).unwrap();
     }
+}
+
+/// Bytes of all kinds in any order, memory that is given back at any time, a reader that stops anywhere, and a device
+/// that fails, or not.
+#[test]
+fn whatever_is_given_back_or_lost_all_comes_in_order() {
+    const STEPS: usize = 60;
+    let (mut lent, mut falls) = (0, 0);
+    for seed in 1..=75u64 {
+        let pair = Pair::new();
+        let (mut client, mut server) = (pair.client, pair.server);
+        let mut random = Bytes::new(seed);
+        let mut pick = move |most: usize| random.next() as usize % most;
+        if seed % 3 > 0 {
+            let how = BREAKS[seed as usize % BREAKS.len()];
+            pair.to_server.break_after(pick(60) as u64, how);
+        }
+        let (tell, told) = mpsc::channel::<Vec<u8>>();
+        let reader = thread::spawn(move || {
+            let mut sizes = Bytes::new(seed + 1);
+            let (mut wanted, mut checked) = (VecDeque::new(), 0usize);
+            loop {
+                while let Ok(more) = told.try_recv() {
+                    wanted.extend(more);
+                }
+                if wanted.is_empty() {
+                    match told.recv() {
+                        Ok(more) => wanted.extend(more),
+                        Err(_) => return checked,
+                    }
+                }
+                let len = wanted.len().min(1 + sizes.next() as usize % (90 << 10));
+                let mut got = vec![0; len];
+                server.rx.read(&mut got).unwrap();
+                assert!(wanted.drain(..len).eq(got), "seed {seed}, after {checked}");
+                checked += len;
+                if sizes.next() % 4 == 0 {
+                    thread::sleep(Duration::from_micros(500));
+                }
+            }
+        });
+        let mut kept: Vec<Kept> = Vec::new();
+        let mut sent = 0;
+        for step in 0..STEPS {
+            let bytes = match pick(8) {
+                0..3 => body(step as u64, LEAST + pick(150_000)),
+                3 => body(step as u64, 1 + pick(100_000)),
+                4..6 => body(step as u64, 1 + pick(60_000)),
+                6 if !kept.is_empty() => {
+                    let mut given_back = kept.swap_remove(pick(kept.len()));
+                    given_back.release(&mut *client.tx).unwrap();
+                    continue;
+                }
+                _ => {
+                    client.tx.flush().unwrap();
+                    continue;
+                }
+            };
+            sent += bytes.len();
+            tell.send(bytes.clone()).unwrap();
+            match step % 3 {
+                0 => {
+                    client.tx.reserve(bytes.len()).unwrap()[..bytes.len()].copy_from_slice(&bytes);
+                    client.tx.commit(bytes.len());
+                }
+                1 if bytes.len() < LEAST => client.tx.bulk(&bytes).unwrap(),
+                _ => {
+                    let mut one = Kept::default();
+                    one.send(&mut *client.tx, bytes).unwrap();
+                    kept.push(one);
+                }
+            }
+        }
+        client.tx.flush().unwrap();
+        drop(tell);
+        while !reader.is_finished() {
+            client.tx.tend().unwrap();
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(reader.join().unwrap(), sent, "seed {seed}");
+        for mut one in kept {
+            one.release(&mut *client.tx).unwrap();
+        }
+        lent += client.info.changes.lent();
+        falls += client.info.changes.falls();
+    }
+    // Else nothing was tried.
+    assert!(
+        lent > 25 << 20 && falls > 25,
+        "{lent} bytes, {falls} failures"
+    );
 }
 
 #[test]
