@@ -30,17 +30,22 @@ fn checked(attributes: &CUmemcpyAttributes) -> Result<u32, CUresult> {
     }
 }
 
-/// One copy of a batch. `order` is how it reads its source: bytes of the program are taken before this returns
-/// whatever it says, and the device's memory is waited for where the program may free it then.
+/// One copy of a batch. `order` is how it reads its source: if that is before this returns, bytes of the program are
+/// taken at once, and the device's memory is waited for, as the program may free it then.
 fn one(
     (to, from, len): (CUdeviceptr, CUdeviceptr, usize),
     order: u32,
     stream: CUstream,
 ) -> Result<(), CUresult> {
-    // SAFETY: addresses of the program, by its promise to the batch.
-    check(unsafe { copy::cuMemcpyAsync(to, from, len, stream) })?;
     let during = order == cuda::CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
-    match during && !copy::is_host(session::cuda()?, from) {
+    let from_host = copy::is_host(session::cuda()?, from);
+    // SAFETY: addresses of the program, by its promise to the batch.
+    let copy = || unsafe { copy::cuMemcpyAsync(to, from, len, stream) };
+    check(match during && from_host {
+        true => copy::in_call(copy),
+        false => copy(),
+    })?;
+    match during && !from_host {
         // SAFETY: a handle.
         true => check(unsafe { remote::cuStreamSynchronize(stream) }),
         false => Ok(()),

@@ -9,6 +9,7 @@
 // Reads and writes the program's memory.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::{ptr, slice};
 
@@ -66,22 +67,75 @@ fn push_bulk(
     check(outcome)
 }
 
-/// Waits for the stream if a function of the program may still change the bytes that are to be copied:
-/// page-locked memory is read when the stream gets there, and not when the copy is asked for.
+thread_local! {
+    /// Whether the program may use its memory when the call returns, of functions that are made of their `Async` twins.
+    static IN_CALL: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether nothing may be read or written later than in this call.
+pub(crate) fn is_in_call() -> bool {
+    IN_CALL.try_with(Cell::get).unwrap_or(true)
+}
+
+/// Does `action`, a copy by a function `Async`, so that the program's bytes are taken, and are there, when it returns.
+pub(crate) fn in_call<T>(action: impl FnOnce() -> T) -> T {
+    let before = IN_CALL.try_with(|flag| flag.replace(true));
+    let done = action();
+    if let Ok(before) = before {
+        let _ = IN_CALL.try_with(|flag| flag.set(before));
+    }
+    done
+}
+
+/// The same of a function without `Async` that uses the stream `stream`: what was copied to the host before it, and to
+/// memory that host and device share, is there too.
+pub(crate) fn synchronous(stream: CUstream, action: impl FnOnce() -> CUresult) -> CUresult {
+    done(|| {
+        check(in_call(action))?;
+        match session::cuda()?.state.deliveries.any() || managed::in_use() {
+            // SAFETY: a handle.
+            true => check(unsafe { remote::cuStreamSynchronize(stream) }),
+            false => Ok(()),
+        }
+    })
+}
+
+/// Bytes of pageable memory that the driver takes at once, wherever the stream is.
+const STAGED: usize = 64 << 10;
+
+/// Waits for the stream if a function of the program is still to run: it may change the bytes that are to be copied
+/// from page-locked memory, which is read when the stream gets there; and with others the server would wait in the
+/// driver, behind what it has been sent, where nothing that follows is executed.
 fn behind_host_functions(
     session: &'static Session,
-    from: *const c_void,
+    (from, len): (*const c_void, usize),
     stream: CUstream,
 ) -> Result<(), CUresult> {
     if !session.state.host_functions.are_outstanding() {
         return Ok(());
     }
-    match read(&session.state.allocations).find(from.addr() as u64) {
-        Some(found) if found.place.is_host() => {
+    let found = read(&session.state.allocations).find(from.addr() as u64);
+    let locked = found.is_some_and(|found| found.place.is_host());
+    match locked || len > STAGED || is_in_call() {
+        // SAFETY: a handle.
+        true => check(unsafe { remote::cuStreamSynchronize(stream) }),
+        false => Ok(()),
+    }
+}
+
+/// As [`behind_host_functions`], of a copy for which the server waits whatever is copied.
+pub(crate) fn behind_all_host_functions(
+    session: &'static Session,
+    stream: u64,
+) -> Result<(), CUresult> {
+    match (session.state.host_functions.are_outstanding(), stream) {
+        (false, _) => Ok(()),
+        (true, SYNCHRONOUS) => synchronise(),
+        (true, stream) => {
+            let stream = ptr::with_exposed_provenance_mut(stream as usize);
             // SAFETY: a handle.
             check(unsafe { remote::cuStreamSynchronize(stream) })
         }
-        _ => Ok(()),
     }
 }
 
@@ -326,6 +380,7 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         let session = session::cuda()?;
+        behind_all_host_functions(session, SYNCHRONOUS)?;
         upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
         after_synchronous(session)
     })
@@ -354,7 +409,7 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }
-        behind_host_functions(session, srcHost, hStream)?;
+        behind_host_functions(session, (srcHost, ByteCount), hStream)?;
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         let memory = host_memory::lasting(session, bytes);

@@ -23,7 +23,7 @@ use crate::entry::{Call, check, leave, written};
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
 use crate::state::{lock, read};
-use crate::{clock, flusher, log, status};
+use crate::{clock, copy, flusher, log, status};
 
 /// How long a copy is left to the program before the thread takes it.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -163,6 +163,7 @@ fn may_be_late(session: &Session, address: u64, len: usize) -> bool {
         || len == 0
         || len > BLOCKS * BLOCK
         || session.state.captures.any()
+        || copy::is_in_call()
     {
         return false;
     }

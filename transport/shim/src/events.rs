@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use gtrace_cuda::types::driver::{self as cuda, CUevent, CUresult, CUstream};
+use gtrace_cuda::types::driver::{self as cuda, CUcontext, CUevent, CUresult, CUstream};
 
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
@@ -73,7 +73,8 @@ impl Events {
         self.remove(event);
     }
 
-    fn remove(&self, event: u64) {
+    /// It is recorded in a way that does not tell when: only the server knows.
+    pub(crate) fn remove(&self, event: u64) {
         lock(&self.marks).remove(&event);
     }
 
@@ -160,6 +161,14 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
         session.state.events.recorded_elsewhere(number(hEvent));
     }
     code
+}
+
+pub(crate) unsafe fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) -> CUresult {
+    if let Some(session) = session::current() {
+        session.state.events.remove(number(hEvent));
+    }
+    // SAFETY: handles.
+    unsafe { remote::cuCtxRecordEvent(hCtx, hEvent) }
 }
 
 /// Whether the event is known to have happened, and there is nothing else to tell the program.

@@ -16,6 +16,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::copy::{self, push};
 use crate::entry::{Call, check, done, written};
+use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::{capture, clock, deliveries, flusher, log, managed, status};
@@ -104,14 +105,32 @@ impl HostFunctions {
     }
 }
 
+/// What only this thread and the server need to know goes past all other lanes: one of them may be in a call of the
+/// driver that waits for the function.
+fn apart<T>(
+    session: &'static Session,
+    action: impl FnOnce() -> Result<T, CUresult>,
+) -> Result<T, CUresult> {
+    let set = |apart| {
+        with_lane(session, |lane| {
+            lane.set_apart(apart);
+            Ok(())
+        })
+    };
+    set(true)?;
+    let done = action();
+    set(false)?;
+    done
+}
+
 /// Runs functions until the connection is lost.
 fn run(session: &'static Session) {
-    while let Ok(reached) = next(session) {
+    while let Ok(reached) = apart(session, || next(session)) {
         let pending = session.state.host_functions.find(reached.ticket);
         // What the stream has done by now is there for the function, and what the function does for the
         // stream.
         managed::after_wait(0, false);
-        if deliveries::collect(session) == Err(status::LOST) {
+        if apart(session, || deliveries::collect(session)) == Err(status::LOST) {
             return;
         }
         if let Some(pending) = pending {
@@ -139,7 +158,7 @@ fn run(session: &'static Session) {
         if managed::in_use() && managed::before_any(session) == Err(status::LOST) {
             return;
         }
-        let told = with_lane(session, |lane| {
+        let tell = |lane: &mut Lane| {
             let told = written(
                 lane,
                 |w| {
@@ -151,7 +170,8 @@ fn run(session: &'static Session) {
             // The stream waits for it.
             lane.flush();
             told
-        });
+        };
+        let told = apart(session, || with_lane(session, tell));
         if told == Err(status::LOST) {
             return;
         }

@@ -17,7 +17,7 @@ use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::state::{read, write};
 use crate::stats::local;
-use crate::{deliveries, log, managed};
+use crate::{copy, deliveries, log, managed};
 
 const PAGE: usize = 4096;
 
@@ -52,7 +52,7 @@ fn as_lasting(found: &Allocation) -> Option<Lasting> {
 
 /// The page-locked memory that all of `bytes` lie in, if a device of the link may take them from there.
 pub(crate) fn lasting(session: &Session, bytes: &[u8]) -> Option<Lasting> {
-    if session.info.kind != LinkKind::Rdma || bytes.len() < LASTING {
+    if session.info.kind != LinkKind::Rdma || bytes.len() < LASTING || copy::is_in_call() {
         return None;
     }
     let found = read(&session.state.allocations).find(bytes.as_ptr().addr() as u64)?;

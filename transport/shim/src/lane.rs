@@ -204,6 +204,8 @@ pub(crate) struct Lane {
     idle_ns: u64,
     /// The stream that was found to be through, and when.
     drained: Option<Drained>,
+    /// Its frames have no order with those of other lanes.
+    apart: bool,
 }
 
 /// A stream that is through with all that was sent until then.
@@ -255,7 +257,14 @@ impl Lane {
             most_frames,
             idle_ns,
             drained: None,
+            apart: false,
         }
+    }
+
+    /// Whether frames from here on have no order with those of other lanes: they wait for none of them, and none
+    /// waits for them.
+    pub(crate) fn set_apart(&mut self, apart: bool) {
+        self.apart = apart;
     }
 
     fn drained(&self, stream: u64) -> Drained {
@@ -339,12 +348,13 @@ impl Lane {
         sending.seq += 1;
         let seq = sending.seq;
         let mine = After::new(self.out.number, seq).0;
-        let last = match one_way {
-            true => self.session.last.swap(mine, Ordering::AcqRel),
-            false => {
-                self.session.awaited.fetch_add(1, Ordering::AcqRel);
-                self.session.last.load(Ordering::Acquire)
-            }
+        if !one_way {
+            self.session.awaited.fetch_add(1, Ordering::AcqRel);
+        }
+        let last = match (self.apart, one_way) {
+            (true, _) => 0,
+            (_, true) => self.session.last.swap(mine, Ordering::AcqRel),
+            (_, false) => self.session.last.load(Ordering::Acquire),
         };
         let after = match After(last).lane() == self.out.number {
             true => 0,

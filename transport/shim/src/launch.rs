@@ -218,6 +218,19 @@ unsafe fn launch(
     if managed::in_use() {
         managed::before_launch(session, launch.stream)?;
     }
+    for attribute in attributes {
+        if matches!(
+            attribute.id,
+            cuda::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT
+                | cuda::CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+        ) {
+            // The event is what the value begins with.
+            let value = travelling(attribute).value;
+            if let Some(event) = value.first_chunk() {
+                session.state.events.remove(u64::from_le_bytes(*event));
+            }
+        }
+    }
     let write = |w: &mut Writer| {
         launch.write_head_with(w, attributes.iter().map(travelling), len);
         // SAFETY: the caller's promise.

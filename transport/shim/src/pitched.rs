@@ -250,6 +250,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         (false, false) => between(session, op, copy),
         (true, false) => {
             let host = Host::new(&copy.from, &copy.extent)?;
+            crate::copy::behind_all_host_functions(session, copy.stream)?;
             host.settle(session, &copy.extent)?;
             with_lane(session, |lane| {
                 check(lane.take_sticky())?;

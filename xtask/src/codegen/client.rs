@@ -184,13 +184,16 @@ fn export(
     // CUDA driver API, "API synchronization behavior".
     let fills = function.name.starts_with("cuMemsetD") && !function.name.ends_with("Async");
     let mut fills = fills.then_some("core::ptr::null_mut()");
-    // The same in the thread's stream: what is synchronous waits on the client there too.
+    // The same in the thread's stream.
+    let mut copies = None;
     let twin = names::in_stream(function.name).filter(|_| suffix == Some(Suffix::Ptds));
     if let Some(twin) = twin.and_then(|twin| functions::all(api).find(|f| f.name == twin)) {
         const STREAM: &str = "entry::per_thread(core::ptr::null_mut())";
         function = twin;
         arguments.push(STREAM);
         fills = fills.map(|_| STREAM);
+        // It returns when the program may use its memory, which its twin does not promise.
+        copies = fills.is_none().then_some(STREAM);
     }
     let arguments = arguments.join(", ");
     let guard = match (api, signature.returns) {
@@ -207,12 +210,18 @@ fn export(
                 "entry::{guard}(|| unsafe {{ local::{name}({arguments}) }})"
             )?;
         }
-        (_, Hand::Client | Hand::Both) => {
-            writeln!(
+        (_, Hand::Client | Hand::Both) => match copies {
+            Some(stream) => writeln!(
+                out,
+                "entry::{guard}(|| crate::copy::synchronous({stream}, || unsafe {{
+                    special::{name}({arguments})
+                }}))"
+            )?,
+            None => writeln!(
                 out,
                 "entry::{guard}(|| unsafe {{ special::{name}({arguments}) }})"
-            )?;
-        }
+            )?,
+        },
         (_, Hand::None | Hand::Server) => match fills {
             Some(stream) => writeln!(
                 out,

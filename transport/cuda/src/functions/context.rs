@@ -47,6 +47,6 @@ crate::describe! {
     one_way cuCtxResetPersistingL2Cache();
     waiting cuCtxEnablePeerAccess(peerContext: handle(Context), Flags: value);
     waiting cuCtxDisablePeerAccess(peerContext: handle(Context));
-    one_way cuCtxRecordEvent(hCtx: handle(Context), hEvent: handle(Event));
+    one_way(client) cuCtxRecordEvent(hCtx: handle(Context), hEvent: handle(Event));
     one_way cuCtxWaitEvent(hCtx: handle(Context), hEvent: handle(Event));
 }

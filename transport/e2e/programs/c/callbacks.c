@@ -1,5 +1,6 @@
 // Host functions in streams: they run in order, after what is before them and before what is behind them.
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "common.h"
 
@@ -29,8 +30,65 @@ static void callback(CUstream stream, CUresult result, void *data) {
     atomic_fetch_add(&calls, 1);
 }
 
+enum { LARGE = 200 * 1024, WIDTH = 1024, MANY = 3000 };
+
+// Ends well after the calls behind it were made.
+static void slow(void *fill) {
+    usleep(30000);
+    memset(pinned, (int)(intptr_t)fill, LARGE);
+}
+
+// Copies behind a function that runs: the driver is to wait for it, and it has to come to its end all the same.
+static void behind(void) {
+    static unsigned char pageable[LARGE], back[LARGE];
+    CUstream stream;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAllocHost((void **)&pinned, LARGE));
+    CUdeviceptr memory = allocate(LARGE);
+    memset(pageable, 0x11, LARGE);
+
+    CHECK(cuLaunchHostFunc(NULL, slow, (void *)0x21));
+    CHECK(cuMemcpyHtoD(memory, pageable, LARGE));
+    REQUIRE(pinned[0] == 0x21, "a copy in the default stream came before the function");
+    CHECK(cuLaunchHostFunc(NULL, slow, (void *)0x22));
+    CHECK(cuMemcpyHtoD(memory, pinned, LARGE));
+    CHECK(cuMemcpyDtoH(back, memory, LARGE));
+    REQUIRE(back[0] == 0x22 && back[LARGE - 1] == 0x22, "the copy took %02x", back[0]);
+
+    CHECK(cuLaunchHostFunc(stream, slow, (void *)0x23));
+    CHECK(cuMemcpyHtoDAsync(memory, pageable, LARGE, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(back, memory, LARGE));
+    REQUIRE(pinned[0] == 0x23 && back[LARGE - 1] == 0x11, "%02x, %02x", pinned[0], back[LARGE - 1]);
+
+    CUDA_MEMCPY2D in = {.source_kind = 1, .source_host = pinned, .source_pitch = WIDTH, .target_kind = 2,
+                        .target_device = memory, .target_pitch = WIDTH, .width = WIDTH, .height = LARGE / WIDTH};
+    CHECK(cuLaunchHostFunc(stream, slow, (void *)0x24));
+    CHECK(cuMemcpy2DAsync(&in, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(back, memory, LARGE));
+    REQUIRE(back[0] == 0x24 && back[LARGE - 1] == 0x24, "the rectangle took %02x", back[0]);
+
+    CHECK(cuLaunchHostFunc(stream, slow, (void *)0x25));
+    for (int i = 0; i < MANY; i++)
+        CHECK(cuMemsetD8Async(memory, (unsigned char)i, 64, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(back, memory, 1));
+    REQUIRE(pinned[0] == 0x25 && back[0] == (unsigned char)(MANY - 1), "%02x, %02x", pinned[0], back[0]);
+
+    CHECK(cuLaunchHostFunc(stream, slow, (void *)0x26));
+    CHECK(cuMemcpyDtoHAsync(pinned, memory, 1, stream));
+    CHECK(cuStreamSynchronize(stream));
+    REQUIRE(pinned[0] == (unsigned char)(MANY - 1) && pinned[1] == 0x26, "%02x, %02x", pinned[0], pinned[1]);
+    CHECK(cuMemFreeHost(pinned));
+    CHECK(cuMemFree(memory));
+    CHECK(cuStreamDestroy(stream));
+    printf("copies behind functions took what these left\n");
+}
+
 int main(void) {
     begin();
+    behind();
     CUstream stream;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemAllocHost((void **)&pinned, 4096));

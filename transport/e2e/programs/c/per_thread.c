@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 #include "common.h"
 
@@ -46,6 +47,35 @@ static void *busy(void *ended) {
     return NULL;
 }
 
+static void slow(void *data) {
+    (void)data;
+    usleep(30000);
+}
+
+// Copies without Async have copied when they return, from and to page-locked memory too.
+static void page_locked(void) {
+    enum { SIZE = 200 * 1024 };
+    static unsigned char back[SIZE];
+    unsigned char *pinned;
+    CUdeviceptr all = allocate(SIZE);
+    CHECK(cuMemAllocHost((void **)&pinned, SIZE));
+    memset(pinned, 1, SIZE);
+    CHECK(host_function(NULL, slow, NULL));
+    CHECK(memset_in_stream(all, 0x02020202, SIZE / 4, NULL));
+    CHECK(to_host(pinned, all, SIZE));
+    for (int i = 0; i < SIZE; i++)
+        REQUIRE(pinned[i] == 2, "byte %d is %d when the copy has returned", i, pinned[i]);
+    CHECK(host_function(NULL, slow, NULL));
+    CHECK(to_device(all, pinned, SIZE));
+    memset(pinned, 3, SIZE);
+    CHECK(to_host(back, all, SIZE));
+    for (int i = 0; i < SIZE; i++)
+        REQUIRE(back[i] == 2, "byte %d is %d and was changed after the copy", i, back[i]);
+    CHECK(cuMemFreeHost(pinned));
+    CHECK(cuMemFree(all));
+    printf("page-locked memory: %d\n", back[SIZE - 1]);
+}
+
 int main(void) {
     host_function = find("cuLaunchHostFunc_ptsz");
     memset_in_stream = find("cuMemsetD32Async_ptsz");
@@ -54,6 +84,7 @@ int main(void) {
     to_device = find("cuMemcpyHtoD_v2_ptds");
     to_host = find("cuMemcpyDtoH_v2_ptds");
     context = begin();
+    page_locked();
     memory = allocate(64);
     sem_init(&may_end, 0, 0);
     sem_init(&is_busy, 0, 0);

@@ -514,7 +514,7 @@ pub unsafe extern "C" fn cuCtxDisablePeerAccess(peerContext: CUcontext) -> CUres
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) -> CUresult {
-    unsafe { remote::cuCtxRecordEvent(hCtx, hEvent) }
+    entry::guard(|| unsafe { special::cuCtxRecordEvent(hCtx, hEvent) })
 }
 
 #[unsafe(no_mangle)]
@@ -718,13 +718,15 @@ pub unsafe extern "C" fn cuMemcpy_ptds(
     src: CUdeviceptr,
     ByteCount: usize,
 ) -> CUresult {
-    entry::guard(|| unsafe {
-        special::cuMemcpyAsync(
-            dst,
-            src,
-            ByteCount,
-            entry::per_thread(core::ptr::null_mut()),
-        )
+    entry::guard(|| {
+        crate::copy::synchronous(entry::per_thread(core::ptr::null_mut()), || unsafe {
+            special::cuMemcpyAsync(
+                dst,
+                src,
+                ByteCount,
+                entry::per_thread(core::ptr::null_mut()),
+            )
+        })
     })
 }
 
@@ -764,13 +766,15 @@ pub unsafe extern "C" fn cuMemcpyHtoD_v2_ptds(
     srcHost: *const c_void,
     ByteCount: usize,
 ) -> CUresult {
-    entry::guard(|| unsafe {
-        special::cuMemcpyHtoDAsync_v2(
-            dstDevice,
-            srcHost,
-            ByteCount,
-            entry::per_thread(core::ptr::null_mut()),
-        )
+    entry::guard(|| {
+        crate::copy::synchronous(entry::per_thread(core::ptr::null_mut()), || unsafe {
+            special::cuMemcpyHtoDAsync_v2(
+                dstDevice,
+                srcHost,
+                ByteCount,
+                entry::per_thread(core::ptr::null_mut()),
+            )
+        })
     })
 }
 
@@ -814,13 +818,15 @@ pub unsafe extern "C" fn cuMemcpyDtoH_v2_ptds(
     srcDevice: CUdeviceptr,
     ByteCount: usize,
 ) -> CUresult {
-    entry::guard(|| unsafe {
-        special::cuMemcpyDtoHAsync_v2(
-            dstHost,
-            srcDevice,
-            ByteCount,
-            entry::per_thread(core::ptr::null_mut()),
-        )
+    entry::guard(|| {
+        crate::copy::synchronous(entry::per_thread(core::ptr::null_mut()), || unsafe {
+            special::cuMemcpyDtoHAsync_v2(
+                dstHost,
+                srcDevice,
+                ByteCount,
+                entry::per_thread(core::ptr::null_mut()),
+            )
+        })
     })
 }
 
@@ -1065,8 +1071,10 @@ pub unsafe extern "C" fn cuMemcpy2D_v2(pCopy: *const CUDA_MEMCPY2D) -> CUresult 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2D_v2_ptds(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
-    entry::guard(|| unsafe {
-        special::cuMemcpy2DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+    entry::guard(|| {
+        crate::copy::synchronous(entry::per_thread(core::ptr::null_mut()), || unsafe {
+            special::cuMemcpy2DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+        })
     })
 }
 
@@ -1077,8 +1085,10 @@ pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2(pCopy: *const CUDA_MEMCPY2D) -> 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy2DUnaligned_v2_ptds(pCopy: *const CUDA_MEMCPY2D) -> CUresult {
-    entry::guard(|| unsafe {
-        special::cuMemcpy2DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+    entry::guard(|| {
+        crate::copy::synchronous(entry::per_thread(core::ptr::null_mut()), || unsafe {
+            special::cuMemcpy2DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+        })
     })
 }
 
@@ -1106,8 +1116,10 @@ pub unsafe extern "C" fn cuMemcpy3D_v2(pCopy: *const CUDA_MEMCPY3D) -> CUresult 
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemcpy3D_v2_ptds(pCopy: *const CUDA_MEMCPY3D) -> CUresult {
-    entry::guard(|| unsafe {
-        special::cuMemcpy3DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+    entry::guard(|| {
+        crate::copy::synchronous(entry::per_thread(core::ptr::null_mut()), || unsafe {
+            special::cuMemcpy3DAsync_v2(pCopy, entry::per_thread(core::ptr::null_mut()))
+        })
     })
 }
 
