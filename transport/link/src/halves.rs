@@ -41,6 +41,10 @@ pub(crate) trait Put: Send {
     fn release(&mut self, _memory: Option<&Lasting>) -> Result<(), LinkError> {
         Ok(())
     }
+    /// As [`Tx::is_kept`].
+    fn is_kept(&self) -> bool {
+        false
+    }
     /// As [`Tx::tend`].
     fn tend(&mut self) -> Result<(), LinkError> {
         Ok(())
@@ -163,6 +167,10 @@ impl<P: Put> Tx for RingTx<P> {
     #[inline]
     fn pending(&self) -> usize {
         self.ring.pending() + self.large.committed().len()
+    }
+
+    fn is_kept(&self) -> bool {
+        self.ring.is_kept()
     }
 
     fn tend(&mut self) -> Result<(), LinkError> {

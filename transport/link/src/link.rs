@@ -155,6 +155,12 @@ pub trait Tx: Send {
     /// Bytes committed and not yet flushed.
     fn pending(&self) -> usize;
 
+    /// Whether [`Tx::flush`] would wait until the other side has seen that a device failed. [`Tx::tend`] sends what was
+    /// committed then.
+    fn is_kept(&self) -> bool {
+        false
+    }
+
     /// Looks after what was flushed, where a device has it and might fail unseen: to be called now
     /// and then, some times a second, while nothing is sent. Does not wait for the other side.
     ///

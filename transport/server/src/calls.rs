@@ -78,6 +78,8 @@ pub(crate) fn call(
             driver::dispatch(op, exec, r, w)
         }
         CONTEXT_DESTROY | PRIMARY_RESET | PRIMARY_RELEASE => {
+            // Others can go on until these are complete, and with the lock below they cannot.
+            special::settle_copies(exec);
             let session = Arc::clone(&exec.session);
             let _alone = session.alive.destroying();
             session.deliveries.context_ends(exec.driver);

@@ -22,7 +22,7 @@ use crate::copy::stream as number;
 use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
 use crate::graph::Held;
-use crate::session::{self, Session};
+use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
 
@@ -457,8 +457,16 @@ pub(crate) unsafe fn cuStreamWaitEvent(
 
 /// The mode is one of a thread, and each thread has a thread of the server.
 pub(crate) unsafe fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) -> CUresult {
-    // SAFETY: a pointer of the program, passed on.
-    unsafe { remote::cuThreadExchangeStreamCaptureMode(mode) }
+    done(|| {
+        // SAFETY: null or a value of the program.
+        let given = unsafe { mode.as_ref() }.copied();
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuThreadExchangeStreamCaptureMode(mode) })?;
+        with_lane(session::cuda()?, |lane| {
+            lane.note_capture_mode(given.unwrap_or_default());
+            Ok(())
+        })
+    })
 }
 
 /// Does what a capture forbids to programs, as it is none of the program's: calls for memory that

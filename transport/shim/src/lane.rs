@@ -10,14 +10,15 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstreamCaptureMode};
 use gtrace_link::{Ender, Lasting, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
 use gtrace_protocol::{
     After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
-    Writer, control,
+    Writer, control, op_id,
 };
 
 pub(crate) use self::lanes::Lanes;
+use crate::entry::Call;
 use crate::events::Mark;
 use crate::session::Session;
 use crate::{clock, context, fork, log, output, stats, status, times};
@@ -84,7 +85,7 @@ impl Outgoing {
                 return true;
             }
         };
-        if sending.frames == 0 || !sending.open {
+        if sending.frames == 0 || !sending.open || sending.tx.is_kept() {
             sending.left.tell();
             return false;
         }
@@ -206,6 +207,8 @@ pub(crate) struct Lane {
     drained: Option<Drained>,
     /// Its frames have no order with those of other lanes.
     apart: bool,
+    /// The server's thread captures streams in another mode than a new thread would.
+    captures_otherwise: bool,
 }
 
 /// A stream that is through with all that was sent until then.
@@ -258,7 +261,30 @@ impl Lane {
             idle_ns,
             drained: None,
             apart: false,
+            captures_otherwise: false,
         }
+    }
+
+    /// The server's thread was given this mode of capture.
+    pub(crate) fn note_capture_mode(&mut self, mode: CUstreamCaptureMode) {
+        self.captures_otherwise = mode != cuda::CU_STREAM_CAPTURE_MODE_GLOBAL;
+    }
+
+    /// It is a new thread's, which knows nothing of the one before.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn begin_anew(&mut self) -> Result<(), CUresult> {
+        if !std::mem::take(&mut self.captures_otherwise) {
+            return Ok(());
+        }
+        const OP: OpId = op_id("cuThreadExchangeStreamCaptureMode");
+        let mode = cuda::CU_STREAM_CAPTURE_MODE_GLOBAL.to_le_bytes();
+        let mut call = Call::new(OP, Flags::default(), clock::now()).send(self, &mode, &[])?;
+        call.results(self, |_| Ok(()))?;
+        call.end();
+        Ok(())
     }
 
     /// Whether frames from here on have no order with those of other lanes: they wait for none of them, and none

@@ -296,7 +296,9 @@ impl Session {
             return Err(status::LOST);
         }
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lane) = idle().pop() {
+        let kept = idle().pop();
+        if let Some(mut lane) = kept {
+            lane.begin_anew()?;
             return Ok(lane);
         }
         match gtrace_link::connect(&self.target, &self.hello, Some(&self.key)) {

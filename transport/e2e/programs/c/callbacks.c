@@ -86,9 +86,30 @@ static void behind(void) {
     printf("copies behind functions took what these left\n");
 }
 
+// The end of a context waits for a copy that is behind a function.
+static void context_ends(void) {
+    CUcontext context;
+    CUdevice device;
+    CUstream stream;
+    CHECK(cuMemHostAlloc((void **)&pinned, LARGE, CU_MEMHOSTALLOC_PORTABLE));
+    CHECK(cuDeviceGet(&device, 0));
+    CHECK(cuCtxCreate(&context, 0, device));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUdeviceptr memory = allocate(64);
+    CHECK(cuMemsetD8(memory, 0x31, 64));
+    CHECK(cuCtxSynchronize());
+    CHECK(cuLaunchHostFunc(stream, slow, (void *)0x32));
+    CHECK(cuMemcpyDtoHAsync(pinned, memory, 1, stream));
+    CHECK(cuCtxDestroy(context));
+    REQUIRE(pinned[1] == 0x32, "the context ended before its function: %02x", pinned[1]);
+    CHECK(cuMemFreeHost(pinned));
+    printf("the context's end waited\n");
+}
+
 int main(void) {
     begin();
     behind();
+    context_ends();
     CUstream stream;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuMemAllocHost((void **)&pinned, 4096));

@@ -290,8 +290,25 @@ static void refused(CUcontext context) {
     CHECK(cuEventDestroy(event));
 }
 
+static void *mode_of_thread(void *mode) {
+    CHECK(cuThreadExchangeStreamCaptureMode(mode));
+    return NULL;
+}
+
+// The mode is a thread's own, and ends with it.
+static void modes_of_threads(void) {
+    for (int round = 0; round < 3; round++) {
+        pthread_t thread;
+        int mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+        REQUIRE(pthread_create(&thread, NULL, mode_of_thread, &mode) == 0, "no thread");
+        pthread_join(thread, NULL);
+        REQUIRE(mode == CU_STREAM_CAPTURE_MODE_GLOBAL, "thread %d began with mode %d", round, mode);
+    }
+}
+
 int main(void) {
     CUcontext context = begin();
+    modes_of_threads();
     add = function_of(module_of("vector_add"), "vector_add");
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));

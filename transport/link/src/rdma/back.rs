@@ -153,7 +153,11 @@ impl Shared {
         self.begin();
         match fresh.connect(&theirs) {
             Ok(wires) => {
-                self.back().set(wires, true);
+                // Who gives the device up again meanwhile holds this until that is over.
+                let _sending = self.base.sending();
+                if !self.has_moved() {
+                    self.back().set(wires, true);
+                }
                 Ok(())
             }
             Err(reason) => {
@@ -223,17 +227,20 @@ impl Shared {
     /// The queue pair on which the reading half is to go on, which has `tail` bytes, if the other side
     /// has said so.
     pub(super) fn switch_in(&self, tail: u64) -> Option<Box<dyn Wire>> {
-        let (generation, position) = self.base.said().switch?;
+        // In one look, as another thread may hear of a later one.
+        let mut said = self.base.said();
+        let (generation, position) = said.switch?;
         if generation != self.base.generation() || self.has_moved() {
             // Given up meanwhile: the bytes come by the connection.
-            self.base.said().switch = None;
+            said.switch = None;
             return None;
         }
         // Bytes before it are still to be taken; or it is no longer to be, as nothing more counts.
         if position != tail || !self.arrive(tail, tail) {
             return None;
         }
-        self.base.said().switch = None;
+        said.switch = None;
+        drop(said);
         let mut back = self.back();
         back.out_may = true;
         back.incoming.take()

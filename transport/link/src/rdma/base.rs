@@ -156,6 +156,10 @@ impl Base {
     /// Waits until something came, or `deadline`. What came in part is waited for a moment only.
     pub(super) fn wait(&self, deadline: Instant) -> Result<(), LinkError> {
         let mut listening = locked(&self.listening);
+        if listening.ahead.len() > 0 {
+            // Another thread has taken it off the connection.
+            return Ok(());
+        }
         let wanted = match listening.left {
             0 => SEGMENT_LEN,
             _ => 1,

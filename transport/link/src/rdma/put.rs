@@ -2,6 +2,7 @@
 //! the same place of the other side's ring, or the connection takes it.
 
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use gtrace_verbs::{Outcome, VerbsError};
@@ -22,6 +23,8 @@ use crate::spin::Spin;
 
 /// Longest wait of a writer that is dropped for its last bytes to be acknowledged.
 const LAST: Duration = Duration::from_secs(1);
+/// Between looks whether the connection takes them.
+const LAST_PAUSE: Duration = Duration::from_millis(1);
 /// Longest sleep of a writer whose events another may take.
 const TAKEN_AWAY: Duration = Duration::from_millis(5);
 
@@ -227,15 +230,23 @@ impl RdmaPut {
         }
     }
 
-    /// The device is given up: all goes by the connection from here on. False if the other side has not
-    /// said before `deadline` what it has received.
+    /// The device is given up: all goes by the connection from here on. With a deadline that is false if the other side
+    /// has not said before it what it has received, or the connection does not take that at once.
     fn leave(&mut self, deadline: Option<Instant>) -> Result<bool, LinkError> {
         if self.shared.theirs(deadline)?.is_none() {
             return Ok(false);
         }
         // What was not published too.
         self.shared.fetch(None);
-        self.shared.send_again()?;
+        if deadline.is_none() {
+            self.shared.send_again()?;
+        } else {
+            self.shared.try_send_again()?;
+            let sending = self.shared.base.try_sending();
+            if sending.is_none_or(|sending| sending.sent.is_none()) {
+                return Ok(false);
+            }
+        }
         self.by_device = false;
         self.shared.end_out();
         let mut sending = self.shared.base.sending();
@@ -392,6 +403,10 @@ impl Put for RdmaPut {
         drained
     }
 
+    fn is_kept(&self) -> bool {
+        self.by_device && self.shared.has_moved()
+    }
+
     fn tend(&mut self) -> Result<(), LinkError> {
         self.shared.look(Instant::now())?;
         if !self.by_device {
@@ -421,8 +436,11 @@ impl Drop for RdmaPut {
         if self.by_device && !self.shared.has_moved() {
             let _ = self.drained(Some(deadline));
         }
-        if self.by_device && self.shared.has_moved() {
-            let _ = self.leave(Some(deadline));
+        while self.by_device && self.shared.has_moved() {
+            match self.leave(Some(deadline)) {
+                Ok(false) if Instant::now() < deadline => thread::sleep(LAST_PAUSE),
+                _ => break,
+            }
         }
         self.shared.out().close();
     }

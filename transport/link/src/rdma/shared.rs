@@ -269,6 +269,13 @@ impl Shared {
         }
     }
 
+    /// Whether the other side has said what it lacks, and not all of that is sent.
+    pub(super) fn has_to_send_again(&self) -> bool {
+        self.has_moved()
+            && self.base.theirs().is_some()
+            && (self.base.try_sending()).is_some_and(|sending| sending.sent.is_none())
+    }
+
     fn send_again_by(
         &self,
         mut sending: MutexGuard<'_, Sending>,

@@ -2,7 +2,7 @@
 
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gtrace_verbs::{Outcome, VerbsError};
 
@@ -15,6 +15,9 @@ use crate::halves::Take;
 use crate::link::LinkError;
 use crate::mapping::{Mapping, Ring};
 use crate::spin::Spin;
+
+/// Between looks whether the connection takes more of what has to be sent again.
+const SEND_AGAIN: Duration = Duration::from_millis(2);
 
 const TORN: &str =
     "bytes that the device says it wrote are not those that were sent: their checksum is another";
@@ -198,7 +201,12 @@ impl RdmaTake {
     }
 
     fn sleep_on_connection(&mut self, deadline: Option<Instant>) -> Result<bool, LinkError> {
-        let look = Instant::now() + LOOK;
+        // What has to be sent again waits for room, which wakes nobody here.
+        let soon = match self.shared.has_to_send_again() {
+            true => SEND_AGAIN,
+            false => LOOK,
+        };
+        let look = Instant::now() + soon;
         let until = deadline.map_or(look, |deadline| deadline.min(look));
         match self.shared.base.wait(until) {
             Err(LinkError::TimedOut(_)) if deadline.is_none_or(|end| Instant::now() < end) => {

@@ -87,6 +87,23 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
     Ok(SUCCESS)
 }
 
+/// Waits for the copies that are under way now, of all contexts. What they wait for may need what other lanes do.
+pub(crate) fn settle_copies(exec: &Exec) {
+    let session = Arc::clone(&exec.session);
+    let look = Look {
+        driver: exec.driver,
+        alive: &session.alive,
+        handles: &session.handles,
+    };
+    for ticket in session.deliveries.tickets() {
+        let mut pause = LOOK_FIRST;
+        while session.deliveries.is_under_way(look, ticket) {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(LOOK_LATER);
+        }
+    }
+}
+
 fn send(exec: &mut Exec, ticket: u64, bytes: &Bytes) -> Result<(), LinkError> {
     for piece in 0..bytes.pieces() {
         let part = bytes.piece(piece);

@@ -344,6 +344,11 @@ impl Deliveries {
         self.given_back.notify_all();
     }
 
+    /// The copies under way.
+    pub(crate) fn tickets(&self) -> Vec<u64> {
+        self.lock().pending.keys().copied().collect()
+    }
+
     /// Whether a copy is neither complete nor failed.
     pub(crate) fn is_under_way(&self, look: Look<'_>, ticket: u64) -> bool {
         let _alive = look.alive.reading();

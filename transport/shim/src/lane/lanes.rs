@@ -1,5 +1,6 @@
 //! All lanes of a session, as far as threads other than theirs need them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gtrace_link::{Lasting, LinkKind};
@@ -25,14 +26,21 @@ pub(crate) struct LinkChanges {
 
 /// The sending halves of a session's lanes.
 #[derive(Default)]
-pub(crate) struct Lanes(Mutex<Vec<Arc<Outgoing>>>);
+pub(crate) struct Lanes {
+    all: Mutex<Vec<Arc<Outgoing>>>,
+    /// Whether a device had the bytes of one, now or before.
+    by_device: AtomicBool,
+}
 
 impl Lanes {
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<Outgoing>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn add(&self, lane: Arc<Outgoing>) {
+        if lane.info().kind == LinkKind::Rdma {
+            self.by_device.store(true, Ordering::Relaxed);
+        }
         self.lock().push(lane);
     }
 
@@ -113,7 +121,7 @@ impl flusher::Flush for Session {
     }
 
     fn is_tended(&self) -> bool {
-        self.info.kind == LinkKind::Rdma
+        self.lanes.by_device.load(Ordering::Relaxed)
     }
 
     fn tend(&self) {

@@ -192,7 +192,7 @@ fn whatever_is_given_back_or_lost_all_comes_in_order() {
                 server.rx.read(&mut got).unwrap();
                 assert!(wanted.drain(..len).eq(got), "seed {seed}, after {checked}");
                 checked += len;
-                if sizes.next() % 4 == 0 {
+                if sizes.next().is_multiple_of(4) {
                     thread::sleep(Duration::from_micros(500));
                 }
             }
