@@ -78,6 +78,8 @@ pub(crate) struct Exec {
     pub(crate) queue_ns: u64,
     /// When the call began, ns.
     pub(crate) begun_ns: u64,
+    /// Since then, what the link took for frames of the answer that are not the last, ns.
+    pub(crate) sending_ns: u64,
     /// The call has sent its last reply frame by itself.
     pub(crate) replied: bool,
     /// When all that its last reply frame says was done, ns.
@@ -108,6 +110,7 @@ impl Exec {
             moved: 0,
             queue_ns: 0,
             begun_ns: 0,
+            sending_ns: 0,
             replied: false,
             done_ns: 0,
             untold: Untold::default(),
@@ -402,6 +405,10 @@ impl Exec {
             let mut header = self.reply_header();
             let head = HEADER_LEN + small.len();
             let in_place = in_place || piece <= DIRECT;
+            if in_place && !(last && at == 0) {
+                // What is waited for now is there below.
+                self.sending(true, |exec| exec.link.tx.reserve(head + piece).map(drop))?;
+            }
             let outcome = match (piece, in_place) {
                 (0, _) => Ok(()),
                 (_, true) => give(
@@ -423,8 +430,10 @@ impl Exec {
                 self.link.tx.commit(head + sent);
                 self.count_out(head + sent);
             } else {
-                self.put_bytes(&header, small)?;
-                self.put_staged(sent)?;
+                self.sending(!ends, |exec| {
+                    exec.put_bytes(&header, small)?;
+                    exec.put_staged(sent)
+                })?;
             }
             self.moved += sent;
             at += piece as u64;
@@ -433,7 +442,7 @@ impl Exec {
                 return Ok(outcome.err().unwrap_or_default());
             }
             // The other side takes this piece while the next one is copied.
-            self.link.tx.flush()?;
+            self.sending(true, |exec| exec.link.tx.flush())?;
         }
     }
 
@@ -474,12 +483,34 @@ impl Exec {
         if ends {
             header.queue_ns = time::short(self.queue_ns);
             self.done_ns = time::now_ns();
-            header.exec_ns = time::short(self.done_ns.saturating_sub(self.begun_ns));
+            header.exec_ns = time::short(self.executing());
         } else {
             header.flags = header.flags.with(Flags::MORE);
         }
         header.set_payload(lengths.0, lengths.1);
         ends
+    }
+
+    /// What the call took until all was done, without the link's part, ns.
+    pub(crate) fn executing(&self) -> u64 {
+        self.done_ns
+            .saturating_sub(self.begun_ns)
+            .saturating_sub(self.sending_ns)
+    }
+
+    /// Does `action`, which waits for the link, if `more` of the answer follows in the link's time.
+    pub(crate) fn sending<T>(
+        &mut self,
+        more: bool,
+        action: impl FnOnce(&mut Self) -> Result<T, LinkError>,
+    ) -> Result<T, LinkError> {
+        if !more {
+            return action(self);
+        }
+        let began = time::now_ns();
+        let done = action(self);
+        self.sending_ns += time::now_ns().saturating_sub(began);
+        done
     }
 
     /// Puts the bulk part of a frame behind its arguments.

@@ -399,11 +399,11 @@ impl Call {
     /// [`status::LOST`].
     pub(crate) fn wait(&mut self, lane: &mut Lane) -> Result<(), CUresult> {
         self.header = lane.answer(self.seq)?;
-        if self.seen == 0 {
-            self.seen = clock::now();
-            if !self.behind {
-                times::exchanged(self.sent, self.seen, &self.header);
-            }
+        let first = self.seen == 0;
+        // The last frame's, which has the server's times.
+        self.seen = clock::now();
+        if first && !self.behind {
+            times::exchanged(self.sent, self.seen, &self.header);
         }
         Ok(())
     }

@@ -115,8 +115,10 @@ fn send(exec: &mut Exec, ticket: u64, bytes: &Bytes) -> Result<(), LinkError> {
         .write(&mut small);
         let mut header = exec.reply_header();
         exec.fill_header(&mut header, Ok(()), false, (small.len(), part.len()));
-        exec.put_bytes(&header, small.as_slice())?;
-        exec.put_bulk(part)?;
+        exec.sending(true, |exec| {
+            exec.put_bytes(&header, small.as_slice())?;
+            exec.put_bulk(part)
+        })?;
         exec.moved += part.len();
     }
     Ok(())

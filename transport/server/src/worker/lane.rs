@@ -250,9 +250,13 @@ impl Lane {
         };
         let queue = begun.saturating_sub(arrived);
         (self.exec.begun_ns, self.exec.queue_ns) = (begun, queue);
+        self.exec.sending_ns = 0;
         let code = self.call(header)?;
         self.done_ns = time::now_ns();
-        let driver = self.done_ns.saturating_sub(begun);
+        let driver = self
+            .done_ns
+            .saturating_sub(begun)
+            .saturating_sub(self.exec.sending_ns);
         if is_timed {
             self.work.behind(&self.exec, code);
         }

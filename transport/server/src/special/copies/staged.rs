@@ -146,8 +146,10 @@ pub(super) fn to_host(
         if ends {
             exec.tell_output()?;
         }
-        exec.put_bytes(&header, &[])?;
-        exec.put_staged(sent)?;
+        exec.sending(!ends, |exec| {
+            exec.put_bytes(&header, &[])?;
+            exec.put_staged(sent)
+        })?;
         exec.moved += sent;
         if ends {
             exec.replied = true;
