@@ -213,6 +213,7 @@ impl RdmaWatch {
                     ill.push(format!("{name} has counted {counter} within the last hour"));
                 }
             }
+            ill.extend(known.blind());
         }
         let active_ports = self.active(&ports);
         let learnt = self.ports.values().filter(|known| known.expected).count();
