@@ -526,3 +526,79 @@ fn metrics_are_in_base_units_and_absent_where_there_is_nothing() {
     families.dedup();
     assert_eq!(families.len(), all, "those of one family stand together");
 }
+
+/// Two ports of 400 Gb/s that are expected, and one of 100 Gb/s for storage.
+fn with_storage() -> (Sys, RdmaWatch) {
+    let sys = Sys::new();
+    for device in ["mlx5_0", "mlx5_1", "mlx5_2"] {
+        sys.add(device, 1);
+    }
+    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    let expected = RdmaExpected {
+        ports: Some(2),
+        rate_gbps: Some(400.0),
+    };
+    let watch = RdmaWatch::new(sys.root(), expected);
+    (sys, watch)
+}
+
+#[test]
+fn a_surplus_port_that_never_had_the_rate_is_judged_by_its_own() {
+    let (sys, mut watch) = with_storage();
+    let report = watch.look(at(0));
+    assert!(report.events.is_empty(), "{:?}", report.events);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+    sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
+    let report = watch.look(at(10));
+    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    let rdma = &report.events[0].occurrence.detail.rdma;
+    assert_eq!(rdma.expected_rate_gbps, Some(100.0));
+    assert_eq!(report.health.state, RdmaState::Degraded);
+    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    assert_eq!(changes(&watch.look(at(20)).events), [PortChange::FullSpeed]);
+    // Another's loss does not make it slow, and one that had the rate is slow without it.
+    sys.rate("mlx5_1", 1, "200 Gb/sec (2X NDR)");
+    let report = watch.look(at(30));
+    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    let device = report.events[0].occurrence.detail.rdma.rdma_device.as_ref();
+    assert_eq!(device.unwrap(), "mlx5_1");
+    sys.rate("mlx5_2", 1, "400 Gb/sec (4X NDR)");
+    let report = watch.look(at(40));
+    assert!(report.events.is_empty());
+    assert_eq!(report.health.state, RdmaState::Degraded, "mlx5_1");
+    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    let report = watch.look(at(50));
+    let rdma = &report.events[0].occurrence.detail.rdma;
+    assert_eq!(rdma.expected_rate_gbps, Some(400.0), "it had that");
+}
+
+#[test]
+fn a_surplus_port_that_is_down_or_gone_is_told_and_leaves_the_health_as_it_is() {
+    let (sys, mut watch) = with_storage();
+    watch.look(at(0));
+    sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
+    watch.look(at(10));
+    sys.down("mlx5_2", 1);
+    let report = watch.look(at(20));
+    assert_eq!(changes(&report.events), [PortChange::Down]);
+    assert_eq!(
+        (report.health.state, report.health.reasons),
+        (RdmaState::Healthy, Vec::new())
+    );
+    sys.remove("mlx5_2");
+    let report = watch.look(at(30));
+    assert_eq!(report.events[0].occurrence.kind, Kind::RdmaLost);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+    // One of those that are expected.
+    sys.down("mlx5_1", 1);
+    let report = watch.look(at(40));
+    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert!(report.health.reasons[0].contains("mlx5_1 port 1 is DOWN"));
+    // Without a number each port counts.
+    let mut watch = sys.watch();
+    watch.look(at(50));
+    sys.add("mlx5_1", 1);
+    watch.look(at(60));
+    sys.remove("mlx5_1");
+    assert_eq!(watch.look(at(70)).health.state, RdmaState::Unhealthy);
+}

@@ -29,6 +29,8 @@ pub(super) struct Known {
     pub(super) expected: bool,
     /// Highest rate that it was active with.
     best_gbps: Option<f64>,
+    /// It never had the configured rate, and there were as many ports as are expected without it.
+    surplus: bool,
     pub(super) gone: bool,
     /// When its link ended, as far as that counts for flapping.
     ends: VecDeque<Timestamp>,
@@ -113,11 +115,12 @@ impl Known {
         }
     }
 
+    /// Takes a reading. `enough`: as many ports as the configuration expects are active at its rate.
     pub(super) fn observe(
         &mut self,
         port: &RdmaPort,
         now: Timestamp,
-        expected: RdmaExpected,
+        (expected, enough): (RdmaExpected, bool),
         events: &mut Vec<Observed>,
     ) {
         let came_back = std::mem::take(&mut self.gone);
@@ -149,7 +152,7 @@ impl Known {
         self.judge_flapping(port, now, events);
         if port.active {
             self.expected = true;
-            self.judge_rate(port, expected, events);
+            self.judge_rate(port, expected, enough, events);
         }
         for counter in &PORT_COUNTERS {
             self.judge_counter(port, counter, now, events);
@@ -186,11 +189,19 @@ impl Known {
         }
     }
 
-    fn judge_rate(&mut self, port: &RdmaPort, expected: RdmaExpected, events: &mut Vec<Observed>) {
+    fn judge_rate(
+        &mut self,
+        port: &RdmaPort,
+        expected: RdmaExpected,
+        enough: bool,
+        events: &mut Vec<Observed>,
+    ) {
         let Some(rate) = port.rate_gbps else { return };
         let best = self.best_gbps.map_or(rate, |best| best.max(rate));
         self.best_gbps = Some(best);
-        let wanted = expected.rate_gbps.unwrap_or(best);
+        let slower = |wanted: &f64| best < wanted * SAME_RATE;
+        self.surplus = (enough || self.surplus) && expected.rate_gbps.as_ref().is_some_and(slower);
+        let wanted = expected.rate_gbps.filter(|_| !self.surplus).unwrap_or(best);
         let name = port.name();
         let mut tell = |severity, what, text| {
             let mut event = change(severity, what, text, port);
