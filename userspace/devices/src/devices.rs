@@ -30,6 +30,17 @@ pub struct Devices {
     missing: BTreeMap<PciAddress, u32>,
     /// GPUs that NVML has lost, each reported once.
     lost: BTreeSet<PciAddress>,
+    /// What PCI showed last.
+    seen: PciSeen,
+    /// NVML has given samples since speeds were judged last: one sample that says busy must not count twice.
+    fresh_samples: bool,
+}
+
+#[derive(Debug, Default)]
+struct PciSeen {
+    gpus: Vec<GpuInfo>,
+    lost: Vec<PciAddress>,
+    error: Option<String>,
 }
 
 /// What one poll found.
@@ -58,6 +69,8 @@ impl Devices {
             nvml: BTreeMap::new(),
             missing: BTreeMap::new(),
             lost: BTreeSet::new(),
+            seen: PciSeen::default(),
+            fresh_samples: false,
         }
     }
 
@@ -72,40 +85,40 @@ impl Devices {
     /// then samples are absent and nothing is concluded from that. Never calls NVML, so it never
     /// hangs on a dead GPU.
     pub fn poll(&mut self, snapshot: Option<NvmlSnapshot>) -> DeviceReport {
-        let now = Timestamp::now();
-        let mut report = DeviceReport {
-            driver: DriverVersion::read(&self.proc),
-            ..DeviceReport::default()
-        };
+        let mut report = self.report();
         self.take_samples(snapshot.as_ref(), &mut report.events);
-        let rdma = self.rdma.look(now);
-        report.events.extend(rdma.events);
-        report.rdma = Some(rdma.health);
-        let pci = self.poll_pci(now);
-        let lost_by_pci = report.take_pci(pci, &self.lost);
-        let proc = proc_gpus(&self.proc);
-        self.merge(&mut report, &proc);
-        if let Some(snapshot) = &snapshot {
-            self.judge_nvml(
-                snapshot,
-                &report.gpus,
-                (&proc, &lost_by_pci),
-                &mut report.events,
-            );
+        self.look_at_all(&mut report);
+        self.conclude(&mut report, snapshot.as_ref());
+        report
+    }
+
+    /// Takes NVML's answer alone, as in [`Self::poll`]. What PCI showed last stands.
+    pub fn sample(&mut self, snapshot: Option<NvmlSnapshot>) -> DeviceReport {
+        let mut report = self.report();
+        self.take_samples(snapshot.as_ref(), &mut report.events);
+        for gpu in &mut self.seen.gpus {
+            // A GPU that was taken from its driver since then is not NVML's to show.
+            gpu.driver_bound = self.pci.driver_of(gpu.pci);
         }
+        self.conclude(&mut report, snapshot.as_ref());
+        report
+    }
+
+    /// Looks at PCI and at RDMA ports. What NVML said last stands, and is not judged anew.
+    pub fn look(&mut self) -> DeviceReport {
+        let mut report = self.report();
+        self.look_at_all(&mut report);
+        self.conclude(&mut report, None);
         report
     }
 
     /// Looks at PCI alone, out of turn, as something else says that a device may be in trouble.
     /// What NVML said last stands, and is not judged anew.
     pub fn look_at_pci(&mut self) -> DeviceReport {
-        let mut report = DeviceReport {
-            driver: DriverVersion::read(&self.proc),
-            ..DeviceReport::default()
-        };
+        let mut report = self.report();
         let pci = self.pci.look();
-        report.take_pci(pci, &self.lost);
-        self.merge(&mut report, &proc_gpus(&self.proc));
+        self.take_pci(pci, &mut report.events);
+        self.conclude(&mut report, None);
         report
     }
 
@@ -119,9 +132,59 @@ impl Devices {
         self.pci.metrics()
     }
 
-    fn poll_pci(&mut self, now: Timestamp) -> io::Result<PciReport> {
+    fn report(&self) -> DeviceReport {
+        DeviceReport {
+            driver: DriverVersion::read(&self.proc),
+            ..DeviceReport::default()
+        }
+    }
+
+    fn look_at_all(&mut self, report: &mut DeviceReport) {
+        let now = Timestamp::now();
+        let rdma = self.rdma.look(now);
+        report.events.extend(rdma.events);
+        report.rdma = Some(rdma.health);
         let samples = &self.samples;
-        self.pci.poll(|pci| samples.busy(pci, now, FRESH))
+        let pci = match std::mem::take(&mut self.fresh_samples) {
+            true => self.pci.poll(|pci| samples.busy(pci, now, FRESH)),
+            false => self.pci.look(),
+        };
+        self.take_pci(pci, &mut report.events);
+    }
+
+    /// Puts together what each showed last, and judges what NVML says now.
+    fn conclude(&mut self, report: &mut DeviceReport, snapshot: Option<&NvmlSnapshot>) {
+        report.gpus.clone_from(&self.seen.gpus);
+        report.pci_error.clone_from(&self.seen.error);
+        let proc = proc_gpus(&self.proc);
+        self.merge(report, &proc);
+        if let Some(snapshot) = snapshot {
+            self.judge_nvml(snapshot, &report.gpus, &proc, &mut report.events);
+        }
+    }
+
+    /// Takes over what PCI shows. That a GPU does not answer needs no second event where NVML has lost it.
+    fn take_pci(&mut self, pci: io::Result<PciReport>, events: &mut Vec<Observed>) {
+        self.seen = match pci {
+            Ok(mut pci) => {
+                let listed = |at: &PciAddress| pci.gpus.iter().any(|gpu| gpu.pci == *at);
+                pci.events.retain(|event| {
+                    let gpu = event.occurrence.gpu.as_ref().and_then(|gpu| gpu.pci);
+                    event.occurrence.kind != Kind::GpuLost
+                        || !gpu.is_some_and(|at| self.lost.contains(&at) && listed(&at))
+                });
+                events.extend(pci.events);
+                PciSeen {
+                    gpus: pci.gpus,
+                    lost: pci.lost,
+                    error: None,
+                }
+            }
+            Err(error) => PciSeen {
+                error: Some(error.to_string()),
+                ..PciSeen::default()
+            },
+        };
     }
 
     fn take_samples(&mut self, snapshot: Option<&NvmlSnapshot>, events: &mut Vec<Observed>) {
@@ -130,6 +193,7 @@ impl Devices {
             if !gpu.lost {
                 let named = info_of(gpu).event_gpu();
                 events.extend(self.samples.observe(&named, &gpu.sample));
+                self.fresh_samples = true;
             }
             self.nvml.insert(gpu.pci, gpu.clone());
         }
@@ -179,7 +243,7 @@ impl Devices {
         &mut self,
         snapshot: &NvmlSnapshot,
         gpus: &[GpuInfo],
-        (proc, lost_by_pci): (&[ProcGpu], &[PciAddress]),
+        proc: &[ProcGpu],
         events: &mut Vec<Observed>,
     ) {
         for gpu in gpus {
@@ -206,36 +270,8 @@ impl Devices {
                 continue;
             };
             // What PCI has reported needs no second event.
-            if self.lost.insert(pci) && !lost_by_pci.contains(&pci) {
+            if self.lost.insert(pci) && !self.seen.lost.contains(&pci) {
                 events.push(lost_event(gpu, reason));
-            }
-        }
-    }
-}
-
-impl DeviceReport {
-    /// Takes over what PCI shows; gives back the GPUs that it has lost. That a GPU does not answer
-    /// needs no second event where it is among `told`, which NVML has lost.
-    fn take_pci(
-        &mut self,
-        pci: io::Result<PciReport>,
-        told: &BTreeSet<PciAddress>,
-    ) -> Vec<PciAddress> {
-        match pci {
-            Ok(mut pci) => {
-                let listed = |at: &PciAddress| pci.gpus.iter().any(|gpu| gpu.pci == *at);
-                pci.events.retain(|event| {
-                    let gpu = event.occurrence.gpu.as_ref().and_then(|gpu| gpu.pci);
-                    event.occurrence.kind != Kind::GpuLost
-                        || !gpu.is_some_and(|at| told.contains(&at) && listed(&at))
-                });
-                self.gpus = pci.gpus;
-                self.events.extend(pci.events);
-                pci.lost
-            }
-            Err(error) => {
-                self.pci_error = Some(error.to_string());
-                Vec::new()
             }
         }
     }

@@ -182,6 +182,95 @@ fn a_busy_gpu_with_a_slow_link_is_found_with_nvmls_help() {
 }
 
 #[test]
+fn nvml_and_pci_are_asked_apart_and_what_the_other_said_last_stands() {
+    let sys = Sys::host();
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
+    let whole = || snapshot(vec![nvml_gpu(FIRST, 0), nvml_gpu(SECOND, 1)]);
+    let report = devices.look();
+    assert_eq!(report.gpus.len(), 2);
+    assert!(report.rdma.is_some() && !report.gpus[0].present_in.nvml);
+    let report = devices.sample(whole());
+    assert!(report.rdma.is_none(), "not looked at");
+    let present = report.gpus[0].present_in;
+    assert!(present.pci && present.nvml);
+    assert!(report.gpus[0].link.is_some());
+    let report = devices.look();
+    assert!(report.gpus[0].present_in.nvml && report.gpus[0].sample.is_some());
+
+    // Gone from PCI, which nobody has looked at yet.
+    sys.remove(SECOND);
+    let dead = || snapshot(vec![nvml_gpu(FIRST, 0)]);
+    for _ in 0..3 {
+        assert!(devices.sample(dead()).events.is_empty(), "PCI's to tell");
+    }
+    let events = devices.look().events;
+    assert_eq!(lost(&events).len(), 1);
+    assert_eq!(events[0].witness, WitnessName::SysfsPci);
+    assert!(devices.sample(dead()).events.is_empty());
+}
+
+#[test]
+fn a_gpu_that_is_lost_is_told_once_by_whoever_is_asked_first() {
+    let dead = || {
+        let mut gpu = nvml_gpu(FIRST, 0);
+        (gpu.lost, gpu.errors) = (true, vec!["device fell off the bus".into()]);
+        snapshot(vec![gpu, nvml_gpu(SECOND, 1)])
+    };
+    let long = Duration::from_millis(1050);
+    for nvml_first in [true, false] {
+        let sys = Sys::host();
+        let mut devices = Devices::new(sys.root(), ProcRoot::default());
+        sys.write(FIRST, "config", [0xff; 4]);
+        assert!(devices.look().events.is_empty());
+        std::thread::sleep(long);
+        let events = match nvml_first {
+            true => [devices.sample(dead()).events, devices.look().events].concat(),
+            false => [devices.look().events, devices.sample(dead()).events].concat(),
+        };
+        let by = match nvml_first {
+            true => WitnessName::Nvml,
+            false => WitnessName::SysfsPci,
+        };
+        assert_eq!((lost(&events).len(), events[0].witness), (1, by));
+    }
+}
+
+#[test]
+fn a_gpu_that_was_taken_from_the_driver_between_looks_is_not_lost() {
+    let sys = Sys::host();
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
+    devices.look();
+    let without = || snapshot(vec![nvml_gpu(FIRST, 0)]);
+    std::fs::remove_file(sys.device(SECOND).join("driver")).unwrap();
+    for _ in 0..3 {
+        assert!(devices.sample(without()).events.is_empty());
+    }
+    sys.bind(SECOND, "nvidia");
+    assert!(devices.sample(without()).events.is_empty());
+    let events = devices.sample(without()).events;
+    assert_eq!(lost(&events).len(), 1, "two snapshots, no look between");
+}
+
+#[test]
+fn one_sample_that_says_busy_judges_one_look_at_the_link() {
+    let sys = Sys::host();
+    sys.write(FIRST, "current_link_speed", "8.0 GT/s PCIe");
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
+    let busy = || {
+        let mut gpu = nvml_gpu(FIRST, 0);
+        gpu.sample.utilization.gpu = Some(98);
+        gpu.sample.performance_state = Some(0);
+        snapshot(vec![gpu, nvml_gpu(SECOND, 1)])
+    };
+    devices.sample(busy());
+    for _ in 0..5 {
+        assert!(devices.look().events.is_empty());
+    }
+    devices.sample(busy());
+    assert_eq!(devices.look().events[0].occurrence.kind, Kind::PcieLink);
+}
+
+#[test]
 fn metrics_of_one_family_stand_together_and_end_with_their_unit() {
     let sys = Sys::host();
     let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));

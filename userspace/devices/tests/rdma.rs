@@ -299,7 +299,7 @@ fn counters_are_told_above_their_limit_within_an_hour_and_old_ones_never() {
     let report = watch.look(at(20));
     assert_eq!(report.events.len(), 1);
     let event = &report.events[0];
-    assert_eq!((event.occurrence.kind, event.count), (Kind::RdmaErrors, 11));
+    assert_eq!((event.occurrence.kind, event.count), (Kind::RdmaErrors, 1));
     let sample = &event.occurrence.detail.sample;
     assert_eq!(
         (sample.previous, sample.value, sample.limit),
@@ -314,7 +314,164 @@ fn counters_are_told_above_their_limit_within_an_hour_and_old_ones_never() {
     assert_eq!(watch.look(at(14_000)).health.state, RdmaState::Healthy);
     // Reset with the driver: all of it is new.
     sys.count("mlx5_0", 1, "counters/symbol_error", 12);
-    assert_eq!(watch.look(at(14_010)).events[0].count, 12);
+    let report = watch.look(at(14_010));
+    let sample = &report.events[0].occurrence.detail.sample;
+    assert_eq!((sample.previous, sample.value), (Some(0.0), Some(12.0)));
+}
+
+#[test]
+fn errors_that_go_on_are_told_once_an_hour_and_are_trouble_until_they_end() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    // 5,000 a second for three hours, and 300 s without.
+    let mut told = Vec::new();
+    for look in 1..=1110 {
+        let counted = 50_000 * u64::min(look, 1080);
+        sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", counted);
+        let now = 10 * look as i64;
+        let report = watch.look(at(now));
+        assert_eq!(report.health.state, RdmaState::Degraded, "{now}");
+        for event in report.events {
+            let sample = &event.occurrence.detail.sample;
+            let rose = sample.value.unwrap() - sample.previous.unwrap();
+            told.push((now, rose, event.count));
+        }
+    }
+    let hour = 360.0 * 50_000.0;
+    assert_eq!(
+        told,
+        [(10, 5e4, 1), (3610, hour, 1), (7210, hour, 1)],
+        "and none of what was told already"
+    );
+    let report = watch.look(at(10_800 + 3590));
+    assert_eq!(report.health.state, RdmaState::Degraded);
+    let report = watch.look(at(10_800 + 3600));
+    assert!(report.events.is_empty(), "it ended an hour ago");
+    assert_eq!(report.health.state, RdmaState::Healthy);
+}
+
+#[test]
+fn an_hour_is_an_hour_however_often_ports_are_looked_at() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    let mut told = Vec::new();
+    for now in (0..3600_i64).step_by(2) {
+        sys.count("mlx5_0", 1, "counters/symbol_error", now as u64 / 300);
+        let events = watch.look(at(now)).events;
+        told.extend(events.iter().map(|_| now));
+    }
+    assert_eq!(told, [3300], "the eleventh");
+}
+
+#[test]
+fn a_counter_that_was_reset_between_two_readings_that_are_kept_is_new() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    for (second, value) in [(0, 2), (1, 12)] {
+        sys.count("mlx5_0", 1, "counters/symbol_error", value);
+        assert!(watch.look(at(second)).events.is_empty());
+    }
+    sys.count("mlx5_0", 1, "counters/symbol_error", 11);
+    let report = watch.look(at(2));
+    let sample = &report.events[0].occurrence.detail.sample;
+    assert_eq!((sample.previous, sample.value), (Some(0.0), Some(11.0)));
+}
+
+#[test]
+fn a_counter_of_the_link_at_its_end_is_trouble_until_it_is_reset() {
+    for (file, before, end) in [
+        ("counters/local_link_integrity_errors", 12, 15),
+        ("counters/local_link_integrity_errors", 2, 15),
+        ("counters/link_error_recovery", 250, 255),
+        ("counters/link_downed", 254, 255),
+        ("counters/symbol_error", 65_530, 65_535),
+    ] {
+        let counter = file.trim_start_matches("counters/");
+        let sys = Sys::new();
+        sys.add("mlx5_0", 1);
+        sys.count("mlx5_0", 1, file, before);
+        let mut watch = sys.watch();
+        assert_eq!(watch.look(at(0)).health.state, RdmaState::Healthy);
+        sys.count("mlx5_0", 1, file, end);
+        let report = watch.look(at(10));
+        let errors = report.events.iter();
+        let errors: Vec<_> = errors
+            .filter(|event| event.occurrence.kind == Kind::RdmaErrors)
+            .collect();
+        assert_eq!(errors.len(), 1, "{counter}");
+        assert_eq!(errors[0].count, 1);
+        let event = &errors[0].occurrence;
+        assert_eq!(event.severity, Severity::Warning);
+        assert!(event.message.contains("at its end"), "{}", event.message);
+        assert_eq!(event.detail.rdma.port_counter.as_deref(), Some(counter));
+        let sample = &event.detail.sample;
+        assert_eq!(
+            (sample.previous, sample.value, sample.limit),
+            (Some(before as f64), Some(end as f64), None)
+        );
+        // Two days later.
+        let report = watch.look(at(172_800));
+        assert!(report.events.is_empty(), "once");
+        assert_eq!(report.health.state, RdmaState::Degraded);
+        let reason = &report.health.reasons[0];
+        for part in [counter, &end.to_string(), "perfquery -R"] {
+            assert!(reason.contains(part), "{reason}");
+        }
+        // Who looks for the first time tells nothing, and sees it.
+        let first = sys.watch().look(at(172_810));
+        assert!(first.events.is_empty());
+        assert_eq!(first.health.state, RdmaState::Degraded);
+        sys.count("mlx5_0", 1, file, 0);
+        let report = watch.look(at(172_820));
+        assert!(report.events.is_empty());
+        assert_eq!(report.health.state, RdmaState::Healthy);
+    }
+}
+
+#[test]
+fn a_counter_of_discards_at_its_end_and_one_that_is_wider_are_no_trouble() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.count("mlx5_0", 1, "counters/port_xmit_discards", 65_500);
+    sys.count("mlx5_0", 1, "counters/symbol_error", 65_530);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    sys.count("mlx5_0", 1, "counters/port_xmit_discards", 65_535);
+    sys.count("mlx5_0", 1, "counters/symbol_error", 65_536);
+    let report = watch.look(at(10));
+    assert!(report.events.is_empty());
+    assert_eq!(report.health.state, RdmaState::Healthy);
+}
+
+#[test]
+fn a_device_that_returns_with_a_counter_at_its_end_has_not_got_there() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let mut watch = sys.watch();
+    watch.look(at(0));
+    sys.remove("mlx5_0");
+    watch.look(at(10));
+    sys.add("mlx5_0", 1);
+    sys.count("mlx5_0", 1, "counters/symbol_error", 65_535);
+    let report = watch.look(at(20));
+    assert_eq!(changes(&report.events), [PortChange::Up]);
+    assert_eq!(report.health.state, RdmaState::Degraded);
+}
+
+#[test]
+fn four_errors_an_hour_are_told_of_a_counter_of_four_bits() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    let file = "counters/excessive_buffer_overrun_errors";
+    let mut watch = sys.watch();
+    for (second, value, told) in [(0, 0, 0), (10, 3, 0), (20, 4, 1)] {
+        sys.count("mlx5_0", 1, file, value);
+        assert_eq!(watch.look(at(second)).events.len(), told, "{value}");
+    }
 }
 
 #[test]
@@ -341,6 +498,8 @@ fn a_connection_that_gave_up_is_told_each_time_and_few_retransmissions_never() {
         told(watch.look(at(20)).events),
         ["packet_seq_err", "req_transport_retries_exceeded"]
     );
+    sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 5);
+    assert_eq!(watch.look(at(30)).events[0].count, 3);
 }
 
 #[test]
@@ -366,4 +525,80 @@ fn metrics_are_in_base_units_and_absent_where_there_is_nothing() {
     families.sort_unstable();
     families.dedup();
     assert_eq!(families.len(), all, "those of one family stand together");
+}
+
+/// Two ports of 400 Gb/s that are expected, and one of 100 Gb/s for storage.
+fn with_storage() -> (Sys, RdmaWatch) {
+    let sys = Sys::new();
+    for device in ["mlx5_0", "mlx5_1", "mlx5_2"] {
+        sys.add(device, 1);
+    }
+    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    let expected = RdmaExpected {
+        ports: Some(2),
+        rate_gbps: Some(400.0),
+    };
+    let watch = RdmaWatch::new(sys.root(), expected);
+    (sys, watch)
+}
+
+#[test]
+fn a_surplus_port_that_never_had_the_rate_is_judged_by_its_own() {
+    let (sys, mut watch) = with_storage();
+    let report = watch.look(at(0));
+    assert!(report.events.is_empty(), "{:?}", report.events);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+    sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
+    let report = watch.look(at(10));
+    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    let rdma = &report.events[0].occurrence.detail.rdma;
+    assert_eq!(rdma.expected_rate_gbps, Some(100.0));
+    assert_eq!(report.health.state, RdmaState::Degraded);
+    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    assert_eq!(changes(&watch.look(at(20)).events), [PortChange::FullSpeed]);
+    // Another's loss does not make it slow, and one that had the rate is slow without it.
+    sys.rate("mlx5_1", 1, "200 Gb/sec (2X NDR)");
+    let report = watch.look(at(30));
+    assert_eq!(changes(&report.events), [PortChange::Slow]);
+    let device = report.events[0].occurrence.detail.rdma.rdma_device.as_ref();
+    assert_eq!(device.unwrap(), "mlx5_1");
+    sys.rate("mlx5_2", 1, "400 Gb/sec (4X NDR)");
+    let report = watch.look(at(40));
+    assert!(report.events.is_empty());
+    assert_eq!(report.health.state, RdmaState::Degraded, "mlx5_1");
+    sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
+    let report = watch.look(at(50));
+    let rdma = &report.events[0].occurrence.detail.rdma;
+    assert_eq!(rdma.expected_rate_gbps, Some(400.0), "it had that");
+}
+
+#[test]
+fn a_surplus_port_that_is_down_or_gone_is_told_and_leaves_the_health_as_it_is() {
+    let (sys, mut watch) = with_storage();
+    watch.look(at(0));
+    sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
+    watch.look(at(10));
+    sys.down("mlx5_2", 1);
+    let report = watch.look(at(20));
+    assert_eq!(changes(&report.events), [PortChange::Down]);
+    assert_eq!(
+        (report.health.state, report.health.reasons),
+        (RdmaState::Healthy, Vec::new())
+    );
+    sys.remove("mlx5_2");
+    let report = watch.look(at(30));
+    assert_eq!(report.events[0].occurrence.kind, Kind::RdmaLost);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+    // One of those that are expected.
+    sys.down("mlx5_1", 1);
+    let report = watch.look(at(40));
+    assert_eq!(report.health.state, RdmaState::Unhealthy);
+    assert!(report.health.reasons[0].contains("mlx5_1 port 1 is DOWN"));
+    // Without a number each port counts.
+    let mut watch = sys.watch();
+    watch.look(at(50));
+    sys.add("mlx5_1", 1);
+    watch.look(at(60));
+    sys.remove("mlx5_1");
+    assert_eq!(watch.look(at(70)).health.state, RdmaState::Unhealthy);
 }

@@ -117,7 +117,7 @@ keys! {
     nvml_deadline_s: u64 = "GTRACE_NVML_DEADLINE_S",
     /// NVML library, instead of libnvidia-ml.so.1 where the system finds it.
     nvml_library: PathBuf = "GTRACE_NVML_LIBRARY",
-    /// Seconds between looks at the PCI devices in sysfs; 0 for none.
+    /// Seconds between looks at the PCI devices and RDMA ports in sysfs; 0 for none.
     pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
     /// RDMA ports (InfiniBand, RoCE) of this host that are to be active; 0: those that are at the start.
     rdma_ports: u32 = "GTRACE_RDMA_PORTS",

@@ -158,7 +158,7 @@ pub(crate) fn read(root: &SysRoot, pci: PciAddress, class: PciClass) -> Option<P
         id: id("vendor")
             .zip(id("device"))
             .map(|(vendor, device)| PciId { vendor, device }),
-        driver: sysfs::link_name(&dir.join("driver")),
+        driver: driver(&dir),
         numa_node: sysfs::number(&dir.join("numa_node")),
         upstream,
         link: (!suspended)
@@ -189,4 +189,9 @@ fn upstream(dir: &Path, pci: PciAddress) -> Vec<PciAddress> {
         .filter_map(|part| full_address(part.as_os_str().to_str()?))
         .filter(|&port| port != pci)
         .collect()
+}
+
+/// The driver that is bound to the device in this folder.
+pub(crate) fn driver(dir: &Path) -> Option<String> {
+    sysfs::link_name(&dir.join("driver"))
 }

@@ -96,6 +96,11 @@ impl PciWatch {
         Ok(report)
     }
 
+    /// The driver that is bound to a device now, read anew.
+    pub(crate) fn driver_of(&self, pci: PciAddress) -> Option<String> {
+        device::driver(&device::devices_dir(&self.root).join(pci.to_string()))
+    }
+
     /// The GPUs and the ports above them, those included that vanished and were not replaced.
     pub fn tree(&self) -> &PciTree {
         &self.tree

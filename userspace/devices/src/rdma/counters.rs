@@ -26,6 +26,16 @@ pub struct PortCounter {
     pub class: CounterClass,
     /// Rises within an hour that are still in order; `None` where no number of them is trouble.
     pub an_hour: Option<u64>,
+    /// The value at which it stops. Only a reset makes it count again.
+    pub end: u64,
+}
+
+impl PortCounter {
+    /// Whether errors of the link cannot be seen any more, as the counter stands at its end. A value above that is one
+    /// of an adapter whose counters are wider.
+    pub fn is_blind(&self, value: u64) -> bool {
+        matches!(self.class, CounterClass::Link | CounterClass::LinkDowned) && value == self.end
+    }
 }
 
 const fn counter(file: &'static str, class: CounterClass, an_hour: Option<u64>) -> PortCounter {
@@ -33,6 +43,20 @@ const fn counter(file: &'static str, class: CounterClass, an_hour: Option<u64>) 
         file,
         class,
         an_hour,
+        end: u64::MAX,
+    }
+}
+
+/// A counter of so many bits.
+const fn narrow(
+    file: &'static str,
+    bits: u32,
+    class: CounterClass,
+    an_hour: Option<u64>,
+) -> PortCounter {
+    PortCounter {
+        end: (1 << bits) - 1,
+        ..counter(file, class, an_hour)
     }
 }
 
@@ -45,25 +69,28 @@ use CounterClass::{Discards, GaveUp, Link, LinkDowned, Retransmissions, Traffic}
 ///
 /// Limits of `Link` and `Discards` are the thresholds with which `ibqueryerrors` of rdma-core comes
 /// (error_thresholds), taken within an hour. That of symbol errors is the specification's rate of bit errors, 10^-12, on
-/// a link of 10 Gb/s rounded up: 10 in an hour and more want a look at the cable.
+/// a link of 10 Gb/s rounded up: 10 in an hour and more want a look at the cable. The two counters of 4 bits would be at
+/// their end soon after 10.
+///
+/// Widths are those of the InfiniBand specification's PortCounters (drivers/infiniband/core/sysfs.c).
 pub const PORT_COUNTERS: [PortCounter; 29] = [
     counter("port_xmit_data", Traffic, None),
     counter("port_rcv_data", Traffic, None),
     counter("port_xmit_packets", Traffic, None),
     counter("port_rcv_packets", Traffic, None),
-    counter("link_downed", LinkDowned, None),
-    counter("symbol_error", Link, Some(10)),
-    counter("link_error_recovery", Link, Some(10)),
-    counter("local_link_integrity_errors", Link, Some(10)),
-    counter("excessive_buffer_overrun_errors", Link, Some(10)),
-    counter("port_rcv_errors", Link, Some(10)),
-    counter("port_rcv_remote_physical_errors", Link, Some(100)),
+    narrow("link_downed", 8, LinkDowned, None),
+    narrow("symbol_error", 16, Link, Some(10)),
+    narrow("link_error_recovery", 8, Link, Some(10)),
+    narrow("local_link_integrity_errors", 4, Link, Some(3)),
+    narrow("excessive_buffer_overrun_errors", 4, Link, Some(3)),
+    narrow("port_rcv_errors", 16, Link, Some(10)),
+    narrow("port_rcv_remote_physical_errors", 16, Link, Some(100)),
     counter("rx_icrc_encapsulated", Link, Some(10)),
-    counter("port_xmit_discards", Discards, Some(100)),
-    counter("port_xmit_constraint_errors", Discards, Some(100)),
-    counter("port_rcv_constraint_errors", Discards, Some(100)),
-    counter("port_rcv_switch_relay_errors", Discards, Some(100)),
-    counter("VL15_dropped", Discards, Some(100)),
+    narrow("port_xmit_discards", 16, Discards, Some(100)),
+    narrow("port_xmit_constraint_errors", 8, Discards, Some(100)),
+    narrow("port_rcv_constraint_errors", 8, Discards, Some(100)),
+    narrow("port_rcv_switch_relay_errors", 16, Discards, Some(100)),
+    narrow("VL15_dropped", 16, Discards, Some(100)),
     counter("local_ack_timeout_err", Retransmissions, RETRANSMISSIONS),
     counter("packet_seq_err", Retransmissions, RETRANSMISSIONS),
     counter("out_of_sequence", Retransmissions, RETRANSMISSIONS),

@@ -15,8 +15,9 @@ const FLAPPING: usize = 3;
 const FLAPPING_WITHIN: Duration = Duration::from_secs(600);
 /// Over what time counters are judged.
 const HOUR: Duration = Duration::from_secs(3600);
-/// Readings kept of a counter at most.
-const READINGS: usize = 512;
+/// Readings kept of a counter in that time, however often it is read.
+const READINGS: u64 = 512;
+const APART: Duration = Duration::from_millis(3_600_000 / READINGS);
 /// Rates within a thousandth of each other are the same.
 pub(super) const SAME_RATE: f64 = 0.999;
 
@@ -28,6 +29,8 @@ pub(super) struct Known {
     pub(super) expected: bool,
     /// Highest rate that it was active with.
     best_gbps: Option<f64>,
+    /// It never had the configured rate, and there were as many ports as are expected without it.
+    surplus: bool,
     pub(super) gone: bool,
     /// When its link ended, as far as that counts for flapping.
     ends: VecDeque<Timestamp>,
@@ -40,48 +43,67 @@ pub(super) struct Known {
 /// A counter over the last hour.
 #[derive(Debug, Default)]
 pub(super) struct Window {
+    /// Oldest first, each [`APART`] from the one before.
     readings: VecDeque<(Timestamp, u64)>,
-    /// When it was last told to be above its limit.
+    newest: Option<u64>,
+    /// When it last rose and was above its limit.
+    above: Option<Timestamp>,
+    /// When that was last told.
     told: Option<Timestamp>,
 }
 
 impl Window {
-    /// Takes a reading; by how much the counter rose within the hour, if that is above `limit`. Then counting starts
-    /// anew.
-    fn observe(&mut self, now: Timestamp, value: u64, limit: u64) -> Option<(u64, u64)> {
-        if self
-            .readings
-            .back()
-            .is_some_and(|(_, newest)| value < *newest)
-        {
-            // Reset with the driver: all of it is new.
+    /// Takes a reading; what the counter was within the hour and by how much it rose since, if it rose now, that is above
+    /// `limit`, and to be told: each time, or once an hour. Then counting starts anew.
+    fn observe(
+        &mut self,
+        now: Timestamp,
+        value: u64,
+        limit: u64,
+        each_time: bool,
+    ) -> Option<(u64, u64)> {
+        let newest = self.newest.replace(value);
+        if newest.is_some_and(|newest| value < newest) {
+            // Reset, by somebody or with the driver: all of it is new.
             self.readings.clear();
             self.readings.push_back((now, 0));
         }
-        while self.readings.len() >= READINGS
-            || self
-                .readings
-                .get(1)
-                .is_some_and(|(time, _)| now.duration_since(*time).unsigned_abs() >= HOUR)
+        while self
+            .readings
+            .get(1)
+            .is_some_and(|(time, _)| between(*time, now) >= HOUR)
         {
             self.readings.pop_front();
         }
         let oldest = self.readings.front().map_or(value, |(_, value)| *value);
-        self.readings.push_back((now, value));
-        let rose = value - oldest.min(value);
-        if rose <= limit {
+        if self
+            .readings
+            .back()
+            .is_none_or(|(time, _)| between(*time, now) >= APART)
+        {
+            self.readings.push_back((now, value));
+        }
+        let rose = value.saturating_sub(oldest);
+        if rose <= limit || newest == Some(value) {
             return None;
         }
+        self.above = Some(now);
+        if !each_time && self.told.is_some_and(|told| between(told, now) < HOUR) {
+            return None;
+        }
+        self.told = Some(now);
         self.readings.clear();
         self.readings.push_back((now, value));
-        self.told = Some(now);
         Some((oldest, rose))
     }
 
     pub(super) fn is_in_trouble(&self, now: Timestamp) -> bool {
-        self.told
-            .is_some_and(|told| now.duration_since(told).unsigned_abs() < HOUR)
+        self.above.is_some_and(|above| between(above, now) < HOUR)
     }
+}
+
+fn between(before: Timestamp, now: Timestamp) -> Duration {
+    now.duration_since(before).unsigned_abs()
 }
 
 impl Known {
@@ -93,11 +115,12 @@ impl Known {
         }
     }
 
+    /// Takes a reading. `enough`: as many ports as the configuration expects are active at its rate.
     pub(super) fn observe(
         &mut self,
         port: &RdmaPort,
         now: Timestamp,
-        expected: RdmaExpected,
+        (expected, enough): (RdmaExpected, bool),
         events: &mut Vec<Observed>,
     ) {
         let came_back = std::mem::take(&mut self.gone);
@@ -106,6 +129,7 @@ impl Known {
         if came_back {
             // What it counted is another device's.
             self.errors.clear();
+            self.last.counters.clear();
             self.slow = None;
         }
         let name = port.name();
@@ -128,7 +152,7 @@ impl Known {
         self.judge_flapping(port, now, events);
         if port.active {
             self.expected = true;
-            self.judge_rate(port, expected, events);
+            self.judge_rate(port, expected, enough, events);
         }
         for counter in &PORT_COUNTERS {
             self.judge_counter(port, counter, now, events);
@@ -149,7 +173,7 @@ impl Known {
         while self
             .ends
             .front()
-            .is_some_and(|end| now.duration_since(*end).unsigned_abs() > FLAPPING_WITHIN)
+            .is_some_and(|end| between(*end, now) > FLAPPING_WITHIN)
         {
             self.ends.pop_front();
         }
@@ -165,11 +189,19 @@ impl Known {
         }
     }
 
-    fn judge_rate(&mut self, port: &RdmaPort, expected: RdmaExpected, events: &mut Vec<Observed>) {
+    fn judge_rate(
+        &mut self,
+        port: &RdmaPort,
+        expected: RdmaExpected,
+        enough: bool,
+        events: &mut Vec<Observed>,
+    ) {
         let Some(rate) = port.rate_gbps else { return };
         let best = self.best_gbps.map_or(rate, |best| best.max(rate));
         self.best_gbps = Some(best);
-        let wanted = expected.rate_gbps.unwrap_or(best);
+        let slower = |wanted: &f64| best < wanted * SAME_RATE;
+        self.surplus = (enough || self.surplus) && expected.rate_gbps.as_ref().is_some_and(slower);
+        let wanted = expected.rate_gbps.filter(|_| !self.surplus).unwrap_or(best);
         let name = port.name();
         let mut tell = |severity, what, text| {
             let mut event = change(severity, what, text, port);
@@ -194,32 +226,66 @@ impl Known {
         now: Timestamp,
         events: &mut Vec<Observed>,
     ) {
-        let (Some(limit), Some(value)) = (counter.an_hour, port.counters.get(counter.file)) else {
+        let Some(value) = port.counters.get(counter.file).copied() else {
             return;
         };
-        let window = self.errors.entry(counter.file).or_default();
-        let Some((before, rose)) = window.observe(now, *value, limit) else {
-            return;
+        let last = self.last.counters.get(counter.file).copied();
+        let each_time = counter.class == CounterClass::GaveUp;
+        let rose = counter.an_hour.and_then(|limit| {
+            let window = self.errors.entry(counter.file).or_default();
+            window.observe(now, value, limit, each_time)
+        });
+        let name = port.name();
+        let (text, before, limit, count) = match (last, rose) {
+            (Some(last), _) if last < value && counter.is_blind(value) => {
+                (at_its_end(port, counter), last, None, 1)
+            }
+            (_, Some((before, rose))) => {
+                let count = if each_time { rose } else { 1 };
+                let text = format!("{name} counted {}", counter.file);
+                (text, before, counter.an_hour, count)
+            }
+            _ => return,
         };
         let severity = match counter.class {
             CounterClass::Discards => Severity::Info,
             _ => Severity::Warning,
         };
-        let text = format!("{} counted {}", port.name(), counter.file);
         let mut event = occurrence(Kind::RdmaErrors, severity, text, port);
         event.detail.rdma.port_counter = Some(counter.file.to_owned());
         let metric = match counter.class {
             CounterClass::Retransmissions | CounterClass::GaveUp => {
                 "gtrace_rdma_port_retransmissions"
             }
+            CounterClass::LinkDowned => "gtrace_rdma_port_link_downed",
             _ => "gtrace_rdma_port_errors",
         };
         event.detail.sample.metric = Some(metric.to_owned());
         event.detail.sample.previous = Some(before as f64);
-        event.detail.sample.value = Some(*value as f64);
-        event.detail.sample.limit = Some(limit as f64);
-        events.push(seen(event, rose));
+        event.detail.sample.value = Some(value as f64);
+        event.detail.sample.limit = limit.map(|limit| limit as f64);
+        events.push(seen(event, count));
     }
+
+    /// Counters that cannot say any more whether the link makes errors, a line each.
+    pub(super) fn blind(&self) -> impl Iterator<Item = String> {
+        let blind = PORT_COUNTERS.iter().filter(|counter| {
+            let value = self.last.counters.get(counter.file);
+            value.is_some_and(|value| counter.is_blind(*value))
+        });
+        blind.map(|counter| at_its_end(&self.last, counter))
+    }
+}
+
+fn at_its_end(port: &RdmaPort, counter: &PortCounter) -> String {
+    format!(
+        "{} counts no more {}, which is at its end, {}; perfquery -R -C {} -P {} resets it",
+        port.name(),
+        counter.file,
+        counter.end,
+        port.device,
+        port.port
+    )
 }
 
 pub(super) fn occurrence(

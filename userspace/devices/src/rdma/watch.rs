@@ -17,9 +17,9 @@ const TOO_FEW: u32 = 2;
 /// What the configuration expects of the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RdmaExpected {
-    /// Ports that are to be active; `None`: those that were found active.
+    /// Ports that are to be active, others are surplus; `None`: those that were found active.
     pub ports: Option<u32>,
-    /// Their least rate, 10^9 bits a second; `None`: the highest that each was found with.
+    /// Their least rate, 10^9 bits a second, a surplus port's is its own; `None`: the highest that each was found with.
     pub rate_gbps: Option<f64>,
 }
 
@@ -93,10 +93,11 @@ impl RdmaWatch {
         let ports = rdma_ports(&self.root);
         let mut events = Vec::new();
         self.judge_lost(&ports, &mut events);
+        let expected = (self.expected, self.enough(&ports));
         for port in &ports {
             let place = (port.device.clone(), port.port);
             let known = self.ports.entry(place).or_insert_with(|| Known::new(port));
-            known.observe(port, now, self.expected, &mut events);
+            known.observe(port, now, expected, &mut events);
         }
         self.judge_number(&ports, &mut events);
         RdmaReport {
@@ -188,9 +189,19 @@ impl RdmaWatch {
         u32::try_from(active).unwrap_or(u32::MAX)
     }
 
+    /// Whether as many ports as the configuration expects are active: which of the others should be, nobody says.
+    fn enough(&self, ports: &[RdmaPort]) -> bool {
+        let expected = self.expected.ports;
+        expected.is_some_and(|expected| self.active(ports) >= expected)
+    }
+
     fn health(&self, ports: Vec<RdmaPort>, now: Timestamp) -> RdmaHealth {
         let (mut down, mut ill) = (Vec::new(), Vec::new());
+        let enough = self.enough(&ports);
         for known in self.ports.values() {
+            if enough && (known.gone || !known.last.active) {
+                continue;
+            }
             let name = known.last.name();
             if known.gone {
                 if known.expected {
@@ -213,6 +224,7 @@ impl RdmaWatch {
                     ill.push(format!("{name} has counted {counter} within the last hour"));
                 }
             }
+            ill.extend(known.blind());
         }
         let active_ports = self.active(&ports);
         let learnt = self.ports.values().filter(|known| known.expected).count();

@@ -57,6 +57,35 @@ impl Watcher {
     }
 }
 
+/// What is to be done every so often.
+struct Beat {
+    every: Duration,
+    /// `None`: never.
+    next: Option<Instant>,
+}
+
+impl Beat {
+    /// Due from `now` on; never without a time.
+    fn new(every: Option<Duration>, now: Instant) -> Self {
+        Self {
+            every: every.unwrap_or_default(),
+            next: every.map(|_| now),
+        }
+    }
+
+    /// Whether it is due; what was missed is left out, so that beats that begin together stay together.
+    fn take(&mut self, now: Instant) -> bool {
+        let Some(next) = self.next.filter(|next| *next <= now) else {
+            return false;
+        };
+        let missed = now.duration_since(next).as_nanos() / self.every.as_nanos().max(1);
+        let beats = u32::try_from(missed.saturating_add(1)).unwrap_or(u32::MAX);
+        let after = self.every.checked_mul(beats);
+        self.next = after.and_then(|after| next.checked_add(after));
+        true
+    }
+}
+
 struct State {
     hub: Arc<Hub>,
     inputs: InputSender,
@@ -64,7 +93,7 @@ struct State {
     devices: Devices,
     nvml: Option<Arc<NvmlClient>>,
     hold: Arc<DriverHold>,
-    nvml_interval: Duration,
+    nvml_interval: Option<Duration>,
     pci_interval: Option<Duration>,
     nvml_state: NvmlState,
     gpus: Vec<GpuInfo>,
@@ -83,7 +112,8 @@ impl State {
         hold: Arc<DriverHold>,
     ) -> std::io::Result<Self> {
         let nvml_off = config.off.contains(&WitnessName::Nvml);
-        let nvml = match config.nvml_interval.filter(|_| !nvml_off) {
+        let nvml_interval = config.nvml_interval.filter(|_| !nvml_off);
+        let nvml = match nvml_interval {
             Some(_) => Some(Arc::new(NvmlClient::new(nvml_config(config))?)),
             None => None,
         };
@@ -99,7 +129,7 @@ impl State {
                 .expecting(sys, rdma_expected(config)),
             nvml,
             hold,
-            nvml_interval: config.nvml_interval.unwrap_or(Duration::MAX),
+            nvml_interval,
             pci_interval: config.pci_interval,
             nvml_state: NvmlState::Idle,
             gpus: Vec::new(),
@@ -110,11 +140,9 @@ impl State {
     }
 
     fn run(mut self, mut looks: Looks) {
-        let every = self
-            .pci_interval
-            .unwrap_or(self.nvml_interval)
-            .min(self.nvml_interval);
-        let mut next = Instant::now();
+        let began = Instant::now();
+        let mut nvml = Beat::new(self.nvml_interval, began);
+        let mut pci = Beat::new(self.pci_interval, began);
         while !self.stop.load(Ordering::Relaxed) {
             // Before a poll that is due too: NVML can take its time when a GPU is in trouble.
             if looks.is_due() {
@@ -124,32 +152,41 @@ impl State {
                     self.tell(report);
                 }
             }
-            if Instant::now() >= next {
-                next = Instant::now() + every;
-                self.look();
+            let now = Instant::now();
+            let due = (nvml.take(now), pci.take(now));
+            if due != (false, false) {
+                self.look(due);
             }
-            let left = next.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let next = [nvml.next, pci.next].into_iter().flatten().min();
+            let left = next.map_or(ROUND, |next| next.saturating_duration_since(now));
             looks.wait(left.min(ROUND));
         }
     }
 
-    fn look(&mut self) {
+    /// Asks NVML, looks at PCI and RDMA ports, or both in one.
+    fn look(&mut self, (nvml_due, pci_due): (bool, bool)) {
+        // Paused means that the driver is to be left alone: a reset or an upgrade. The hold
+        // means the same, for as long as somebody may be unloading it.
+        let left_alone = self.hub.status().paused || self.hold.active();
         let snapshot = match &self.nvml {
-            // Paused means that the driver is to be left alone: a reset or an upgrade. The hold
-            // means the same, for as long as somebody may be unloading it.
-            Some(nvml) if self.hub.status().paused || self.hold.active() => {
+            Some(nvml) if left_alone => {
                 nvml.close();
                 None
             }
-            Some(nvml) => {
+            Some(nvml) if nvml_due => {
                 if nvml.status().state == NvmlState::Closed {
                     nvml.resume();
                 }
                 nvml.sample().ok()
             }
-            None => None,
+            _ => None,
         };
-        let report = self.devices.poll(snapshot);
+        let report = match (nvml_due || left_alone, pci_due) {
+            (true, true) => self.devices.poll(snapshot),
+            (true, false) => self.devices.sample(snapshot),
+            (false, _) => self.devices.look(),
+        };
         self.show_nvml();
         self.tell(report);
     }
@@ -206,12 +243,15 @@ impl State {
 
     fn show_others(&mut self, report: &DeviceReport) {
         let pci = match &report.pci_error {
+            _ if self.pci_interval.is_none() => (SourceState::Off, None),
             None => (SourceState::Active, None),
             Some(error) => (SourceState::Failed, Some(error.clone())),
         };
         show(&self.hub, WitnessName::SysfsPci, pci.0, pci.1);
         let mut counters = self.devices.port_metrics();
-        let aer = if counters.is_empty() {
+        let aer = if self.pci_interval.is_none() {
+            (SourceState::Off, None)
+        } else if counters.is_empty() {
             let reason = "no GPU or port above one has AER counters in sysfs".to_owned();
             (SourceState::Absent, Some(reason))
         } else {
@@ -299,6 +339,90 @@ mod tests {
                 return told;
             }
         }
+    }
+
+    #[test]
+    fn nvml_and_pci_have_a_beat_each_and_meet_where_both_are_due() {
+        let began = Instant::now();
+        let second = Duration::from_secs(1);
+        let mut nvml = Beat::new(Some(10 * second), began);
+        let mut pci = Beat::new(Some(4 * second), began);
+        let mut none = Beat::new(None, began);
+        let (mut asked, mut looked) = (Vec::new(), Vec::new());
+        for at in 0..24 {
+            // The rounds come a little late, each by another time.
+            let now = began + at * second + Duration::from_millis(u64::from(at) * 7);
+            asked.extend(nvml.take(now).then_some(at));
+            looked.extend(pci.take(now).then_some(at));
+            assert!(!none.take(now));
+        }
+        assert_eq!(asked, [0, 10, 20]);
+        assert_eq!(looked, [0, 4, 8, 12, 16, 20]);
+        // Long after: once for all that was missed, and on the old beat.
+        let now = began + 101 * second;
+        assert!(pci.take(now) && !pci.take(now));
+        assert_eq!(pci.next, Some(began + 104 * second));
+        let mut once = Beat::new(Some(Duration::MAX), began);
+        assert!(once.take(began) && !once.take(now));
+    }
+
+    fn watcher(
+        sys: &MadeUpSys,
+        pci_interval_s: u64,
+        nvml_interval_s: u64,
+    ) -> (Watcher, Arc<Hub>, Receiver<Input>, look::LookSoon) {
+        let keys = Keys {
+            sysfs_root: Some(sys.root().0),
+            proc_root: Some("/nonexistent".into()),
+            nvml_library: Some("/nonexistent".into()),
+            pci_interval_s: Some(pci_interval_s),
+            nvml_interval_s: Some(nvml_interval_s),
+            ..Keys::default()
+        };
+        let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let (sender, inputs) = sync_channel(64);
+        let (look_soon, looks) = look::channel();
+        let hold = Arc::new(DriverHold::default());
+        let watcher = Watcher::start(&config, Arc::clone(&hub), sender, looks, hold).unwrap();
+        (watcher, hub, inputs, look_soon)
+    }
+
+    #[test]
+    fn without_any_interval_nobody_looks_and_nothing_breaks() {
+        let sys = MadeUpSys::with_gpu();
+        let (watcher, _hub, inputs, look_soon) = watcher(&sys, 0, 0);
+        look_soon.ask();
+        std::thread::sleep(3 * ROUND);
+        assert!(!watcher.thread.is_finished());
+        assert!(inputs.try_recv().is_err());
+        watcher.stop();
+    }
+
+    #[test]
+    fn pci_is_looked_at_in_its_own_time_however_often_nvml_is_asked() {
+        let sys = MadeUpSys::with_gpu();
+        let (seldom, _hub, inputs, _look_soon) = watcher(&sys, 3600, 1);
+        next_tree(&inputs);
+        sys.remove_gpu();
+        std::thread::sleep(Duration::from_millis(2500));
+        let told = inputs.try_iter().filter(|i| matches!(i, Input::Told(_)));
+        assert_eq!(told.count(), 0, "an hour has not passed");
+        seldom.stop();
+
+        let sys = MadeUpSys::with_gpu();
+        let (never, _hub, inputs, _look_soon) = watcher(&sys, 0, 1);
+        std::thread::sleep(Duration::from_millis(1500));
+        let trees = inputs.try_iter().filter(|i| matches!(i, Input::PciTree(_)));
+        assert_eq!(trees.count(), 0);
+        never.stop();
+
+        let sys = MadeUpSys::with_gpu();
+        let (often, _hub, inputs, _look_soon) = watcher(&sys, 1, 3600);
+        next_tree(&inputs);
+        sys.remove_gpu();
+        assert_eq!(next_told(&inputs).occurrence.kind, Kind::GpuLost);
+        often.stop();
     }
 
     #[test]
