@@ -26,13 +26,16 @@ pub fn wall_time(boottime_ns: u64) -> Timestamp {
 pub struct LogClock {
     offset_ns: i128,
     learnt: bool,
-    recent: [i128; Self::WINDOW],
+    /// When they were read, and the distances.
+    recent: [(u64, i128); Self::WINDOW],
     next: usize,
 }
 
 impl LogClock {
     /// How many fresh records the distance is learnt from.
     const WINDOW: usize = 32;
+    /// How long one counts, unless it is the newest: the clocks drift apart.
+    const LASTS_NS: u64 = 600_000_000_000;
 
     /// A clock that knows nothing yet but how long the host was suspended.
     pub fn new() -> Self {
@@ -42,7 +45,7 @@ impl LogClock {
         Self {
             offset_ns: i128::from(boottime_ns()) - monotonic_ns,
             learnt: false,
-            recent: [i128::MAX; Self::WINDOW],
+            recent: [(0, i128::MAX); Self::WINDOW],
             next: 0,
         }
     }
@@ -51,12 +54,14 @@ impl LogClock {
     /// logged.
     pub fn learn(&mut self, stamp_us: u64, now_ns: u64) {
         let distance = i128::from(now_ns) - i128::from(stamp_us) * 1000;
-        self.recent[self.next] = distance;
+        self.recent[self.next] = (now_ns, distance);
         self.next = (self.next + 1) % Self::WINDOW;
-        if let Some(&smallest) = self.recent.iter().min() {
-            self.offset_ns = smallest;
-            self.learnt = true;
-        }
+        let lasts = |read_ns: u64| now_ns.saturating_sub(read_ns) <= Self::LASTS_NS;
+        let lasting = self.recent.iter().filter(|(read_ns, _)| lasts(*read_ns));
+        self.offset_ns = lasting
+            .map(|(_, distance)| *distance)
+            .fold(distance, i128::min);
+        self.learnt = true;
     }
 
     /// Whether the distance was measured.
@@ -91,6 +96,18 @@ mod tests {
             clock.learn(i, i * 1000 + 800_000);
         }
         assert_eq!(clock.boottime_ns(0), 800_000);
+    }
+
+    #[test]
+    fn a_quiet_log_whose_clock_is_slow_does_not_keep_to_what_was_learnt_long_ago() {
+        let mut clock = LogClock::new();
+        let day = 86_400_000_000_u64;
+        // 20 us a second.
+        let at = |us: u64| us * 1000 + us / 50;
+        clock.learn(day, at(day));
+        clock.learn(11 * day, at(11 * day));
+        let stamp = 11 * day + 1_000_000;
+        assert!(clock.boottime_ns(stamp).abs_diff(at(stamp)) < 100_000);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Counters that the daemon's parts raise; `/metrics` shows them beside what [`crate::hub::Hub`]
 //! holds. An Xid is a counter per device and code, never a gauge that sticks at the last one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gtrace_event::{Event, Kind, WitnessName};
@@ -26,7 +26,7 @@ pub struct XidLabels {
     /// PCI address, or empty.
     pub gpu: String,
     /// The code.
-    pub xid: u32,
+    pub xid: String,
 }
 
 /// Labels of `gtrace_records`.
@@ -45,6 +45,47 @@ pub struct LostLabels {
     pub what: &'static str,
 }
 
+/// Most devices that have labels of their own, and pairs of a device and a code. They are taken from texts that other
+/// programs may write, and what was counted once is shown for ever.
+const DEVICES: usize = 256;
+const CODES: usize = 1024;
+/// The label of all others.
+const OTHER: &str = "other";
+
+/// Labels that there are.
+#[derive(Debug, Default)]
+struct Labels {
+    devices: BTreeSet<String>,
+    codes: BTreeSet<(Kind, String, u32)>,
+}
+
+impl Labels {
+    fn device(&mut self, gpu: String) -> String {
+        match self.devices.contains(&gpu) || self.devices.len() < DEVICES {
+            true => {
+                self.devices.insert(gpu.clone());
+                gpu
+            }
+            false => OTHER.to_owned(),
+        }
+    }
+
+    fn code(&mut self, kind: Kind, gpu: &str, code: u32) -> XidLabels {
+        let pair = (kind, gpu.to_owned(), code);
+        let known = self.codes.contains(&pair) || self.codes.len() < CODES;
+        if known {
+            self.codes.insert(pair);
+        }
+        XidLabels {
+            gpu: gpu.to_owned(),
+            xid: match known {
+                true => code.to_string(),
+                false => OTHER.to_owned(),
+            },
+        }
+    }
+}
+
 /// The counters.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
@@ -58,6 +99,7 @@ pub struct Metrics {
     pub records: Family<SourceLabels, Counter>,
     /// Losses.
     pub lost: Family<LostLabels, Counter>,
+    labels: Arc<Mutex<Labels>>,
     /// Losses by source, for the status.
     lost_by_source: Arc<Mutex<BTreeMap<&'static str, u64>>>,
 }
@@ -70,28 +112,20 @@ impl Metrics {
 
     /// Counts `n` occurrences of `event`.
     pub fn count_event(&self, event: &Event, n: u64) {
-        let gpu = event
-            .gpu
-            .as_ref()
-            .and_then(|g| g.pci)
-            .map(|p| p.to_string())
-            .unwrap_or_default();
-        if let (Kind::Xid, Some(xid)) = (event.kind, event.detail.xid.xid) {
-            self.xid
-                .get_or_create(&XidLabels {
-                    gpu: gpu.clone(),
-                    xid,
-                })
-                .inc_by(n);
+        let gpu = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+        let gpu = gpu.map(|pci| pci.to_string()).unwrap_or_default();
+        let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        let gpu = labels.device(gpu);
+        let code = match event.kind {
+            Kind::Xid => event.detail.xid.xid.map(|code| (&self.xid, code)),
+            Kind::Sxid => event.detail.fabric.sxid.map(|code| (&self.sxid, code)),
+            _ => None,
+        };
+        if let Some((family, code)) = code {
+            let pair = labels.code(event.kind, &gpu, code);
+            family.get_or_create(&pair).inc_by(n);
         }
-        if let (Kind::Sxid, Some(xid)) = (event.kind, event.detail.fabric.sxid) {
-            self.sxid
-                .get_or_create(&XidLabels {
-                    gpu: gpu.clone(),
-                    xid,
-                })
-                .inc_by(n);
-        }
+        drop(labels);
         let labels = EventLabels {
             kind: event.kind.name(),
             severity: event.severity.name(),

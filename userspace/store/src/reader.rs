@@ -232,15 +232,21 @@ impl Reader {
         Ok(row.and_then(|row| Hash::from_slice(row.get_ref(0).ok()?.as_blob().ok()?)))
     }
 
-    /// The events of the boot `boot_id` at or after `since`, folded, oldest first: what a daemon
+    /// The newest `most` events of the boot `boot_id` at or after `since`, folded, oldest first: what a daemon
     /// that starts again compares the kernel log's history with, so that nothing is told twice.
     ///
     /// # Errors
     /// Any that reading gives.
-    pub fn unconfirmed(&self, boot_id: &str, since: Timestamp) -> Result<Vec<Event>, StoreError> {
+    pub fn unconfirmed(
+        &self,
+        boot_id: &str,
+        since: Timestamp,
+        most: usize,
+    ) -> Result<Vec<Event>, StoreError> {
         self.query(&Filter {
             since: Some(since),
             boot_id: Some(boot_id.to_owned()),
+            limit: Some(most),
             ..Filter::default()
         })
     }

@@ -221,19 +221,19 @@ impl StreamReader {
                 .read(move |archive| page_after(archive, after))
                 .await;
             let reason = match page {
-                Ok(page) if !page.is_empty() => {
+                Ok(Some(page)) => {
                     self.send_page(page, last).await?;
                     continue;
                 }
                 // What was published a moment ago may not be readable yet.
-                Ok(_) if !flushed => {
+                Ok(None) if !flushed => {
                     flushed = true;
                     match self.state.flush().await {
                         Ok(()) => continue,
                         Err(problem) => problem.body.cause,
                     }
                 }
-                Ok(_) => "the store does not have them".to_owned(),
+                Ok(None) => "the store does not have them".to_owned(),
                 Err(problem) => problem.body.cause,
             };
             self.gap(Some(last - self.cursor), reason).await?;
@@ -242,18 +242,25 @@ impl StreamReader {
         Ok(())
     }
 
-    async fn send_page(&mut self, page: Vec<Published>, last: u64) -> Result<(), Gone> {
-        for published in page {
+    async fn send_page(&mut self, page: Page, last: u64) -> Result<(), Gone> {
+        for published in page.records {
             if published.seq > last {
                 // It is in the live channel too, or that lags and asks for it again.
-                return Ok(());
+                break;
             }
-            let missed = published.seq - self.cursor - 1;
-            if missed > 0 {
-                self.gap(Some(missed), "the store no longer has them".to_owned())
-                    .await?;
-            }
+            self.pass_over(published.seq - 1).await?;
             self.deliver(&published).await?;
+        }
+        self.pass_over(page.end.min(last)).await
+    }
+
+    /// What is there up to record `seq` is not sent.
+    async fn pass_over(&mut self, seq: u64) -> Result<(), Gone> {
+        let missed = seq.saturating_sub(self.cursor);
+        if missed > 0 {
+            self.gap(Some(missed), "the store no longer has them".to_owned())
+                .await?;
+            self.cursor = seq;
         }
         Ok(())
     }
@@ -336,11 +343,23 @@ impl History {
     }
 }
 
-/// A page of records, each with its event as far as the page tells it, else as it is now.
-fn page_after(archive: &Archive, seq: u64) -> Result<Vec<Published>, ArchiveError> {
+/// Some records of the store.
+struct Page {
+    /// Those whose events the store has: retention takes an event before its last changes.
+    records: Vec<Published>,
+    /// The last record that was looked at.
+    end: u64,
+}
+
+/// A page of records, each with its event as far as the page tells it, else as it is now; `None` if there are none.
+fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError> {
     let mut events: HashMap<EventId, Event> = HashMap::new();
     let mut page = Vec::new();
-    for (seq, record) in archive.records_after(seq, PAGE)? {
+    let records = archive.records_after(seq, PAGE)?;
+    let Some(end) = records.last().map(|(seq, _)| *seq) else {
+        return Ok(None);
+    };
+    for (seq, record) in records {
         let id = record.event_id();
         match (&record, events.get_mut(&id)) {
             (Record::Event(event), _) => {
@@ -365,7 +384,7 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Vec<Published>, ArchiveErro
             });
         }
     }
-    Ok(page)
+    Ok(Some(Page { records: page, end }))
 }
 
 #[cfg(test)]

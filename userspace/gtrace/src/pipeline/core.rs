@@ -14,7 +14,7 @@ use gtrace_store::Reader;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 
-use super::fold::{Fold, Folded, SHRINK_AFTER};
+use super::fold::{Fold, Folded, MAX_LIVE, SHRINK_AFTER};
 use super::known::Known;
 use super::textless::{NEAR_NS, Textless, code_of, is_textless, with_text};
 use super::writer::Writer;
@@ -138,7 +138,7 @@ impl State {
         let now = Timestamp::now();
         let since = now - jiff::SignedDuration::from_secs(ADOPT_AGE_S);
         let events = Reader::open(&self.store_path)
-            .and_then(|reader| reader.unconfirmed(&self.boot_id, since));
+            .and_then(|reader| reader.unconfirmed(&self.boot_id, since, MAX_LIVE));
         match events {
             Ok(events) => {
                 for event in events {
@@ -329,12 +329,17 @@ impl State {
                     return folded;
                 };
                 self.hub.metrics.count_event(&event, 1);
-                self.hub.update_status(|status| {
-                    *status
-                        .events
-                        .entry(event.severity.name().to_owned())
-                        .or_default() += 1;
-                });
+                if self.has_room(1) {
+                    self.hub.update_status(|status| {
+                        *status
+                            .events
+                            .entry(event.severity.name().to_owned())
+                            .or_default() += 1;
+                    });
+                } else {
+                    // Else its repeats would change an event that nobody can find.
+                    self.fold.forget(*id);
+                }
                 self.publish(Record::Event(Box::new(event.clone())), event);
             }
             Folded::Repeat(id) => {
@@ -365,9 +370,14 @@ impl State {
         }
     }
 
+    /// Whether so many records more may wait for the store.
+    fn has_room(&self, records: usize) -> bool {
+        self.writer.waiting() + self.batch.len() + records <= MAX_WAITING
+    }
+
     /// Sends a record to live readers and into the next batch for the store.
     fn publish(&mut self, record: Record, event: Event) {
-        if self.writer.waiting() + self.batch.len() >= MAX_WAITING {
+        if !self.has_room(1) {
             if self.dropped == 0 {
                 tracing::error!(
                     "the store takes nothing and {MAX_WAITING} records wait: further ones are lost"
@@ -387,8 +397,13 @@ impl State {
 
     fn amend(&mut self) {
         self.amend_at = None;
-        for (amendment, event) in self.fold.amendments(Timestamp::now()) {
-            self.publish(Record::Amendment(Box::new(amendment)), event);
+        if self.has_room(MAX_LIVE) {
+            for (amendment, event) in self.fold.amendments(Timestamp::now()) {
+                self.publish(Record::Amendment(Box::new(amendment)), event);
+            }
+        } else {
+            // Changes add up until the store takes them.
+            self.amend_soon();
         }
         let cursor = self.cursor();
         if !self.batch.is_empty() || cursor.is_some() {

@@ -22,7 +22,7 @@ const POLLED_TOLERANCE_NS: u64 = 60_000_000_000;
 /// How far apart the pieces of one record may be logged.
 const PIECES_NS: u64 = 250_000_000;
 /// How many events are kept live at most; the oldest goes first.
-const MAX_LIVE: usize = 2048;
+pub(super) const MAX_LIVE: usize = 2048;
 /// The tables give memory back when so many events have gone at once.
 pub const SHRINK_AFTER: usize = 256;
 /// Among how many of the newest events a report without text looks for its own.
@@ -444,6 +444,20 @@ impl Fold {
             live.mark(&mut self.dirty);
             change(&mut live.event);
         }
+    }
+
+    /// Lets go of an event that was not published: what comes next is a new one.
+    pub fn forget(&mut self, id: EventId) {
+        let Some(live) = self.live.remove(&id) else {
+            return;
+        };
+        remove_id(&mut self.by_key, &live.key, id);
+        if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail)
+            && self.by_code.get(&code) == Some(&id)
+        {
+            self.by_code.remove(&code);
+        }
+        self.order.retain(|known| *known != id);
     }
 
     /// What has changed since the last call, with the events that it leads to.

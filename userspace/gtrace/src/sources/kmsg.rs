@@ -2,7 +2,7 @@
 //! exact count of records that were overwritten before they were read, by sequence number.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -23,6 +23,8 @@ const BUFFER: usize = 16 * 1024;
 const WAIT: Duration = Duration::from_millis(500);
 /// A group of lines that belong together is closed after so long without a record.
 const FLUSH: Duration = Duration::from_millis(250);
+/// Records of others that may come before one's own line.
+const ANNOUNCED_WITHIN: usize = 1000;
 /// Progress is told after so many records, or so long.
 const PROGRESS_RECORDS: u64 = 256;
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
@@ -66,6 +68,8 @@ pub struct Reader {
     /// Records up to this one were dealt with before this start.
     after: Option<u64>,
     started_ns: u64,
+    /// The first record that is news, where that is known.
+    first_new: Option<u64>,
     since_progress: u64,
     progress_at: Instant,
     last_feed_ns: u64,
@@ -86,10 +90,38 @@ impl Reader {
             next_seq: after.map(|seq| seq + 1),
             after,
             started_ns: boottime_ns(),
+            first_new: None,
             since_progress: 0,
             progress_at: Instant::now(),
             last_feed_ns: 0,
         })
+    }
+
+    /// Writes one line of its own to the kernel log, as systemd and others do at their start, which marks in the log
+    /// from when on it was watched; and reads it back, to measure the log's clock by it and to know what is news.
+    pub fn announce(&mut self, path: &Path, version: &str) -> io::Result<()> {
+        let line = announcement(version);
+        let mut log = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(path)?;
+        log.seek(SeekFrom::End(0))?;
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        file.write_all(format!("<14>{line}\n").as_bytes())?;
+        let mut buffer = vec![0; BUFFER];
+        for _ in 0..ANNOUNCED_WITHIN {
+            let Ok(len @ 1..) = log.read(&mut buffer) else {
+                break;
+            };
+            if let Ok(record) = kmsg::parse(&buffer[..len])
+                && record.text == line
+            {
+                self.clock.learn(record.timestamp_us, boottime_ns());
+                self.first_new = Some(record.seq);
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Tells which driver writes the texts.
@@ -159,7 +191,10 @@ impl Reader {
             });
         }
         self.next_seq = Some(record.seq + 1);
-        let history = self.clock.boottime_ns(record.timestamp_us) < self.started_ns;
+        let history = match self.first_new {
+            Some(first) => record.seq < first,
+            None => self.clock.boottime_ns(record.timestamp_us) < self.started_ns,
+        };
         if !history {
             self.clock.learn(record.timestamp_us, now_ns);
         }
@@ -228,12 +263,9 @@ impl Reader {
     }
 }
 
-/// Writes one line of its own to the kernel log, as systemd and others do at their start: it
-/// lets the reader measure the log's clock at once, and marks in the log from when on it was
-/// watched.
-pub fn announce(path: &Path, version: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
-    file.write_all(format!("<14>gtrace {version}: watching the kernel log\n").as_bytes())
+/// The line that says since when the log was watched.
+fn announcement(version: &str) -> String {
+    format!("gtrace {version}: watching the kernel log")
 }
 
 /// Writes `text` to the kernel log as one record of user facility and warning level.

@@ -324,7 +324,7 @@ fn a_restart_gets_the_events_of_its_boot_and_the_cursors_that_belong_to_them() {
     assert_eq!(store.cursor("kmsg").unwrap(), Some(cursor(3).1));
     assert_eq!(store.cursor("other").unwrap(), None);
     assert_eq!(store.last_seq(), 3);
-    let since = |t| place.reader().unconfirmed("boot-1", t).unwrap().len();
+    let since = |t| place.reader().unconfirmed("boot-1", t, 100).unwrap().len();
     assert_eq!((since(day(0)), since(day(1)), since(day(3))), (2, 1, 0));
 }
 

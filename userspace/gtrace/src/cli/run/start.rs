@@ -175,7 +175,7 @@ pub(super) fn start_kmsg(
         }
     };
     reader.set_driver_version(driver);
-    if let Err(error) = kmsg::announce(path, env!("CARGO_PKG_VERSION")) {
+    if let Err(error) = reader.announce(path, env!("CARGO_PKG_VERSION")) {
         tracing::debug!("the kernel log takes no line: {error}");
     }
     show(hub, WitnessName::Kmsg, SourceState::Active, None);
