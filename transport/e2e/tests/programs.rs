@@ -82,6 +82,7 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
 fn managed_memory_by_signals() {
     for case in [
         Case::c("managed"),
+        Case::c("managed_graphs"),
         Case::c("mapped"),
         Case::c("segments"),
         Case::c("coherence").arguments(&["10000", "4"]),

@@ -325,6 +325,9 @@ fn between(
     stream: Option<CUstream>,
 ) -> Result<(), CUresult> {
     if managed::in_use() {
+        if stream.is_none() {
+            behind_all_host_functions(session, SYNCHRONOUS)?;
+        }
         managed::before_read(session, from, len as u64)?;
         managed::before_write(session, to, len as u64)?;
     }

@@ -380,6 +380,17 @@ fn attach(address: u64, to: Attach) {
     }
 }
 
+/// A stream is gone, and with it what was attached to it alone.
+fn detach(stream: u64) {
+    let mut state = lock(&STATE);
+    for region in state.regions.values_mut() {
+        if region.attach == Attach::Stream(stream) {
+            region.attach = region.attach_first;
+            TOUCHED.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// The program is going to read `len` bytes at `address`.
 fn want(address: u64, len: u64) {
     let mut state = lock(&STATE);

@@ -217,6 +217,18 @@ pub(crate) fn check_client(side: &Side, extent: &Extent) -> Result<(), CUresult>
     Host::new(side, extent).map(drop)
 }
 
+/// The copy with managed memory as the device's to copy, whatever the program calls it: it may not be here, and it
+/// needs no way.
+pub(crate) fn with_managed(copy: &Pitched) -> Pitched {
+    let mut copy = *copy;
+    for side in [&mut copy.from, &mut copy.to] {
+        if side.kind == SideKind::Client && managed::contains(side.place) {
+            side.kind = SideKind::Device;
+        }
+    }
+    copy
+}
+
 /// Makes a copy now, or in the order of its stream.
 ///
 /// # Errors
@@ -232,11 +244,9 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
     let mut copy = *copy;
     if managed::in_use() {
         let to_host = client(&copy.to);
-        for side in [&mut copy.from, &mut copy.to] {
-            // The device's to copy: it may not be here, and it needs no way.
-            if client(side) && managed::contains(side.place) {
-                side.kind = SideKind::Device;
-            }
+        copy = with_managed(&copy);
+        if copy.stream == SYNCHRONOUS {
+            crate::copy::behind_all_host_functions(session, SYNCHRONOUS)?;
         }
         managed::before_any(session)?;
         if to_host && !client(&copy.to) && copy.stream == SYNCHRONOUS {
@@ -420,7 +430,9 @@ fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresu
         && (client(&copy.from) || client(&copy.to));
     if may_be_captured {
         let stream = ptr::without_provenance_mut(copy.stream as usize);
-        if captured_copy(session, op, copy, stream)? {
+        let copy = with_managed(copy);
+        let is_client = client(&copy.from) || client(&copy.to);
+        if is_client && captured_copy(session, op, &copy, stream)? {
             return Ok(());
         }
     }

@@ -7,7 +7,7 @@ crate::describe! {
     pub const STREAM: SIGNATURES;
     one_way cuStreamCreate(phStream: mint(Stream), Flags: value);
     one_way cuStreamCreateWithPriority(phStream: mint(Stream), flags: value, priority: value);
-    one_way cuStreamDestroy_v2(hStream: destroy(Stream));
+    one_way(client) cuStreamDestroy_v2(hStream: destroy(Stream));
     waiting(sync) cuStreamSynchronize(hStream: handle(Stream));
     waiting cuStreamQuery(hStream: handle(Stream));
     // A stream that waits for a captured event takes part in the capture.

@@ -368,6 +368,38 @@ static void objects(void) {
         printf("destroyed: %d\n", destroyed);
 }
 
+static int freed, was_freed;
+
+static void set_freed(void *data) {
+    (void)data;
+    freed = 1;
+}
+
+static void look_late(void *data) {
+    (void)data;
+    usleep(30000);
+    was_freed = freed;
+}
+
+// What a graph that runs retains is not destroyed before it has run.
+static void objects_of_a_launch(void) {
+    CUuserObject object;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUDA_HOST_NODE_PARAMS late = {.function = look_late};
+    CHECK(cuUserObjectCreate(&object, &freed, set_freed, 1, 1));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddHostNode(&node, graph, NULL, 0, &late));
+    CHECK(cuGraphRetainUserObject(graph, object, 1, 1));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuStreamSynchronize(stream));
+    REQUIRE(!was_freed, "the object was destroyed under the graph");
+}
+
 static void attributes(void) {
     CUevent event;
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
@@ -397,6 +429,7 @@ int main(void) {
     events_and_memory();
     conditional();
     objects();
+    objects_of_a_launch();
     attributes();
     return 0;
 }

@@ -272,6 +272,67 @@ static void attributes(void) {
     CHECK(cuMemFree(plain));
 }
 
+static void twice(void *data) {
+    unsigned *words = data;
+    usleep(30000);
+    words[1] = 2 * words[0];
+}
+
+// Copies without Async wait for a function that itself uses managed memory.
+static void behind_functions(void) {
+    unsigned *words, *others, back[4];
+    CHECK(cuMemAllocManaged((CUdeviceptr *)&words, 4096, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cuMemAllocManaged((CUdeviceptr *)&others, 4096, CU_MEM_ATTACH_GLOBAL));
+    CUdeviceptr there = allocate(4096);
+    others[0] = 5;
+    CHECK(cuMemsetD32((CUdeviceptr)(uintptr_t)words, 21, 4));
+    CHECK(cuLaunchHostFunc(NULL, twice, words));
+    CHECK(cuMemcpyHtoD(there, others, 16));
+    CHECK(cuMemcpyDtoH(back, there, 16));
+    CHECK(cuCtxSynchronize());
+    REQUIRE(back[0] == 5 && words[1] == 42, "%u, %u", back[0], words[1]);
+    CUDA_MEMCPY2D over = {.source_kind = 1, .source_host = words, .source_pitch = 16, .target_kind = 2,
+                          .target_device = there, .target_pitch = 16, .width = 16, .height = 1};
+    CHECK(cuMemsetD32((CUdeviceptr)(uintptr_t)words, 22, 4));
+    CHECK(cuLaunchHostFunc(NULL, twice, words));
+    CHECK(cuMemcpy2D(&over));
+    CHECK(cuMemcpyDtoH(back, there, 16));
+    REQUIRE(back[0] == 22 && back[1] == 44, "%u, %u", back[0], back[1]);
+    CHECK(cuMemFree((CUdeviceptr)(uintptr_t)words));
+    CHECK(cuMemFree((CUdeviceptr)(uintptr_t)others));
+    CHECK(cuMemFree(there));
+    printf("behind functions: %u\n", back[1]);
+}
+
+// What was attached to a stream is everybody's again when that is destroyed.
+static void detached(void) {
+    unsigned *words, back;
+    CUstream stream, other;
+    CHECK(cuMemAllocManaged((CUdeviceptr *)&words, 4096, CU_MEM_ATTACH_GLOBAL));
+    CUdeviceptr address = (CUdeviceptr)(uintptr_t)words, there = allocate(4096);
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamAttachMemAsync(stream, address, 0, CU_MEM_ATTACH_SINGLE));
+    CHECK(cuStreamSynchronize(stream));
+    words[0] = 1;
+    CHECK(cuMemsetD32Async(address, 7, 1, stream));
+    CHECK(cuStreamSynchronize(stream));
+    REQUIRE(words[0] == 7, "%u", words[0]);
+    CHECK(cuStreamDestroy(stream));
+    words[0] = 8;
+    unsigned count = 1, value = 1;
+    void *parameters[] = {&address, &count, &value};
+    CHECK(cuLaunchKernel(add_each, 1, 1, 1, 1, 1, 1, 0, other, parameters, NULL));
+    CHECK(cuMemcpyDtoDAsync(there, address, 4, other));
+    CHECK(cuStreamSynchronize(other));
+    CHECK(cuMemcpyDtoH(&back, there, 4));
+    REQUIRE(back == words[0], "the device has %u, the host %u", back, words[0]);
+    printf("detached: %u\n", back);
+    CHECK(cuMemFree(address));
+    CHECK(cuMemFree(there));
+    CHECK(cuStreamDestroy(other));
+}
+
 int main(void) {
     context = begin();
     int has = 0;
@@ -289,6 +350,8 @@ int main(void) {
     variables(module);
     system_calls();
     several_threads();
+    behind_functions();
+    detached();
     attributes();
     CHECK(cuModuleUnload(module));
     CHECK(cuCtxDestroy(context));

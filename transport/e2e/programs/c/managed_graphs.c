@@ -79,6 +79,56 @@ static void captured(void) {
 }
 
 // Nodes whose copies call managed memory host memory, device memory, or neither.
+// A copy in a graph reads what a node before it wrote, also where the program calls the memory the host's.
+static void node_after_node(void) {
+    enum { HOST = 1, DEVICE = 2 };
+    unsigned *words = managed(BYTES, CU_MEM_ATTACH_GLOBAL), back[2];
+    CUdeviceptr device = allocate(BYTES);
+    CUcontext context;
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUgraphNode fill, out;
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuGraphCreate(&graph, 0));
+    CUDA_MEMSET_NODE_PARAMS set = {.target = address_of(words), .value = 78, .element_size = 4, .width = COUNT,
+                                   .height = 1};
+    CUDA_MEMCPY3D copy = {.source_kind = HOST, .source_host = words, .target_kind = DEVICE, .target_device = device,
+                          .width = BYTES, .height = 1, .depth = 1};
+    CHECK(cuGraphAddMemsetNode(&fill, graph, NULL, 0, &set, context));
+    CHECK(cuGraphAddMemcpyNode(&out, graph, &fill, 1, &copy, context));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < COUNT; i++)
+            words[i] = 3;
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuStreamSynchronize(stream));
+        CHECK(cuMemcpyDtoH(back, device, sizeof back));
+        REQUIRE(back[0] == 78 && words[1] == 78, "round %d: %u, %u", round, back[0], words[1]);
+    }
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+
+    // The same of copies that are captured.
+    CUDA_MEMCPY2D flat = {.source_kind = HOST, .source_host = words, .source_pitch = 64, .target_kind = DEVICE,
+                          .target_device = device, .target_pitch = 64, .width = 64, .height = 2};
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemsetD32Async(address_of(words), 79, COUNT, stream));
+    CHECK(cuMemcpy2DAsync(&flat, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(back, device, sizeof back));
+    REQUIRE(back[1] == 79, "captured: %u", back[1]);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuStreamDestroy(stream));
+    CHECK(cuMemFree(device));
+    printf("a node after a node: %u\n", back[1]);
+}
+
 static void nodes(void) {
     enum { HOST = 1, DEVICE = 2, UNIFIED = 4 };
     unsigned *words = managed(BYTES, CU_MEM_ATTACH_GLOBAL), *other = managed(BYTES, CU_MEM_ATTACH_GLOBAL);
@@ -198,6 +248,7 @@ int main(void) {
     add_each = function_of(module, "add_each");
     captured();
     nodes();
+    node_after_node();
     functions();
     return 0;
 }

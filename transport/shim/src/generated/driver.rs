@@ -1949,12 +1949,12 @@ pub unsafe extern "C" fn cuStreamCreateWithPriority(
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamDestroy_v2(hStream: CUstream) -> CUresult {
-    unsafe { remote::cuStreamDestroy_v2(hStream) }
+    entry::guard(|| unsafe { special::cuStreamDestroy_v2(hStream) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamDestroy(hStream: CUstream) -> CUresult {
-    unsafe { remote::cuStreamDestroy_v2(hStream) }
+    entry::guard(|| unsafe { special::cuStreamDestroy_v2(hStream) })
 }
 
 #[unsafe(no_mangle)]

@@ -95,7 +95,9 @@ unsafe fn instantiate(
 fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
     if held.is_empty() {
-        lock(&graphs.execs).remove(&exec);
+        let before = lock(&graphs.execs).remove(&exec);
+        settle_launch(session, exec);
+        drop(before);
         return Ok(());
     }
     if !held.copies.is_empty() && !held.functions.is_empty() {
@@ -103,8 +105,19 @@ fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<
     }
     graphs.used.store(true, Ordering::Release);
     let before = lock(&graphs.execs).insert(exec, Arc::new(held));
+    settle_launch(session, exec);
     drop(before);
     Ok(())
+}
+
+/// Objects of the program stay until the last launch that may use them is through.
+fn settle_launch(session: &Session, exec: u64) {
+    let stream = lock(&session.state.graphs.launched).remove(&exec);
+    if let Some(stream) = stream {
+        // A stream that is gone has nothing to do.
+        // SAFETY: a handle.
+        let _ = unsafe { remote::cuStreamSynchronize(without_provenance_mut(stream as usize)) };
+    }
 }
 
 pub(crate) unsafe fn cuGraphInstantiateWithFlags(
@@ -217,7 +230,13 @@ pub(crate) unsafe fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -
         let launch = || check(unsafe { remote::cuGraphLaunch(hGraphExec, hStream) });
         match session.state.graphs.exec(number(hGraphExec)) {
             None => launch(),
-            Some(held) => launch_with(session, &held, hStream, launch),
+            Some(held) => {
+                if !held.objects.is_empty() {
+                    let mut launched = lock(&session.state.graphs.launched);
+                    launched.insert(number(hGraphExec), number(hStream));
+                }
+                launch_with(session, &held, hStream, launch)
+            }
         }
     })
 }
@@ -265,7 +284,9 @@ pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
         let session = session::cuda()?;
         // SAFETY: a handle.
         check(unsafe { remote::cuGraphExecDestroy(hGraphExec) })?;
-        let gone = lock(&session.state.graphs.execs).remove(&number(hGraphExec));
+        let graphs = &session.state.graphs;
+        let gone = lock(&graphs.execs).remove(&number(hGraphExec));
+        settle_launch(session, number(hGraphExec));
         drop(gone);
         Ok(())
     })

@@ -69,6 +69,8 @@ pub(crate) struct Graphs {
     used: AtomicBool,
     graphs: Mutex<HashMap<u64, Held>>,
     execs: Mutex<HashMap<u64, Arc<Held>>>,
+    /// In which stream those of them were launched last that have objects of the program.
+    launched: Mutex<HashMap<u64, u64>>,
     /// What nodes were told to the program to do, for as long as it may read it.
     kernels: Mutex<HashMap<u64, kernel::Kept>>,
     /// Handles of the bodies of conditional nodes, which the program may read as long as they live.

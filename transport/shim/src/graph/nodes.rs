@@ -136,7 +136,7 @@ pub(super) unsafe fn given_copy(
 ) -> Result<Pitched, CUresult> {
     // SAFETY: the caller's promise.
     let params = unsafe { params.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-    pitched::deep(session, params)
+    pitched::deep(session, params).map(|copy| pitched::with_managed(&copy))
 }
 
 pub(super) unsafe fn add_memcpy(

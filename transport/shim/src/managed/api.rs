@@ -82,7 +82,7 @@ pub(crate) fn allocate_shared(
     let base = allocate(bytes, flags)?;
     let mut region = Region::new(base, bytes, current.handle);
     if flags == cuda::CU_MEM_ATTACH_HOST {
-        region.attach = Attach::Host;
+        (region.attach, region.attach_first) = (Attach::Host, Attach::Host);
     }
     if !add(session, region)? {
         // SAFETY: no pointer of the client.
@@ -127,6 +127,15 @@ pub(crate) unsafe fn cuStreamAttachMemAsync(
         }
         Ok(())
     })
+}
+
+/// What was attached to the stream is as it was allocated again.
+pub(crate) unsafe fn cuStreamDestroy_v2(hStream: CUstream) -> CUresult {
+    if super::in_use() {
+        super::detach(copy::stream(hStream));
+    }
+    // SAFETY: a handle.
+    unsafe { remote::cuStreamDestroy_v2(hStream) }
 }
 
 /// Whether a place is a device, and not the host. The driver would refuse a wrong one at a later call.

@@ -110,6 +110,8 @@ pub(crate) struct Region {
     /// Module or library that it is a variable of; 0 for none.
     pub(crate) owner: u64,
     pub(crate) attach: Attach,
+    /// As it was allocated.
+    pub(crate) attach_first: Attach,
     /// Pages were fetched while the device may have changed them.
     pub(crate) provisional: bool,
     /// Pages that the program will want (`cuMemPrefetchAsync` to the host).
@@ -134,6 +136,7 @@ impl Region {
             context,
             owner: 0,
             attach: Attach::Global,
+            attach_first: Attach::Global,
             provisional: false,
             wanted: None,
             pages: vec![Page::Stale; (end - base).div_ceil(PAGE) as usize],
