@@ -173,3 +173,24 @@ impl Metrics {
         by_source.get(source).copied().unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn made_up_devices_and_codes_end_in_one_label() {
+        let mut labels = Labels::default();
+        for device in 0..DEVICES + 10 {
+            let label = labels.device(device.to_string());
+            assert_eq!(label == OTHER, device >= DEVICES, "{device}");
+        }
+        assert_eq!(labels.device("3".into()), "3");
+        for code in 0..2 * CODES as u32 {
+            let label = labels.code(Kind::Xid, "gpu", code).xid;
+            assert_eq!(label == OTHER, code >= CODES as u32, "{code}");
+        }
+        assert_eq!(labels.code(Kind::Xid, "gpu", 79).xid, "79");
+        assert_eq!(labels.code(Kind::Sxid, "gpu", 79).xid, OTHER);
+    }
+}

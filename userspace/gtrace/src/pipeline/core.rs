@@ -1,5 +1,6 @@
 //! The thread that owns the fold.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Ack, Event, EventId, Kind, Occurrence, Record, SlotChange, Timestamp, WitnessName,
+    Ack, Event, EventId, Kind, Occurrence, Record, Severity, SlotChange, Timestamp, WitnessName,
 };
 use gtrace_store::Reader;
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,8 @@ use crate::{clock, memory};
 
 /// More records than this do not wait for a store that takes none: they are dropped and counted.
 const MAX_WAITING: usize = 20_000;
+/// Open events that are known one by one.
+const OPEN_MAX: usize = 16_384;
 /// The kernel log's cursor alone is stored this often.
 const CURSOR_EVERY: Duration = Duration::from_secs(10);
 /// Events of an earlier run this old may still get witnesses from the kernel log's history.
@@ -99,6 +102,7 @@ pub fn spawn(options: CoreOptions) -> anyhow::Result<Core> {
         amend_at: None,
         dropped: 0,
         batch: Vec::new(),
+        open: BTreeMap::new(),
     };
     state.adopt();
     let (inputs, received) = sync_channel(INPUT_DEPTH);
@@ -131,9 +135,31 @@ struct State {
     amend_at: Option<Instant>,
     dropped: u64,
     batch: Vec<Record>,
+    /// Events since the start that nobody acknowledged, as the status counts them.
+    open: BTreeMap<EventId, Severity>,
 }
 
 impl State {
+    /// One more event of this severity is open, or one less.
+    fn count_open(&self, severity: Severity, more: bool) {
+        self.hub.update_status(|status| {
+            let open = status.events.entry(severity.name().to_owned()).or_default();
+            *open = match more {
+                true => *open + 1,
+                false => open.saturating_sub(1),
+            };
+        });
+    }
+
+    fn opened(&mut self, id: EventId, severity: Severity) {
+        if self.open.len() >= OPEN_MAX {
+            // It stays open as far as the status can tell.
+            self.open.pop_first();
+        }
+        self.open.insert(id, severity);
+        self.count_open(severity, true);
+    }
+
     fn adopt(&mut self) {
         let now = Timestamp::now();
         let since = now - jiff::SignedDuration::from_secs(ADOPT_AGE_S);
@@ -330,12 +356,7 @@ impl State {
                 };
                 self.hub.metrics.count_event(&event, 1);
                 if self.has_room(1) {
-                    self.hub.update_status(|status| {
-                        *status
-                            .events
-                            .entry(event.severity.name().to_owned())
-                            .or_default() += 1;
-                    });
+                    self.opened(event.id, event.severity);
                 } else {
                     // Else its repeats would change an event that nobody can find.
                     self.fold.forget(*id);
@@ -362,6 +383,16 @@ impl State {
         };
         let mut occurrence = Occurrence::from(event);
         let advice = self.catalogue.assess(&mut occurrence);
+        if event.severity != occurrence.severity
+            && let Some(counted) = self.open.get_mut(&id)
+        {
+            let before = std::mem::replace(counted, occurrence.severity);
+            self.count_open(before, false);
+            self.count_open(occurrence.severity, true);
+        }
+        let Some(event) = self.fold.event(id) else {
+            return;
+        };
         if event.severity != occurrence.severity || event.advice.as_ref() != Some(&advice) {
             self.fold.change(id, |event| {
                 event.severity = occurrence.severity;
@@ -477,6 +508,9 @@ impl State {
         if self.fold.event(ack.id).is_some() {
             let acks = event.acks.clone();
             self.fold.change(ack.id, |event| event.acks = acks);
+        }
+        if let Some(severity) = self.open.remove(&event.id) {
+            self.count_open(severity, false);
         }
         self.publish(Record::Ack(ack), event.clone());
         self.send_batch();

@@ -21,6 +21,7 @@ fn pci(text: &str) -> PciAddress {
 /// A core with a store of its own.
 struct World {
     dir: tempfile::TempDir,
+    hub: Arc<Hub>,
     core: Core,
     stream: broadcast::Receiver<Arc<Published>>,
     looks: Looks,
@@ -37,7 +38,7 @@ impl World {
         let stream = hub.subscribe();
         let (look_soon, looks) = look::channel();
         let core = spawn(CoreOptions {
-            hub,
+            hub: Arc::clone(&hub),
             catalogue: Catalogue::builtin(),
             store: Store::open(&store_path, gtrace_store::Options::default()).unwrap(),
             store_path,
@@ -50,6 +51,7 @@ impl World {
         .unwrap();
         Self {
             dir,
+            hub,
             core,
             stream,
             looks,
@@ -332,4 +334,30 @@ fn a_lost_link_is_critical_where_a_gpu_is_below_and_a_new_card_gets_its_gpu() {
     let found = world.stored(Some(GPU));
     assert_eq!(found.len(), 1, "what went away was not this GPU");
     assert_eq!(found[0].message, told("Card present").message);
+}
+
+#[test]
+fn who_acknowledges_an_event_closes_it_in_the_status() {
+    let world = World::new(PciTree::default());
+    let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79");
+    occurrence.detail.xid.xid = Some(79);
+    world.tell(KMSG, occurrence);
+    let event = world.stored(None).remove(0);
+    let open = || {
+        let events = world.hub.status().events;
+        events.values().sum::<u64>()
+    };
+    assert_eq!(open(), 1);
+    for _ in 0..2 {
+        let (answer, done) = oneshot::channel();
+        let ack = Ack {
+            id: event.id,
+            time: Timestamp::now(),
+            by: "alice".into(),
+            note: "seen".into(),
+        };
+        world.send(Input::Command(Command::Ack(ack, answer)));
+        done.blocking_recv().unwrap().unwrap();
+        assert_eq!(open(), 0);
+    }
 }

@@ -389,3 +389,24 @@ fn a_report_that_goes_on_after_a_while_is_counted_once() {
         Folded::New(_) | Folded::Repeat(_)
     ));
 }
+
+#[test]
+fn what_was_forgotten_begins_anew() {
+    let mut world = World::new();
+    let told = || xid(79, "m", Provenance::Kernel);
+    let Folded::New(first) = world.tell(KMSG, S, told()) else {
+        panic!("not new");
+    };
+    assert!(matches!(world.tell(KMSG, 2 * S, told()), Folded::Repeat(_)));
+    world.fold.forget(first);
+    assert!(world.fold.is_empty() && world.fold.event(first).is_none());
+    let Folded::New(second) = world.tell(KMSG, 3 * S, told()) else {
+        panic!("a repeat of what nobody knows");
+    };
+    assert_ne!(first, second);
+    assert!(matches!(
+        world.tell(CONSOLE, 3 * S, told()),
+        Folded::Witnessed(_)
+    ));
+    assert_eq!(world.fold.amendments(Timestamp::now()).len(), 1);
+}
