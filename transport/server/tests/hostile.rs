@@ -261,6 +261,96 @@ fn nodes_lead_nowhere_but_to_the_device() {
     serves(&server);
 }
 
+/// A graph would lead to memory of the server's process long after that is something else's.
+#[test]
+fn copies_of_the_client_are_no_part_of_a_capture() {
+    const CAPTURE_UNSUPPORTED: u32 = 900;
+    let server = Server::start(|_| {});
+    for link in ["unix", "shm"] {
+        let mut client = Client::ready(server.unix(), link);
+        let at = client.alloc(1 << 20).unwrap();
+        let stream = Kind::Stream.handle(1);
+        let create = [&stream.to_le_bytes()[..], &1u32.to_le_bytes()].concat();
+        assert_eq!(client.call("cuStreamCreate", &create).header.status, 0);
+        let side = |kind, place| Side {
+            kind,
+            place,
+            x: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            pitch: 64,
+            height: 0,
+        };
+        let (own, device) = (side(SideKind::Client, 0), side(SideKind::Device, at));
+        let pitched = |from, to| {
+            bytes(&Pitched {
+                from,
+                to,
+                extent: Extent {
+                    width: 64,
+                    height: 2,
+                    depth: 1,
+                },
+                chunk: 4096,
+                stream,
+            })
+        };
+        let mut ticket = 0;
+        let mut statuses = |client: &mut Client| {
+            let mut found = Vec::new();
+            let upload = bytes(&payload::Upload { to: at, stream });
+            for len in [100, 20_000, 600_000] {
+                let answer =
+                    client.call_op(op_id("cuMemcpyHtoDAsync_v2"), &upload, &random(len, 1));
+                found.push(answer.header.status);
+                let download = payload::Download {
+                    from: at,
+                    len: len as u64,
+                    chunk: 1 << 20,
+                    stream,
+                };
+                let header = client.header(op_id("cuMemcpyDtoHAsync_v2"), Flags::default());
+                client.send(header, &bytes(&download), &[]).unwrap();
+                let mut answer = client.answer();
+                while answer.header.flags.has(Flags::MORE) {
+                    answer = client.answer();
+                }
+                found.push(answer.header.status);
+            }
+            let op = op_id("cuMemcpy2DAsync_v2");
+            let answer = client.call_op(op, &pitched(own, device), &[1; 128]);
+            found.push(answer.header.status);
+            let answer = client.call_op(op, &pitched(device, own), &[]);
+            found.push(answer.header.status);
+            ticket += 1;
+            let delivery = bytes(&payload::Delivery {
+                ticket,
+                from: at,
+                len: 1000,
+                stream,
+            });
+            let answer = client.call_op(payload::DELIVER, &delivery, &[]);
+            found.push(answer.header.status);
+            found
+        };
+        assert_eq!(statuses(&mut client), [0; 9], "{link}");
+        // In each mode.
+        for mode in 0..3u32 {
+            let begin = [&stream.to_le_bytes()[..], &mode.to_le_bytes()].concat();
+            let begun = client.call("cuStreamBeginCapture_v2", &begin);
+            assert_eq!(begun.header.status, 0);
+            let found = statuses(&mut client);
+            assert_eq!(found, [CAPTURE_UNSUPPORTED; 9], "{link}, mode {mode}");
+            // Nothing of it was put into the capture, which goes on.
+            let ended = client.call("cuStreamEndCapture", &stream.to_le_bytes());
+            assert_eq!(ended.header.status, 0);
+            assert_eq!(statuses(&mut client), [0; 9], "{link}, mode {mode}");
+        }
+    }
+    serves(&server);
+}
+
 /// The tickets of the pieces that come, and what is said at the end.
 fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
     let header = client.header(payload::TAKE, Flags::default());
