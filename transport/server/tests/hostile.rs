@@ -17,6 +17,7 @@ use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{
     ECHO_BULK_MAX, Flags, HEADER_LEN, Preamble, Reader, SessionId, control, op_id,
 };
+use sha2::{Digest as _, Sha256};
 use support::{Client, Server, bytes, random, target};
 
 fn counted(server: &Server, reason: &str, at_least: u64) {
@@ -346,6 +347,79 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
             let ended = client.call("cuStreamEndCapture", &stream.to_le_bytes());
             assert_eq!(ended.header.status, 0);
             assert_eq!(statuses(&mut client), [0; 9], "{link}, mode {mode}");
+        }
+    }
+    serves(&server);
+}
+
+/// A driver is not told how long an image is: it goes by what stands in it.
+#[test]
+fn images_that_lead_out_of_themselves_are_refused() {
+    const INVALID_IMAGE: u32 = 200;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let link = Kind::Link.handle(1);
+    let create = payload::LinkCreate {
+        handle: link,
+        jit: payload::JitOptions::default(),
+    };
+    assert_eq!(
+        client
+            .call("cuLinkCreate_v2", &bytes(&create))
+            .header
+            .status,
+        0
+    );
+    // In the middle of what is never mapped.
+    let wrapper = [0x1_4662_43b1_u64, 1 << 60, 0]
+        .map(u64::to_le_bytes)
+        .concat();
+    let fat = |size: u64| {
+        let mut image = [0x10_0001_ba55_ed50_u64, size]
+            .map(u64::to_le_bytes)
+            .concat();
+        image.extend([0; 64]);
+        image
+    };
+    let mut elf = [0; 64];
+    elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    elf[40..48].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    (elf[58], elf[60]) = (64, 1);
+    for (what, image) in [
+        ("a wrapper", &wrapper[..]),
+        ("a short one", b"PTX\0"),
+        ("a fat binary", &fat(65)),
+        ("a large fat binary", &fat(u64::MAX)),
+        ("an ELF file", &elf),
+    ] {
+        for (kind, op) in [
+            (payload::LoadKind::Module, "cuModuleLoadData"),
+            (payload::LoadKind::Library, "cuLibraryLoadData"),
+        ] {
+            let load = payload::Load {
+                kind,
+                handle: match kind {
+                    payload::LoadKind::Module => Kind::Module.handle(1),
+                    payload::LoadKind::Library => Kind::Library.handle(1),
+                },
+                hash: Sha256::digest(image).into(),
+                size: image.len() as u64,
+                jit: payload::JitOptions::default(),
+                library: Vec::new(),
+            };
+            let answer = client.call_op(op_id(op), &bytes(&load), image);
+            assert_eq!(answer.header.status, INVALID_IMAGE, "{what}: {op}");
+        }
+        // PTX, fat binary, and none of the kinds.
+        for kind in [1, 2, 99] {
+            let add = payload::LinkAdd {
+                state: link,
+                kind,
+                name: "",
+                jit: payload::JitOptions::default(),
+            };
+            let answer = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), image);
+            assert_eq!(answer.header.status, INVALID_IMAGE, "{what}: {kind}");
         }
     }
     serves(&server);

@@ -17,7 +17,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::images::take_bulk;
-use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
+use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
 use crate::exec::{Bad, Code, Exec};
 
 /// Options whose value is a number. Those that are addresses, or that only make sense with one, are
@@ -169,6 +169,16 @@ pub(crate) fn cuLinkCreate_v2(
     Ok(status.cast_signed())
 }
 
+/// `data` as an input, and its bytes: behind them is a NUL, which PTX ends with.
+fn input(mut data: Vec<u8>) -> Result<(Vec<u8>, usize), Code> {
+    if !gtrace_image::is_whole(&data) {
+        return Err(INVALID_IMAGE);
+    }
+    let len = data.len();
+    data.push(0);
+    Ok((data, len))
+}
+
 /// Adds an input to a link.
 pub(crate) fn cuLinkAddData_v2(
     exec: &mut Exec,
@@ -177,16 +187,17 @@ pub(crate) fn cuLinkAddData_v2(
 ) -> Result<Code, Bad> {
     let add = LinkAdd::read(r)?;
     r.end()?;
-    let mut data = take_bulk(exec)?;
+    let data = input(take_bulk(exec)?);
     let Some(call) = exec.driver.cuLinkAddData_v2 else {
         return Ok(NOT_SUPPORTED);
     };
     let real = exec.handles.real(Kind::Link, add.state);
     let jit = Jit::new(&add.jit);
     let name = CString::new(add.name).map_err(|_| INVALID_VALUE);
-    let (state, mut jit, name) = match (real, jit, name) {
-        (Ok(state), Ok(jit), Ok(name)) => (state, jit, name),
-        (Err(code), ..) | (_, Err(code), _) | (.., Err(code)) => return Ok(code),
+    let prepared = real.and_then(|state| Ok((state, jit?, name?, data?)));
+    let (state, mut jit, name, (mut data, data_len)) = match prepared {
+        Ok(prepared) => prepared,
+        Err(code) => return Ok(code),
     };
     let len = jit.len();
     let (options, values) = jit.arrays();
@@ -196,7 +207,7 @@ pub(crate) fn cuLinkAddData_v2(
             state.cast(),
             add.kind,
             data.as_mut_ptr().cast(),
-            data.len(),
+            data_len,
             name.as_ptr(),
             len,
             options,
@@ -275,4 +286,17 @@ pub(crate) fn cuLinkDestroy(
         Ok(()) => SUCCESS,
         Err(code) => code,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_for_the_linker_ends_with_a_nul() {
+        let text = b".version 8.0\n";
+        let (data, len) = input(text.to_vec()).unwrap();
+        assert_eq!((&data[..len], data.get(len)), (&text[..], Some(&0)));
+        assert_eq!(input(vec![7; 7]), Err(INVALID_IMAGE));
+    }
 }
