@@ -425,6 +425,58 @@ fn images_that_lead_out_of_themselves_are_refused() {
     serves(&server);
 }
 
+/// The image of a linker lies in memory of the driver, which another lane may have freed while it is sent.
+#[test]
+fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let link = Kind::Link.handle(1);
+    let create = payload::LinkCreate {
+        handle: link,
+        jit: payload::JitOptions::default(),
+    };
+    let created = client.call("cuLinkCreate_v2", &bytes(&create));
+    assert_eq!(created.header.status, 0);
+    // More than the driver's allocator keeps when it is freed.
+    let mut text = b".version 8.0\n.target sm_90\n.address_size 64\n".to_vec();
+    text.resize(12 << 20, b' ');
+    for _ in 0..3 {
+        let add = payload::LinkAdd {
+            state: link,
+            kind: 1,
+            name: "",
+            jit: payload::JitOptions::default(),
+        };
+        let added = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), &text);
+        assert_eq!(added.header.status, 0);
+    }
+    let header = client.header(op_id("cuLinkComplete"), Flags::default());
+    client.send(header, &link.to_le_bytes(), &[]).unwrap();
+    // Sending has begun, and cannot go on.
+    let end = Instant::now() + Duration::from_secs(60);
+    while !client.link.rx.ready(HEADER_LEN).unwrap() {
+        assert!(Instant::now() < end, "no answer");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut other = Client::open(&target(server.unix(), "unix"), Some(&client.session)).unwrap();
+    other.context = 1;
+    let destroyed = other.call("cuLinkDestroy", &link.to_le_bytes());
+    assert_eq!(destroyed.header.status, 0);
+    let mut image = Vec::new();
+    loop {
+        let answer = client.answer();
+        assert_eq!(answer.header.status, 0);
+        image.extend(answer.bulk);
+        if !answer.header.flags.has(Flags::MORE) {
+            break;
+        }
+    }
+    text.extend(b"\n\0");
+    assert!(image.len() > 3 * text.len() && image.ends_with(&text));
+    let gone = client.call("cuLinkComplete", &link.to_le_bytes());
+    assert_eq!(gone.header.status, 400);
+}
+
 /// The tickets of the pieces that come, and what is said at the end.
 fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
     let header = client.header(payload::TAKE, Flags::default());
