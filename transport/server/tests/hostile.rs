@@ -679,6 +679,17 @@ fn the_memory_limit_is_the_sessions() {
     assert_eq!(two.alloc(17 << 20), Err(2), "another lane");
     assert_eq!(client.free(at), 0);
     assert!(two.alloc(64 << 20).is_ok());
+    // Rows that the driver makes longer than they were asked for.
+    let mut other = Client::ready(server.unix(), "unix");
+    let pitched = |rows: u64| {
+        let numbers = [1, rows].map(u64::to_le_bytes);
+        [numbers.as_flattened(), &4u32.to_le_bytes()].concat()
+    };
+    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 20));
+    assert_eq!((answer.header.status, answer.small.len()), (2, 0));
+    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 10));
+    assert_eq!(answer.header.status, 0);
+    drop(other);
     // Another client has its own.
     assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
 }
