@@ -5,7 +5,7 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use gtrace_cuda::payload::{
 };
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{
-    ECHO_BULK_MAX, Flags, HEADER_LEN, Preamble, Reader, SessionId, control, op_id,
+    ECHO_BULK_MAX, Flags, HEADER_LEN, Header, Preamble, Reader, SessionId, control, op_id,
 };
 use sha2::{Digest as _, Sha256};
 use support::{Client, Server, bytes, random, target};
@@ -811,6 +811,56 @@ fn lanes_are_limited() {
     while Client::open(&target, Some(&one.session)).is_err() {
         assert!(Instant::now() < end, "a lane that has ended makes room");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Between client and server, as far as the client's last word on its link, which does not get through.
+fn never_settled(server: &Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let to = server.tcp().to_owned();
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut server = TcpStream::connect(to).unwrap();
+        let (mut answers, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut answers, &mut to));
+        let mut preamble = [0; 32];
+        client.read_exact(&mut preamble).unwrap();
+        server.write_all(&preamble).unwrap();
+        loop {
+            let mut frame = vec![0; HEADER_LEN];
+            if client.read_exact(&mut frame).is_err() {
+                return;
+            }
+            let header = Header::parse(&frame).unwrap();
+            frame.resize(HEADER_LEN + header.payload(), 0);
+            client.read_exact(&mut frame[HEADER_LEN..]).unwrap();
+            if header.op != control::SWITCH {
+                server.write_all(&frame).unwrap();
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn lanes_count_before_their_link_is_chosen() {
+    let server = Server::start(|options| options.limits.max_lanes = 3);
+    let one = Client::ready(server.tcp(), "tcp");
+    let open = |address: &str| Client::open(&target(address, "tcp"), Some(&one.session));
+    let _unsettled: Vec<_> = (0..2)
+        .map(|_| open(&never_settled(&server)).unwrap())
+        .collect();
+    let refused = open(server.tcp());
+    assert!(
+        matches!(&refused, Err(LinkError::Refused(reason)) if reason.contains("3 threads")),
+        "{:?}",
+        refused.map(|client| client.welcome)
+    );
+    let end = Instant::now() + Duration::from_secs(15);
+    while open(server.tcp()).is_err() {
+        assert!(Instant::now() < end, "they are given up");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
