@@ -15,6 +15,8 @@ const ELF: u16 = 2;
 /// Flags of an entry: packed with LZ4, or with Zstandard.
 const PACKED: u64 = 0x2000;
 const PACKED_ZSTD: u64 = 0x8000;
+/// Bytes of the header before the entries, at least.
+pub(crate) const HEADER: usize = 16;
 /// Bytes of an entry's header that are read.
 const ENTRY: usize = 64;
 
@@ -99,11 +101,15 @@ struct Entries<'a> {
     at: usize,
 }
 
-struct Entry<'a> {
+/// An entry.
+pub(crate) struct Entry<'a> {
+    kind: u16,
     flags: u64,
     packed: usize,
     unpacked: usize,
-    body: &'a [u8],
+    pub(crate) body: &'a [u8],
+    /// Bytes of header and body.
+    pub(crate) len: usize,
 }
 
 impl<'a> Iterator for Entries<'a> {
@@ -112,27 +118,35 @@ impl<'a> Iterator for Entries<'a> {
     /// The next entry of PTX or ELF.
     fn next(&mut self) -> Option<Entry<'a>> {
         loop {
-            let head = slice(self.image, self.at, ENTRY)?;
-            let header = u32_at(head, 4)? as usize;
-            if header < ENTRY {
-                return None;
-            }
-            let body = slice(self.image, self.at.checked_add(header)?, place_at(head, 8)?)?;
-            self.at += header + body.len();
-            if matches!(u16_at(head, 0)?, PTX | ELF) {
-                return Some(Entry {
-                    flags: u64_at(head, 40)?,
-                    packed: u32_at(head, 16)? as usize,
-                    unpacked: place_at(head, 56)?,
-                    body,
-                });
+            let entry = Entry::read(self.image.get(self.at..)?)?;
+            self.at += entry.len;
+            if matches!(entry.kind, PTX | ELF) {
+                return Some(entry);
             }
         }
     }
 }
 
 impl<'a> Entry<'a> {
-    fn is_packed(&self) -> bool {
+    /// The entry that these bytes begin with.
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let head = bytes.get(..ENTRY)?;
+        let header = u32_at(head, 4)? as usize;
+        if header < ENTRY {
+            return None;
+        }
+        let body = slice(bytes, header, place_at(head, 8)?)?;
+        Some(Self {
+            kind: u16_at(head, 0)?,
+            flags: u64_at(head, 40)?,
+            packed: u32_at(head, 16)? as usize,
+            unpacked: place_at(head, 56)?,
+            body,
+            len: header + body.len(),
+        })
+    }
+
+    pub(crate) fn is_packed(&self) -> bool {
         self.flags & (PACKED | PACKED_ZSTD) != 0
     }
 
@@ -143,11 +157,16 @@ impl<'a> Entry<'a> {
         }
     }
 
+    /// What is to be unpacked.
+    pub(crate) fn packed(&self) -> Option<&'a [u8]> {
+        self.body.get(..self.packed)
+    }
+
     fn unpack(&self) -> Option<Cow<'a, [u8]>> {
         if !self.is_packed() {
             return Some(Cow::Borrowed(self.body));
         }
-        let packed = self.body.get(..self.packed)?;
+        let packed = self.packed()?;
         if self.flags & PACKED_ZSTD == 0 {
             // No byte of LZ4 stands for more than 255: what says otherwise gets no memory.
             if self.unpacked / 255 > packed.len() {

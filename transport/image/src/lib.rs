@@ -10,6 +10,7 @@ mod bytes;
 mod cubin;
 mod fatbin;
 mod ptx;
+mod whole;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -88,6 +89,13 @@ impl Layouts {
             }
         }
     }
+}
+
+/// Whether all that the headers of an image speak of lies within it, and nothing of it is a pointer: what a driver may be
+/// given that is not told how many bytes there are. Text needs its NUL besides. Entries of fat binaries that are packed
+/// are not unpacked for this.
+pub fn is_whole(image: &[u8]) -> bool {
+    whole::is(image)
 }
 
 /// What the kernels of an image may write to the streams of the process that launches them.

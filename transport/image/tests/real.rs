@@ -1,7 +1,7 @@
 //! Images that NVIDIA's tools made (`data/README.md`).
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use gtrace_image::Layouts;
+use gtrace_image::{Layouts, is_whole};
 use proptest::prelude::*;
 
 const PTX: &[u8] = include_bytes!("data/kernels.ptx");
@@ -53,6 +53,18 @@ fn an_image_that_breaks_off_gives_what_is_whole_or_nothing() {
     }
 }
 
+#[test]
+fn images_are_whole_until_they_break_off() {
+    for image in [PTX, CUBIN, ZSTD, LZ4] {
+        assert!(is_whole(image));
+    }
+    for image in [CUBIN, ZSTD, LZ4] {
+        for len in (0..image.len()).step_by(7) {
+            assert!(!is_whole(&image[..len]), "{len} bytes");
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn broken_images_are_read_without_panic(
@@ -64,6 +76,7 @@ proptest! {
             let at = at.index(image.len());
             image[at] = value;
         }
+        let _ = is_whole(&image);
         let layouts = Layouts::read(&image);
         prop_assert!(layouts.len() <= image.len());
     }

@@ -1,5 +1,6 @@
 //! Letting a lane in.
 
+use std::cell::Cell;
 use std::fmt;
 use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -256,6 +257,7 @@ pub fn welcome(
         socket: &watch,
         trusted: &terms.rdma_trusted,
         deadline: Instant::now() + terms.timeout + rdma_setup,
+        echoed: Cell::new(0),
     };
     let link = settling.settle(link, offers)?;
     Ok((link, hello, admitted))

@@ -1,5 +1,6 @@
 //! From WELCOME to SWITCH: which link a client that was let in uses.
 
+use std::cell::Cell;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -15,11 +16,16 @@ use crate::offer::Offers;
 use crate::rdma;
 use crate::wait::{io_error, poll};
 
+/// Most bytes of a lane's echoes, of which a probe has some hundred: so many never wait for a client that does not read.
+const ECHOED_MOST: usize = 16 << 10;
+
 /// A lane that was let in, until its client has said which link it uses.
 pub(crate) struct Settling<'a> {
     pub(crate) socket: &'a OwnedFd,
     pub(crate) trusted: &'a Networks,
     pub(crate) deadline: Instant,
+    /// Bytes of echoes so far.
+    pub(crate) echoed: Cell<usize>,
 }
 
 /// What the client said.
@@ -92,10 +98,25 @@ impl Settling<'_> {
 
     /// Answers one frame after WELCOME.
     fn step(&self, link: &mut Link) -> Result<Step, LinkError> {
+        // What lies here already is not waited for, however much of it there is.
+        if Instant::now() >= self.deadline {
+            return Err(LinkError::TimedOut(link.info.peer.clone()));
+        }
         let frame = receive(&mut *link.rx, self.deadline)?;
         let tcp = matches!(link.info.kind, LinkKind::Tcp | LinkKind::Tls);
         match frame.op {
             control::ECHO => {
+                let echoed = self.echoed.get() + HEADER_LEN + frame.payload.len();
+                if echoed > ECHOED_MOST {
+                    return Err(LinkError::Io(
+                        link.info.peer.clone(),
+                        io::Error::new(
+                            io::ErrorKind::InvalidData,
+                            "more echoes came than a probe has",
+                        ),
+                    ));
+                }
+                self.echoed.set(echoed);
                 send_frame(&mut *link.tx, control::ECHO, &frame.payload).map(|()| Step::Probe)
             }
             control::SWITCH => Ok(Step::Switch),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{tcp_server, terms, unix_server};
 use gtrace_link::{LinkError, LinkKind, Preference, Target, Token, connect, hello};
+use gtrace_protocol::{Header, Message, Preamble, Proof, SessionId, Writer, control};
 
 /// The address with links of the host turned off.
 fn remote(address: &str) -> Target {
@@ -197,4 +198,44 @@ fn a_client_of_another_host_is_offered_nothing() {
     let (client, welcome, _) = connect(&target, &elsewhere, None).unwrap();
     assert!(accepted.recv().unwrap().is_ok());
     assert_eq!((client.info.kind, welcome.offers), (LinkKind::Tcp, vec![]));
+}
+
+/// A frame of the handshake.
+fn frame(op: u32, payload: &[u8]) -> Vec<u8> {
+    let mut header = Header {
+        op,
+        ..Header::default()
+    };
+    assert!(header.set_payload(payload.len(), 0));
+    [&header.to_bytes()[..], payload].concat()
+}
+
+fn message<M: Message>(message: &M) -> Vec<u8> {
+    let mut writer = Writer::default();
+    message.write(&mut writer);
+    frame(M::OP, writer.as_slice())
+}
+
+#[test]
+fn a_client_that_probes_for_ever_is_given_up() {
+    for reads in [true, false] {
+        let mut quick = terms();
+        quick.timeout = Duration::from_secs(1);
+        let (address, accepted) = tcp_server(quick);
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let preamble = Preamble::new(false, SessionId::default()).to_bytes();
+        stream.write_all(&preamble).unwrap();
+        stream.write_all(&message(&hello(false))).unwrap();
+        stream.write_all(&message(&Proof([0; 32]))).unwrap();
+        if reads {
+            let mut answers = stream.try_clone().unwrap();
+            std::thread::spawn(move || std::io::copy(&mut answers, &mut std::io::sink()));
+        }
+        std::thread::spawn(move || {
+            let echo = frame(control::ECHO, &[7; 1000]);
+            while stream.write_all(&echo).is_ok() {}
+        });
+        let outcome = accepted.recv_timeout(Duration::from_secs(5)).unwrap();
+        assert!(outcome.is_err());
+    }
 }

@@ -6,11 +6,13 @@ use gtrace_cuda::types::driver::{
     CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, CUDA_ERROR_STREAM_CAPTURE_UNJOINED, CUDA_SUCCESS,
 };
 use gtrace_cuda::{Kind, context_of_frame, payload};
-use gtrace_protocol::{Flags, OpId, Reader, Writer, op_id};
+use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 
 use crate::exec::{Bad, Code, Exec};
 use crate::generated::driver;
 use crate::special;
+use crate::worker::lending::NotLent;
+use crate::worker::session::Session;
 
 const EVENT_RECORD: OpId = op_id("cuEventRecord");
 const EVENT_RECORD_WITH_FLAGS: OpId = op_id("cuEventRecordWithFlags");
@@ -18,6 +20,7 @@ const EVENT_DESTROY: OpId = op_id("cuEventDestroy_v2");
 const CAPTURE_BEGIN: OpId = op_id("cuStreamBeginCapture_v2");
 const CAPTURE_INTO: OpId = op_id("cuStreamBeginCaptureToGraph");
 const CAPTURE_END: OpId = op_id("cuStreamEndCapture");
+const WAIT_EVENT: OpId = op_id("cuStreamWaitEvent");
 const COPY: OpId = op_id("cuMemcpy");
 const COPY_ASYNC: OpId = op_id("cuMemcpyAsync");
 const COPY_ON_DEVICE: OpId = op_id("cuMemcpyDtoD_v2");
@@ -29,6 +32,18 @@ const CONTEXT_DESTROY: OpId = op_id("cuCtxDestroy_v2");
 const PRIMARY_RETAIN: OpId = op_id("cuDevicePrimaryCtxRetain");
 const PRIMARY_RESET: OpId = op_id("cuDevicePrimaryCtxReset_v2");
 const PRIMARY_RELEASE: OpId = op_id("cuDevicePrimaryCtxRelease_v2");
+
+/// Has no memory of this process lent in the stream that is the first argument.
+fn not_lent<'a>(
+    exec: &Exec,
+    session: &'a Session,
+    r: &Reader<'_>,
+) -> Result<Option<NotLent<'a>>, DecodeError> {
+    let stream = r.clone().u64()?;
+    // Of one that is none the call itself says so.
+    let stream = exec.handles.real(Kind::Stream, stream).ok();
+    Ok(stream.map(|stream| session.alive.not_lent(stream)))
+}
 
 /// Makes the call of `op` with the arguments of `r`, and puts what comes back into `w`.
 ///
@@ -113,12 +128,20 @@ pub(crate) fn call(
             Ok(code)
         }
         CAPTURE_BEGIN | CAPTURE_INTO => {
-            exec.session.alive.capture_begins();
+            let session = Arc::clone(&exec.session);
+            let _not_lent = not_lent(exec, &session, r)?;
+            session.alive.capture_begins();
             let code = driver::dispatch(op, exec, r, w);
             if !matches!(code, Ok(0)) {
-                exec.session.alive.capture_ended();
+                session.alive.capture_ended();
             }
             code
+        }
+        // It becomes part of the capture that recorded the event.
+        WAIT_EVENT if exec.session.alive.is_capturing() => {
+            let session = Arc::clone(&exec.session);
+            let _not_lent = not_lent(exec, &session, r)?;
+            driver::dispatch(op, exec, r, w)
         }
         CAPTURE_END => {
             let code = driver::dispatch(op, exec, r, w);

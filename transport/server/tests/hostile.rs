@@ -5,7 +5,7 @@
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,9 @@ use gtrace_cuda::payload::{
 };
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{
-    ECHO_BULK_MAX, Flags, HEADER_LEN, Preamble, Reader, SessionId, control, op_id,
+    ECHO_BULK_MAX, Flags, HEADER_LEN, Header, Preamble, Reader, SessionId, control, op_id,
 };
+use sha2::{Digest as _, Sha256};
 use support::{Client, Server, bytes, random, target};
 
 fn counted(server: &Server, reason: &str, at_least: u64) {
@@ -261,6 +262,221 @@ fn nodes_lead_nowhere_but_to_the_device() {
     serves(&server);
 }
 
+/// A graph would lead to memory of the server's process long after that is something else's.
+#[test]
+fn copies_of_the_client_are_no_part_of_a_capture() {
+    const CAPTURE_UNSUPPORTED: u32 = 900;
+    let server = Server::start(|_| {});
+    for link in ["unix", "shm"] {
+        let mut client = Client::ready(server.unix(), link);
+        let at = client.alloc(1 << 20).unwrap();
+        let stream = Kind::Stream.handle(1);
+        let create = [&stream.to_le_bytes()[..], &1u32.to_le_bytes()].concat();
+        assert_eq!(client.call("cuStreamCreate", &create).header.status, 0);
+        let side = |kind, place| Side {
+            kind,
+            place,
+            x: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            pitch: 64,
+            height: 0,
+        };
+        let (own, device) = (side(SideKind::Client, 0), side(SideKind::Device, at));
+        let pitched = |from, to| {
+            bytes(&Pitched {
+                from,
+                to,
+                extent: Extent {
+                    width: 64,
+                    height: 2,
+                    depth: 1,
+                },
+                chunk: 4096,
+                stream,
+            })
+        };
+        let mut ticket = 0;
+        let mut statuses = |client: &mut Client| {
+            let mut found = Vec::new();
+            let upload = bytes(&payload::Upload { to: at, stream });
+            for len in [100, 20_000, 600_000] {
+                let answer =
+                    client.call_op(op_id("cuMemcpyHtoDAsync_v2"), &upload, &random(len, 1));
+                found.push(answer.header.status);
+                let download = payload::Download {
+                    from: at,
+                    len: len as u64,
+                    chunk: 1 << 20,
+                    stream,
+                };
+                let header = client.header(op_id("cuMemcpyDtoHAsync_v2"), Flags::default());
+                client.send(header, &bytes(&download), &[]).unwrap();
+                let mut answer = client.answer();
+                while answer.header.flags.has(Flags::MORE) {
+                    answer = client.answer();
+                }
+                found.push(answer.header.status);
+            }
+            let op = op_id("cuMemcpy2DAsync_v2");
+            let answer = client.call_op(op, &pitched(own, device), &[1; 128]);
+            found.push(answer.header.status);
+            let answer = client.call_op(op, &pitched(device, own), &[]);
+            found.push(answer.header.status);
+            ticket += 1;
+            let delivery = bytes(&payload::Delivery {
+                ticket,
+                from: at,
+                len: 1000,
+                stream,
+            });
+            let answer = client.call_op(payload::DELIVER, &delivery, &[]);
+            found.push(answer.header.status);
+            found
+        };
+        assert_eq!(statuses(&mut client), [0; 9], "{link}");
+        // In each mode.
+        for mode in 0..3u32 {
+            let begin = [&stream.to_le_bytes()[..], &mode.to_le_bytes()].concat();
+            let begun = client.call("cuStreamBeginCapture_v2", &begin);
+            assert_eq!(begun.header.status, 0);
+            let found = statuses(&mut client);
+            assert_eq!(found, [CAPTURE_UNSUPPORTED; 9], "{link}, mode {mode}");
+            // Nothing of it was put into the capture, which goes on.
+            let ended = client.call("cuStreamEndCapture", &stream.to_le_bytes());
+            assert_eq!(ended.header.status, 0);
+            assert_eq!(statuses(&mut client), [0; 9], "{link}, mode {mode}");
+        }
+    }
+    serves(&server);
+}
+
+/// A driver is not told how long an image is: it goes by what stands in it.
+#[test]
+fn images_that_lead_out_of_themselves_are_refused() {
+    const INVALID_IMAGE: u32 = 200;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let link = Kind::Link.handle(1);
+    let create = payload::LinkCreate {
+        handle: link,
+        jit: payload::JitOptions::default(),
+    };
+    assert_eq!(
+        client
+            .call("cuLinkCreate_v2", &bytes(&create))
+            .header
+            .status,
+        0
+    );
+    // In the middle of what is never mapped.
+    let wrapper = [0x1_4662_43b1_u64, 1 << 60, 0]
+        .map(u64::to_le_bytes)
+        .concat();
+    let fat = |size: u64| {
+        let mut image = [0x10_0001_ba55_ed50_u64, size]
+            .map(u64::to_le_bytes)
+            .concat();
+        image.extend([0; 64]);
+        image
+    };
+    let mut elf = [0; 64];
+    elf[..6].copy_from_slice(b"\x7fELF\x02\x01");
+    elf[40..48].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    (elf[58], elf[60]) = (64, 1);
+    for (what, image) in [
+        ("a wrapper", &wrapper[..]),
+        ("a short one", b"PTX\0"),
+        ("a fat binary", &fat(65)),
+        ("a large fat binary", &fat(u64::MAX)),
+        ("an ELF file", &elf),
+    ] {
+        for (kind, op) in [
+            (payload::LoadKind::Module, "cuModuleLoadData"),
+            (payload::LoadKind::Library, "cuLibraryLoadData"),
+        ] {
+            let load = payload::Load {
+                kind,
+                handle: match kind {
+                    payload::LoadKind::Module => Kind::Module.handle(1),
+                    payload::LoadKind::Library => Kind::Library.handle(1),
+                },
+                hash: Sha256::digest(image).into(),
+                size: image.len() as u64,
+                jit: payload::JitOptions::default(),
+                library: Vec::new(),
+            };
+            let answer = client.call_op(op_id(op), &bytes(&load), image);
+            assert_eq!(answer.header.status, INVALID_IMAGE, "{what}: {op}");
+        }
+        // PTX, fat binary, and none of the kinds.
+        for kind in [1, 2, 99] {
+            let add = payload::LinkAdd {
+                state: link,
+                kind,
+                name: "",
+                jit: payload::JitOptions::default(),
+            };
+            let answer = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), image);
+            assert_eq!(answer.header.status, INVALID_IMAGE, "{what}: {kind}");
+        }
+    }
+    serves(&server);
+}
+
+/// The image of a linker lies in memory of the driver, which another lane may have freed while it is sent.
+#[test]
+fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let link = Kind::Link.handle(1);
+    let create = payload::LinkCreate {
+        handle: link,
+        jit: payload::JitOptions::default(),
+    };
+    let created = client.call("cuLinkCreate_v2", &bytes(&create));
+    assert_eq!(created.header.status, 0);
+    // More than the driver's allocator keeps when it is freed.
+    let mut text = b".version 8.0\n.target sm_90\n.address_size 64\n".to_vec();
+    text.resize(12 << 20, b' ');
+    for _ in 0..3 {
+        let add = payload::LinkAdd {
+            state: link,
+            kind: 1,
+            name: "",
+            jit: payload::JitOptions::default(),
+        };
+        let added = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), &text);
+        assert_eq!(added.header.status, 0);
+    }
+    let header = client.header(op_id("cuLinkComplete"), Flags::default());
+    client.send(header, &link.to_le_bytes(), &[]).unwrap();
+    // Sending has begun, and cannot go on.
+    let end = Instant::now() + Duration::from_secs(60);
+    while !client.link.rx.ready(HEADER_LEN).unwrap() {
+        assert!(Instant::now() < end, "no answer");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut other = Client::open(&target(server.unix(), "unix"), Some(&client.session)).unwrap();
+    other.context = 1;
+    let destroyed = other.call("cuLinkDestroy", &link.to_le_bytes());
+    assert_eq!(destroyed.header.status, 0);
+    let mut image = Vec::new();
+    loop {
+        let answer = client.answer();
+        assert_eq!(answer.header.status, 0);
+        image.extend(answer.bulk);
+        if !answer.header.flags.has(Flags::MORE) {
+            break;
+        }
+    }
+    text.extend(b"\n\0");
+    assert!(image.len() > 3 * text.len() && image.ends_with(&text));
+    let gone = client.call("cuLinkComplete", &link.to_le_bytes());
+    assert_eq!(gone.header.status, 400);
+}
+
 /// The tickets of the pieces that come, and what is said at the end.
 fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
     let header = client.header(payload::TAKE, Flags::default());
@@ -463,6 +679,17 @@ fn the_memory_limit_is_the_sessions() {
     assert_eq!(two.alloc(17 << 20), Err(2), "another lane");
     assert_eq!(client.free(at), 0);
     assert!(two.alloc(64 << 20).is_ok());
+    // Rows that the driver makes longer than they were asked for.
+    let mut other = Client::ready(server.unix(), "unix");
+    let pitched = |rows: u64| {
+        let numbers = [1, rows].map(u64::to_le_bytes);
+        [numbers.as_flattened(), &4u32.to_le_bytes()].concat()
+    };
+    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 20));
+    assert_eq!((answer.header.status, answer.small.len()), (2, 0));
+    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 10));
+    assert_eq!(answer.header.status, 0);
+    drop(other);
     // Another client has its own.
     assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
 }
@@ -584,6 +811,56 @@ fn lanes_are_limited() {
     while Client::open(&target, Some(&one.session)).is_err() {
         assert!(Instant::now() < end, "a lane that has ended makes room");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Between client and server, as far as the client's last word on its link, which does not get through.
+fn never_settled(server: &Server) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let to = server.tcp().to_owned();
+    std::thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        let mut server = TcpStream::connect(to).unwrap();
+        let (mut answers, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+        std::thread::spawn(move || std::io::copy(&mut answers, &mut to));
+        let mut preamble = [0; 32];
+        client.read_exact(&mut preamble).unwrap();
+        server.write_all(&preamble).unwrap();
+        loop {
+            let mut frame = vec![0; HEADER_LEN];
+            if client.read_exact(&mut frame).is_err() {
+                return;
+            }
+            let header = Header::parse(&frame).unwrap();
+            frame.resize(HEADER_LEN + header.payload(), 0);
+            client.read_exact(&mut frame[HEADER_LEN..]).unwrap();
+            if header.op != control::SWITCH {
+                server.write_all(&frame).unwrap();
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn lanes_count_before_their_link_is_chosen() {
+    let server = Server::start(|options| options.limits.max_lanes = 3);
+    let one = Client::ready(server.tcp(), "tcp");
+    let open = |address: &str| Client::open(&target(address, "tcp"), Some(&one.session));
+    let _unsettled: Vec<_> = (0..2)
+        .map(|_| open(&never_settled(&server)).unwrap())
+        .collect();
+    let refused = open(server.tcp());
+    assert!(
+        matches!(&refused, Err(LinkError::Refused(reason)) if reason.contains("3 threads")),
+        "{:?}",
+        refused.map(|client| client.welcome)
+    );
+    let end = Instant::now() + Duration::from_secs(15);
+    while open(server.tcp()).is_err() {
+        assert!(Instant::now() < end, "they are given up");
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

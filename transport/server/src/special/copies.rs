@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
@@ -14,6 +15,9 @@ use super::{NOT_SUPPORTED, checked, code_of};
 use crate::exec::{Bad, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::staging::{Direction, LARGE};
+use crate::worker::lending::Lent;
+use crate::worker::session::Session;
+use crate::worker::watermark::Alive;
 
 /// Where a copy is ordered: in a stream, or as the call without `Async`.
 #[derive(Clone, Copy)]
@@ -31,9 +35,38 @@ impl When {
     }
 }
 
+/// What copies of memory of this process need.
+#[derive(Clone, Copy)]
+pub(super) struct Lender<'a> {
+    pub(super) driver: &'a Driver,
+    alive: &'a Alive,
+}
+
+impl<'a> Lender<'a> {
+    /// Of a lane of `session`.
+    pub(super) fn of(exec: &Exec, session: &'a Session) -> Self {
+        Self {
+            driver: exec.driver,
+            alive: &session.alive,
+        }
+    }
+
+    /// To be held while the driver is given memory of this process for work in `stream`.
+    pub(super) fn lend(self, stream: CUstream) -> Result<Lent<'a>, Code> {
+        self.alive.lend(self.driver, stream)
+    }
+}
+
 /// Copies `from` to the device; the bytes may be changed on return. `locked`: they lie in page-locked
 /// memory.
-fn to_device(driver: &Driver, to: u64, from: &[u8], when: When, locked: bool) -> Result<(), Code> {
+fn to_device(
+    lender: Lender<'_>,
+    to: u64,
+    from: &[u8],
+    when: When,
+    locked: bool,
+) -> Result<(), Code> {
+    let driver = lender.driver;
     let source = from.as_ptr().cast::<c_void>();
     let status = match when {
         When::Now => {
@@ -43,6 +76,7 @@ fn to_device(driver: &Driver, to: u64, from: &[u8], when: When, locked: bool) ->
         }
         When::In(stream) => {
             let call = driver.cuMemcpyHtoDAsync_v2.ok_or(NOT_SUPPORTED)?;
+            let _lent = lender.lend(stream)?;
             // SAFETY: as above: from pageable memory the driver takes the bytes before it returns
             // ("API synchronization behavior" in the driver API's reference); for page-locked memory
             // the stream is synchronised below.
@@ -57,7 +91,8 @@ fn to_device(driver: &Driver, to: u64, from: &[u8], when: When, locked: bool) ->
 }
 
 /// Copies from the device to `to`; the bytes are there on return.
-fn from_device(driver: &Driver, to: &mut [u8], from: u64, when: When) -> Result<(), Code> {
+fn from_device(lender: Lender<'_>, to: &mut [u8], from: u64, when: When) -> Result<(), Code> {
+    let driver = lender.driver;
     let target = to.as_mut_ptr().cast::<c_void>();
     match when {
         When::Now => {
@@ -67,6 +102,7 @@ fn from_device(driver: &Driver, to: &mut [u8], from: u64, when: When) -> Result<
         }
         When::In(stream) => {
             let call = driver.cuMemcpyDtoHAsync_v2.ok_or(NOT_SUPPORTED)?;
+            let _lent = lender.lend(stream)?;
             // SAFETY: `target` has room for `to.len()` bytes, and stays until the stream is
             // synchronised below.
             checked(unsafe { call(target, from, to.len(), stream) })?;
@@ -95,11 +131,12 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
     if exec.bulk_left >= LARGE && exec.staging.may_lock(Direction::ToDevice) {
         return Ok(code_of(staged::to_device(exec, to, when, stream)?));
     }
-    let driver = exec.driver;
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
     let locked = !exec.in_place() && exec.staging.is_locked();
     let mut at = to;
     let outcome = exec.bulk_in(|bytes| {
-        to_device(driver, at, bytes, when, locked)?;
+        to_device(lender, at, bytes, when, locked)?;
         at = at.wrapping_add(bytes.len() as u64);
         Ok(())
     })?;
@@ -127,9 +164,10 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
             stream,
         )?);
     }
-    let driver = exec.driver;
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
     let code = exec.bulk_out(len, chunk as usize, &[], |offset, to| {
-        from_device(driver, to, from.wrapping_add(offset), when)
+        from_device(lender, to, from.wrapping_add(offset), when)
     })?;
     Ok(code)
 }

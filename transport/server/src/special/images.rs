@@ -62,7 +62,7 @@ fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, Bad> {
     // Headers inside say where an image ends, and PTX ends with its NUL.
     let fits = image.len() as u64 == load.size && !image.is_empty();
     let binary = image.starts_with(b"\x7fELF") || image.starts_with(&[0x50, 0xed, 0x55, 0xba]);
-    if !fits || !(binary || image.last() == Some(&0)) {
+    if !fits || !(binary || image.last() == Some(&0)) || !gtrace_image::is_whole(&image) {
         return Ok(Err(INVALID_IMAGE));
     }
     Ok(Ok(Some(image)))

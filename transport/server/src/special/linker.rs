@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{JitOptions, LinkAdd, LinkCreate, Logs, Payload as _};
@@ -17,7 +17,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::images::take_bulk;
-use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
+use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
 use crate::exec::{Bad, Code, Exec};
 
 /// Options whose value is a number. Those that are addresses, or that only make sense with one, are
@@ -132,6 +132,14 @@ impl Jit {
 /// Link states under way: the driver keeps pointers to the options of their creation.
 static STATES: Mutex<Option<HashMap<usize, Jit>>> = Mutex::new(None);
 
+/// Held while a link state is used, so that no other lane destroys it meanwhile.
+static IN_USE: Mutex<()> = Mutex::new(());
+
+/// To be held from the look at the handle until the driver is done with the link state.
+fn in_use() -> MutexGuard<'static, ()> {
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn with_states<T>(use_it: impl FnOnce(&mut HashMap<usize, Jit>) -> T) -> T {
     let mut states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
     use_it(states.get_or_insert_default())
@@ -169,6 +177,16 @@ pub(crate) fn cuLinkCreate_v2(
     Ok(status.cast_signed())
 }
 
+/// `data` as an input, and its bytes: behind them is a NUL, which PTX ends with.
+fn input(mut data: Vec<u8>) -> Result<(Vec<u8>, usize), Code> {
+    if !gtrace_image::is_whole(&data) {
+        return Err(INVALID_IMAGE);
+    }
+    let len = data.len();
+    data.push(0);
+    Ok((data, len))
+}
+
 /// Adds an input to a link.
 pub(crate) fn cuLinkAddData_v2(
     exec: &mut Exec,
@@ -177,16 +195,18 @@ pub(crate) fn cuLinkAddData_v2(
 ) -> Result<Code, Bad> {
     let add = LinkAdd::read(r)?;
     r.end()?;
-    let mut data = take_bulk(exec)?;
+    let data = input(take_bulk(exec)?);
     let Some(call) = exec.driver.cuLinkAddData_v2 else {
         return Ok(NOT_SUPPORTED);
     };
+    let _in_use = in_use();
     let real = exec.handles.real(Kind::Link, add.state);
     let jit = Jit::new(&add.jit);
     let name = CString::new(add.name).map_err(|_| INVALID_VALUE);
-    let (state, mut jit, name) = match (real, jit, name) {
-        (Ok(state), Ok(jit), Ok(name)) => (state, jit, name),
-        (Err(code), ..) | (_, Err(code), _) | (.., Err(code)) => return Ok(code),
+    let prepared = real.and_then(|state| Ok((state, jit?, name?, data?)));
+    let (state, mut jit, name, (mut data, data_len)) = match prepared {
+        Ok(prepared) => prepared,
+        Err(code) => return Ok(code),
     };
     let len = jit.len();
     let (options, values) = jit.arrays();
@@ -196,7 +216,7 @@ pub(crate) fn cuLinkAddData_v2(
             state.cast(),
             add.kind,
             data.as_mut_ptr().cast(),
-            data.len(),
+            data_len,
             name.as_ptr(),
             len,
             options,
@@ -223,33 +243,42 @@ pub(crate) fn cuLinkComplete(
     let Some(call) = exec.driver.cuLinkComplete else {
         return Ok(NOT_SUPPORTED);
     };
-    let state = match exec.handles.real(Kind::Link, handle) {
-        Ok(state) => state,
+    let image = match complete(exec, handle, call, w) {
+        Ok(image) => image,
         Err(code) => return Ok(code),
     };
+    let chunk = exec.link.info.chunk;
+    let small = w.as_slice().to_vec();
+    let code = exec.bulk_out(image.len() as u64, chunk, &small, |offset, to| {
+        let offset = usize::try_from(offset).map_err(|_| INVALID_VALUE)?;
+        let piece = image.get(offset..offset + to.len()).ok_or(INVALID_VALUE)?;
+        to.copy_from_slice(piece);
+        Ok(())
+    })?;
+    Ok(code)
+}
+
+/// Has the driver link; a copy of the image, as the driver's own ends with the link state.
+fn complete(
+    exec: &Exec,
+    handle: u64,
+    call: unsafe extern "C" fn(CUlinkState, *mut *mut c_void, *mut usize) -> u32,
+    w: &mut Writer,
+) -> Result<Vec<u8>, Code> {
+    let _in_use = in_use();
+    let state = exec.handles.real(Kind::Link, handle)?;
     let (mut image, mut size): (*mut c_void, usize) = (ptr::null_mut(), 0);
     // SAFETY: a link state of the driver, and places for a pointer and a size.
     let made = checked(unsafe { call(state.cast(), &raw mut image, &raw mut size) });
     let logs = with_states(|states| states.get(&state.addr()).map(Jit::logs)).unwrap_or_default();
     logs.write(w);
-    if let Err(code) = made {
-        return Ok(code);
-    }
-    let bytes: &[u8] = match image.is_null() {
-        true => &[],
-        // SAFETY: the driver owns `size` bytes there until the link state is destroyed, and frames
-        // of this state's client come one after the other.
-        false => unsafe { std::slice::from_raw_parts(image.cast(), size) },
-    };
-    let chunk = exec.link.info.chunk;
-    let small = w.as_slice().to_vec();
-    let code = exec.bulk_out(bytes.len() as u64, chunk, &small, |offset, to| {
-        let offset = usize::try_from(offset).map_err(|_| INVALID_VALUE)?;
-        let piece = bytes.get(offset..offset + to.len()).ok_or(INVALID_VALUE)?;
-        to.copy_from_slice(piece);
-        Ok(())
-    })?;
-    Ok(code)
+    made?;
+    Ok(match image.is_null() {
+        true => Vec::new(),
+        // SAFETY: the driver owns `size` bytes there until the link state is destroyed, which it is not
+        // before this returns.
+        false => unsafe { std::slice::from_raw_parts(image.cast::<u8>(), size) }.to_vec(),
+    })
 }
 
 /// Forgets a link.
@@ -263,6 +292,7 @@ pub(crate) fn cuLinkDestroy(
     let Some(call) = exec.driver.cuLinkDestroy else {
         return Ok(NOT_SUPPORTED);
     };
+    let _in_use = in_use();
     let state = match exec.handles.real(Kind::Link, handle) {
         Ok(state) => state,
         Err(code) => return Ok(code),
@@ -275,4 +305,17 @@ pub(crate) fn cuLinkDestroy(
         Ok(()) => SUCCESS,
         Err(code) => code,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_for_the_linker_ends_with_a_nul() {
+        let text = b".version 8.0\n";
+        let (data, len) = input(text.to_vec()).unwrap();
+        assert_eq!((&data[..len], data.get(len)), (&text[..], Some(&0)));
+        assert_eq!(input(vec![7; 7]), Err(INVALID_IMAGE));
+    }
 }

@@ -39,7 +39,7 @@ pub(crate) use nvml::{nvml_call, nvmlInit_v2, nvmlShutdown};
 pub(crate) use pitched::{
     cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpy3D_v2, cuMemcpy3DAsync_v2,
 };
-pub(crate) use snapshot::{devices, init, primary_is_active, set_current, snapshot};
+pub(crate) use snapshot::{devices, free, init, primary_is_active, set_current, snapshot};
 pub(crate) use textures::{
     cuSurfObjectCreate, cuSurfObjectDestroy, cuTexObjectCreate, cuTexObjectDestroy,
 };

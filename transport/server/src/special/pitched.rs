@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 use std::mem;
+use std::sync::Arc;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{Extent, Payload as _, Pitched, Side, SideKind};
@@ -12,10 +13,9 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{Reader, Writer};
 
-use super::copies::{When, synchronise};
+use super::copies::{Lender, When, synchronise};
 use super::{INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
 use crate::exec::{Bad, Code, Exec};
-use crate::generated::driver::Driver;
 
 /// Both sides with the driver's names for arrays; the client's memory is filled in later.
 pub(super) fn description(exec: &Exec, copy: &Pitched) -> Result<CUDA_MEMCPY3D, Code> {
@@ -104,7 +104,17 @@ struct How {
 }
 
 /// Makes the copy, and waits for it if memory of this process is part of it.
-fn make(driver: &Driver, description: &CUDA_MEMCPY3D, how: How, local: bool) -> Result<(), Code> {
+fn make(
+    lender: Lender<'_>,
+    description: &CUDA_MEMCPY3D,
+    how: How,
+    local: bool,
+) -> Result<(), Code> {
+    let driver = lender.driver;
+    let _lent = match how.when {
+        When::In(stream) if local => Some(lender.lend(stream)?),
+        _ => None,
+    };
     let two = flat(description);
     // Safe in each case: memory of this process has the bytes that the description says, and stays
     // until the stream is synchronised.
@@ -159,7 +169,11 @@ fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Result<Code, Bad> 
         (SideKind::Client, SideKind::Client) => Ok(INVALID_VALUE),
         (SideKind::Client, _) => from_client(exec, description, bytes, how),
         (_, SideKind::Client) => to_client(exec, &copy, description, bytes, how),
-        _ => Ok(code_of(make(exec.driver, &description, how, false))),
+        _ => {
+            let session = Arc::clone(&exec.session);
+            let lender = Lender::of(exec, &session);
+            Ok(code_of(make(lender, &description, how, false)))
+        }
     }
 }
 
@@ -177,7 +191,9 @@ fn from_client(
     description.srcHost = packed.as_ptr().cast();
     description.srcPitch = description.WidthInBytes;
     description.srcHeight = description.Height;
-    Ok(code_of(make(exec.driver, &description, how, true)))
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
+    Ok(code_of(make(lender, &description, how, true)))
 }
 
 /// Most bytes that are copied from the device at once.
@@ -198,7 +214,8 @@ fn to_client(
     let rows_at_once = (TO_CLIENT_MAX / width.max(1)).max(1);
     let mut part: Vec<u8> = Vec::new();
     let mut part_at = 0u64;
-    let driver = exec.driver;
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
     let mut next_row = 0u64;
     let code = exec.bulk_out(bytes, copy.chunk as usize, &[], |offset, to| {
         let mut filled = 0;
@@ -217,7 +234,7 @@ fn to_client(
                 piece.dstHost = part.as_mut_ptr().cast();
                 piece.dstPitch = width as usize;
                 piece.dstHeight = rows as usize;
-                make(driver, &piece, how, true)?;
+                make(lender, &piece, how, true)?;
                 next_row += rows;
             }
             let from = (at - part_at) as usize;
@@ -239,7 +256,8 @@ fn wide(
     how: How,
 ) -> Result<Code, Bad> {
     let Extent { width, height, .. } = copy.extent;
-    let driver = exec.driver;
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
     let code = exec.bulk_out(bytes, copy.chunk as usize, &[], |offset, to| {
         let mut filled = 0;
         while filled < to.len() {
@@ -253,7 +271,7 @@ fn wide(
             (piece.WidthInBytes, piece.Height, piece.Depth) = (len, 1, 1);
             piece.dstHost = to[filled..].as_mut_ptr().cast();
             (piece.dstPitch, piece.dstHeight) = (len, 1);
-            make(driver, &piece, how, true)?;
+            make(lender, &piece, how, true)?;
             filled += len;
         }
         Ok(())

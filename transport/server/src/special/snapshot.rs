@@ -33,6 +33,15 @@ pub(crate) fn set_current(driver: &Driver, context: *mut c_void) -> Code {
     }
 }
 
+/// Frees memory that the client was not told of.
+pub(crate) fn free(driver: &Driver, address: u64) {
+    // SAFETY: an address that the driver has just given, and that nobody else knows.
+    let freed = driver.cuMemFree_v2.map(|call| unsafe { call(address) });
+    if freed != Some(0) {
+        tracing::warn!("memory beyond the limit is not free again: {freed:?}");
+    }
+}
+
 /// Whether the device's primary context exists.
 pub(crate) fn primary_is_active(driver: &Driver, device: CUdevice) -> bool {
     let (mut flags, mut active) = (0, 0);

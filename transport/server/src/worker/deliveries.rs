@@ -270,7 +270,8 @@ impl Deliveries {
         };
         // The client destroys events under this lock, and ends contexts.
         let alive = look.alive.reading();
-        let event = match make(look.driver, &bytes, copy) {
+        let lent = look.alive.lend(look.driver, copy.stream);
+        let event = match lent.and_then(|_lent| make(look.driver, &bytes, copy)) {
             Ok(event) => event,
             Err(code) => {
                 drop(alive);

@@ -349,7 +349,11 @@ impl Lane {
         let made = calls::call(&mut self.exec, header.op, &mut reader, &mut self.answer);
         if let Some(change) = change {
             let ok = made.as_ref().is_ok_and(|code| *code == 0);
-            self.changed(change, ok, header.context);
+            if let Err(address) = self.changed(change, ok, header.context) {
+                special::free(self.exec.driver, address);
+                self.answer.truncate(0);
+                return Ok(OUT_OF_MEMORY);
+            }
         }
         if header.op == GET_INFO && matches!(made, Ok(0)) {
             self.limit_info();
@@ -357,14 +361,15 @@ impl Lane {
         made
     }
 
-    fn changed(&mut self, change: Change, ok: bool, context: u32) {
+    fn changed(&mut self, change: Change, ok: bool, context: u32) -> Result<(), u64> {
         let memory = &self.exec.session.memory;
-        memory.after(change, ok, self.answer.as_slice(), context);
+        memory.after(change, ok, self.answer.as_slice(), context)?;
         if let Change::Release(device) = change
             && !special::primary_is_active(self.exec.driver, device)
         {
             memory.primary_ended(device);
         }
+        Ok(())
     }
 
     /// A client with a limit sees a device of that size.

@@ -204,7 +204,18 @@ impl Memory {
     }
 
     /// Takes note of what the call did: `reply` is its answer, `context` the frame's.
-    pub(crate) fn after(&self, change: Change, ok: bool, reply: &[u8], context: u32) {
+    ///
+    /// # Errors
+    ///
+    /// The address of memory that is larger than it was asked for, and so beyond the limit: it is not counted, and to be
+    /// freed.
+    pub(crate) fn after(
+        &self,
+        change: Change,
+        ok: bool,
+        reply: &[u8],
+        context: u32,
+    ) -> Result<(), u64> {
         let mut state = self.lock();
         match change {
             Change::Take {
@@ -216,11 +227,17 @@ impl Memory {
                 let address = r.u64().ok().filter(|_| ok);
                 let Some(address) = address else {
                     state.used = state.used.saturating_sub(bytes);
-                    return;
+                    return Ok(());
                 };
                 let pitched = rows.and_then(|rows| Some(r.u64().ok()?.saturating_mul(rows)));
                 let actual = pitched.unwrap_or(bytes);
-                state.used = state.used.saturating_sub(bytes).saturating_add(actual);
+                let others = state.used.saturating_sub(bytes);
+                let used = others.saturating_add(actual);
+                if actual > bytes && self.max.is_some_and(|max| used > max) {
+                    state.used = others;
+                    return Err(address);
+                }
+                state.used = used;
                 let key = if created { address | CREATED } else { address };
                 state.at.insert(key, (actual, context));
             }
@@ -240,6 +257,7 @@ impl Memory {
             // Whether a release ends the context is for the driver to say.
             Change::Give(_) | Change::End(_) | Change::Retain { .. } | Change::Release(_) => {}
         }
+        Ok(())
     }
 
     /// The primary context of `device` has ended.
@@ -275,7 +293,7 @@ mod tests {
         let memory = Memory::new(Some(1000));
         let alloc = change(ALLOC, &[600]);
         assert!(memory.before(alloc));
-        memory.after(alloc, true, &bytes(&[0x7000]), 1);
+        memory.after(alloc, true, &bytes(&[0x7000]), 1).unwrap();
         assert_eq!(memory.used(), 600);
         assert!(!memory.before(change(ALLOC, &[401])));
         assert!(!memory.before(change(ALLOC, &[u64::MAX])));
@@ -283,13 +301,13 @@ mod tests {
         // The driver may refuse too.
         let more = change(ALLOC, &[400]);
         assert!(memory.before(more));
-        memory.after(more, false, &[], 1);
+        memory.after(more, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 600);
         let free = change(FREE, &[0x7000]);
-        memory.after(free, false, &[], 1);
+        memory.after(free, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 600);
-        memory.after(free, true, &[], 1);
-        memory.after(free, true, &[], 1);
+        memory.after(free, true, &[], 1).unwrap();
+        memory.after(free, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 0);
     }
 
@@ -298,8 +316,25 @@ mod tests {
         let memory = Memory::new(None);
         let alloc = change(ALLOC_PITCH, &[100, 10, 4]);
         assert!(memory.before(alloc));
-        memory.after(alloc, true, &bytes(&[0x7000, 512]), 1);
+        memory
+            .after(alloc, true, &bytes(&[0x7000, 512]), 1)
+            .unwrap();
         assert_eq!(memory.used(), 5120);
+    }
+
+    #[test]
+    fn a_pitched_allocation_beyond_the_limit_is_to_be_freed() {
+        let memory = Memory::new(Some(5000));
+        let alloc = change(ALLOC_PITCH, &[100, 10, 4]);
+        assert!(memory.before(alloc));
+        assert_eq!(
+            memory.after(alloc, true, &bytes(&[0x7000, 512]), 1),
+            Err(0x7000)
+        );
+        assert_eq!(memory.used(), 0);
+        assert!(memory.before(alloc));
+        assert_eq!(memory.after(alloc, true, &bytes(&[0x7000, 500]), 1), Ok(()));
+        assert_eq!(memory.used(), 5000);
     }
 
     #[test]
@@ -309,18 +344,20 @@ mod tests {
         // 10 x 5 elements of 2 channels of 2 bytes.
         let flat = change(ARRAY, &[handle, 10, 5, 2 << 32 | 2]);
         assert!(memory.before(flat));
-        memory.after(flat, true, &[], 1);
+        memory.after(flat, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 200);
         // 8 x 8 and 4 x 4 bytes; the flags, and what aligns them.
         let levels = change(ARRAY_MIPMAPPED, &[handle + 16, 8, 8, 0, 1 << 32 | 1, 0, 2]);
         assert!(memory.before(levels));
-        memory.after(levels, false, &[], 1);
+        memory.after(levels, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 200);
         assert!(memory.before(levels));
-        memory.after(levels, true, &[], 1);
+        memory.after(levels, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 280);
         assert!(!memory.before(change(ARRAY_3D, &[handle, 10, 10, 10, 1 << 32 | 1, 0])));
-        memory.after(change(ARRAY_DESTROY, &[handle]), true, &[], 1);
+        memory
+            .after(change(ARRAY_DESTROY, &[handle]), true, &[], 1)
+            .unwrap();
         assert_eq!(memory.used(), 80);
     }
 
@@ -330,15 +367,17 @@ mod tests {
         for (address, context) in [(0x7000, 1), (0x8000, 2)] {
             let alloc = change(ALLOC, &[100]);
             assert!(memory.before(alloc));
-            memory.after(alloc, true, &bytes(&[address]), context);
+            memory
+                .after(alloc, true, &bytes(&[address]), context)
+                .unwrap();
         }
         let destroy = change(CONTEXT_DESTROY, &[gtrace_cuda::Kind::Context.handle(1)]);
-        memory.after(destroy, true, &[], 0);
+        memory.after(destroy, true, &[], 0).unwrap();
         assert_eq!(memory.used(), 100);
         let mut retain = bytes(&[gtrace_cuda::Kind::Context.handle(2)]);
         retain.extend(3i32.to_le_bytes());
         let retain = Memory::change_of(PRIMARY_RETAIN, &retain).unwrap().unwrap();
-        memory.after(retain, true, &[], 0);
+        memory.after(retain, true, &[], 0).unwrap();
         memory.primary_ended(0);
         assert_eq!(memory.used(), 100);
         memory.primary_ended(3);

@@ -7,6 +7,7 @@ pub(crate) mod handles;
 pub(crate) mod hosts;
 pub(crate) mod images;
 mod lane;
+pub(crate) mod lending;
 pub(crate) mod library;
 pub(crate) mod memory;
 pub(crate) mod objects;

@@ -78,6 +78,8 @@ pub(crate) struct Session {
     /// What its kernels print.
     pub(crate) output: OnceLock<Arc<Output>>,
     lanes: Mutex<HashMap<u16, OpenLane>>,
+    /// Lanes that were let in, those among them whose client has not said which link it uses.
+    admitted: Mutex<usize>,
     /// Why lanes have not the links that were asked for, each reason once.
     fallbacks: Mutex<Vec<String>>,
     past: Mutex<Past>,
@@ -107,6 +109,7 @@ impl Session {
             objects: Objects::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),
+            admitted: Mutex::default(),
             fallbacks: Mutex::default(),
             past: Mutex::default(),
             start,
@@ -199,11 +202,6 @@ impl Session {
         self.order.close(lane);
     }
 
-    /// Open lanes.
-    pub(crate) fn lanes(&self) -> usize {
-        self.lock_lanes().len()
-    }
-
     /// Ends all lanes and what waits for the client.
     pub(crate) fn end(&self) {
         self.hosts.end();
@@ -214,6 +212,10 @@ impl Session {
 
     fn lock_lanes(&self) -> std::sync::MutexGuard<'_, HashMap<u16, OpenLane>> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_admitted(&self) -> std::sync::MutexGuard<'_, usize> {
+        self.admitted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_past(&self) -> std::sync::MutexGuard<'_, Past> {
@@ -305,7 +307,7 @@ impl Rooms {
     }
 }
 
-/// Lets one connection into the session of this process.
+/// Lets one connection into the session of this process. Its lane counts as long as this lives.
 pub(crate) struct Gate {
     rooms: Arc<Rooms>,
     admitted: Mutex<Option<(u16, Arc<Progress>)>>,
@@ -337,6 +339,15 @@ impl Gate {
     }
 }
 
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if self.admitted().is_some() {
+            let mut count = self.rooms.session.lock_admitted();
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
 impl Sessions for Gate {
     fn secret(&self, session: SessionId) -> Option<[u8; 32]> {
         self.rooms.one.secret(session)
@@ -344,13 +355,15 @@ impl Sessions for Gate {
 
     fn admit(&self, session: Option<SessionId>, hello: &ClientHello) -> Result<Admitted, String> {
         let own = &self.rooms.session;
-        let (open, max) = (own.lanes(), own.start.limits.max_lanes);
-        if open >= usize::from(max) {
+        let mut count = own.lock_admitted();
+        if *count >= usize::from(own.start.limits.max_lanes) {
             return Err(format!(
-                "the program has {open} threads at the GPU, and no more are allowed here"
+                "the program has {count} threads at the GPU, and no more are allowed here"
             ));
         }
         let admitted = self.rooms.one.admit(session, hello)?;
+        *count += 1;
+        drop(count);
         // Before the client knows the number: from then on another lane may wait for this one.
         let progress = own.order.open(admitted.lane);
         *self.lock() = Some((admitted.lane, progress));

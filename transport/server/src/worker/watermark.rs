@@ -17,6 +17,7 @@ use gtrace_cuda::types::driver::{
 };
 
 use super::handles::Handles;
+use super::lending::Lending;
 
 /// Looks for one frame.
 const LOOKS: usize = 4;
@@ -39,6 +40,8 @@ pub(crate) struct Alive {
     contexts_ended: AtomicU64,
     /// Streams that are being captured.
     captures: AtomicU32,
+    /// Memory that the driver has for work in streams.
+    pub(super) lending: Lending,
 }
 
 impl Alive {

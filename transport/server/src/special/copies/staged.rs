@@ -6,12 +6,13 @@
 
 #![allow(unsafe_code)]
 
+use std::sync::Arc;
+
 use gtrace_link::LinkError;
 use gtrace_protocol::Flags;
 
-use super::{NOT_SUPPORTED, When, checked, synchronise};
+use super::{Lender, NOT_SUPPORTED, When, checked, synchronise};
 use crate::exec::{Code, Exec};
-use crate::generated::driver::Driver;
 use crate::special::INVALID_VALUE;
 use crate::staging::{Direction, HALF, InFlight, Way};
 use crate::worker::time;
@@ -28,16 +29,18 @@ impl When {
 }
 
 /// Puts the copy of `from`, which is page-locked, into the stream.
-fn start_to_device(driver: &Driver, to: u64, from: &[u8], when: When) -> Result<(), Code> {
-    let call = driver.cuMemcpyHtoDAsync_v2.ok_or(NOT_SUPPORTED)?;
+fn start_to_device(lender: Lender<'_>, to: u64, from: &[u8], when: When) -> Result<(), Code> {
+    let call = lender.driver.cuMemcpyHtoDAsync_v2.ok_or(NOT_SUPPORTED)?;
+    let _lent = lender.lend(when.stream())?;
     // SAFETY: memory of the lane, which is not written to before the stream was synchronised; it
     // stays until the lane's end, and in the driver's hands longer if it is still locked then.
     checked(unsafe { call(to, from.as_ptr().cast(), from.len(), when.stream()) })
 }
 
 /// Puts the copy to `to`, which is page-locked, into the stream.
-fn start_from_device(driver: &Driver, to: &mut [u8], from: u64, when: When) -> Result<(), Code> {
-    let call = driver.cuMemcpyDtoHAsync_v2.ok_or(NOT_SUPPORTED)?;
+fn start_from_device(lender: Lender<'_>, to: &mut [u8], from: u64, when: When) -> Result<(), Code> {
+    let call = lender.driver.cuMemcpyDtoHAsync_v2.ok_or(NOT_SUPPORTED)?;
+    let _lent = lender.lend(when.stream())?;
     // SAFETY: as above: nothing of it is read before the stream was synchronised.
     checked(unsafe { call(to.as_mut_ptr().cast(), from, to.len(), when.stream()) })
 }
@@ -95,19 +98,21 @@ fn piece_to_device(
 ) -> Result<(), Code> {
     let way = exec.staging.way(Direction::ToDevice);
     settle(exec, when, stream)?;
-    let (driver, locked) = (exec.driver, exec.staging.is_locked());
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
+    let locked = exec.staging.is_locked();
     let bytes = &exec.staging.half()[..len];
     let began = time::now_ns();
     match way {
-        Way::Pageable | Way::TimePageable => super::to_device(driver, to, bytes, when, locked)?,
+        Way::Pageable | Way::TimePageable => super::to_device(lender, to, bytes, when, locked)?,
         Way::Locked => {
-            start_to_device(driver, to, bytes, when)?;
+            start_to_device(lender, to, bytes, when)?;
             under_way(exec, stream);
             exec.staging.swap();
         }
         Way::TimeLocked => {
-            start_to_device(driver, to, bytes, when)?;
-            synchronise(driver, when.stream())?;
+            start_to_device(lender, to, bytes, when)?;
+            synchronise(lender.driver, when.stream())?;
         }
     }
     if len == HALF {
@@ -169,18 +174,19 @@ fn begin_to_host(
     stream: u64,
 ) -> Result<(), Code> {
     let way = exec.staging.way(Direction::ToHost);
-    let driver = exec.driver;
+    let session = Arc::clone(&exec.session);
+    let lender = Lender::of(exec, &session);
     let to = exec.staging.half().get_mut(..len).ok_or(INVALID_VALUE)?;
     let began = time::now_ns();
     match way {
-        Way::Pageable | Way::TimePageable => super::from_device(driver, to, from, when)?,
+        Way::Pageable | Way::TimePageable => super::from_device(lender, to, from, when)?,
         Way::Locked => {
-            start_from_device(driver, to, from, when)?;
+            start_from_device(lender, to, from, when)?;
             under_way(exec, stream);
         }
         Way::TimeLocked => {
-            start_from_device(driver, to, from, when)?;
-            synchronise(driver, when.stream())?;
+            start_from_device(lender, to, from, when)?;
+            synchronise(lender.driver, when.stream())?;
         }
     }
     if len == HALF {
