@@ -406,7 +406,7 @@ impl Exec {
             let head = HEADER_LEN + small.len();
             let in_place = in_place || piece <= DIRECT;
             if in_place && !(last && at == 0) {
-                // What is waited for now is there below.
+                // The wait for room is the time of the link; below, the room is there.
                 self.sending(true, |exec| exec.link.tx.reserve(head + piece).map(drop))?;
             }
             let outcome = match (piece, in_place) {

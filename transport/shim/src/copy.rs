@@ -128,15 +128,20 @@ pub(crate) fn behind_all_host_functions(
     session: &'static Session,
     stream: u64,
 ) -> Result<(), CUresult> {
-    match (session.state.host_functions.are_outstanding(), stream) {
-        (false, _) => Ok(()),
-        (true, SYNCHRONOUS) => synchronise(),
-        (true, stream) => {
-            let stream = ptr::with_exposed_provenance_mut(stream as usize);
-            // SAFETY: a handle.
-            check(unsafe { remote::cuStreamSynchronize(stream) })
-        }
+    match session.state.host_functions.are_outstanding() {
+        true => wait_for(stream),
+        false => Ok(()),
     }
+}
+
+/// Waits for the stream of a copy, as it travels: of one without `Async` that is the default stream.
+pub(crate) fn wait_for(stream: u64) -> Result<(), CUresult> {
+    if stream == SYNCHRONOUS {
+        return synchronise();
+    }
+    let stream = ptr::with_exposed_provenance_mut(stream as usize);
+    // SAFETY: a handle.
+    check(unsafe { remote::cuStreamSynchronize(stream) })
 }
 
 pub(crate) fn upload(

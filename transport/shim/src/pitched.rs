@@ -13,7 +13,6 @@ use gtrace_protocol::{Flags, OpId};
 
 use crate::copy::{chunk, is_host, pull, push};
 use crate::entry::{Call, check, written};
-use crate::generated::driver::remote;
 use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
@@ -282,9 +281,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             let to = Host::new(&copy.to, &copy.extent)?;
             if copy.stream != SYNCHRONOUS {
                 // What the stream still reads or writes there comes first.
-                let stream = ptr::with_exposed_provenance_mut(copy.stream as usize);
-                // SAFETY: a handle.
-                check(unsafe { remote::cuStreamSynchronize(stream) })?;
+                crate::copy::wait_for(copy.stream)?;
             }
             from.settle(session, &copy.extent)?;
             to.settle(session, &copy.extent)?;
