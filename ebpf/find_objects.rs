@@ -4,7 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Tells rustc, by `(variable, file)`, where the objects are.
+include!("beside.rs");
+
+/// Passes to rustc, by `(variable, file)`, where the objects are.
 fn find_objects(objects: &[(&str, &str)]) {
     println!("cargo:rerun-if-env-changed=GTRACE_BPF_DIR");
     let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside("bpf"), PathBuf::from);
@@ -15,25 +17,6 @@ fn find_objects(objects: &[(&str, &str)]) {
             build_probes(&object);
         }
         println!("cargo:rustc-env={variable}={}", object.display());
-    }
-}
-
-/// A folder in the target directory that this build writes to.
-fn beside(name: &str) -> PathBuf {
-    // OUT_DIR is TARGET[/TRIPLE]/PROFILE/build/PACKAGE-HASH/out.
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let target = out
-        .ancestors()
-        .nth(4)
-        .map(Path::to_path_buf)
-        .unwrap_or_default();
-    match env::var("CARGO_BUILD_TARGET") {
-        Ok(_) => target
-            .parent()
-            .map(Path::to_path_buf)
-            .unwrap_or(target)
-            .join(name),
-        Err(_) => target.join(name),
     }
 }
 

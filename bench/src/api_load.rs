@@ -1,4 +1,4 @@
-//! Calls into a CUDA driver library, the stand-in's, from this process.
+//! Calls into the CPU emulator's driver library, from this process.
 #![allow(unsafe_code)] // a function of a library opened at run time is called
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -18,7 +18,7 @@ type Retain = unsafe extern "C" fn(*mut *mut c_void, c_int) -> c_int;
 type OfPointer = unsafe extern "C" fn(*mut c_void) -> c_int;
 type CreateEvent = unsafe extern "C" fn(*mut *mut c_void, c_uint) -> c_int;
 
-/// The stand-in under the driver's name, loaded.
+/// The CPU emulator under the driver's name, loaded.
 #[derive(Debug)]
 pub(crate) struct ApiLoad {
     // After the scratch directory it would be a deleted file.
@@ -38,7 +38,7 @@ impl ApiLoad {
         let dir = Scratch::new(context)?;
         let path = dir.join("libcuda.so.1");
         std::fs::copy(&built, &path).with_context(|| built.display().to_string())?;
-        // SAFETY: the stand-in does nothing when it is loaded.
+        // SAFETY: the CPU emulator does nothing when it is loaded.
         let library = unsafe { Library::new(&path) }?;
         let event = event(&library)?;
         Ok(Some(Self {

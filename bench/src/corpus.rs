@@ -122,13 +122,17 @@ impl Corpus {
         log
     }
 
-    /// Xids of several forms, told apart by `mark`.
+    /// Xids of several forms, distinguished by `mark`.
     pub(crate) fn marked_xid(n: usize, mark: &str) -> String {
         let text = match n % 5 {
             0 => {
                 format!("31, pid=1234, name=python3, {mark} Ch 00000010, intr 00000000. MMU Fault")
             }
-            1 => format!("13, {mark} Graphics SM Warp Exception on (GPC 0, TPC 1, SM 0)"),
+            // Exceptions of one process would be one event.
+            1 => format!(
+                "13, pid={}, name=c, {mark} Graphics SM Warp Exception",
+                1000 + n
+            ),
             2 => format!("79, pid='<unknown>', name=<unknown>, {mark} GPU has fallen off the bus."),
             3 => format!("94, pid=77, name=a b, {mark} Contained: CE User Channel (0x9). RST: No"),
             _ => format!("48, {mark} DBE (double bit error) ECC Error"),

@@ -7,13 +7,14 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use gtrace_api::client::Client;
 
 use crate::bench::Context;
-use crate::http;
 use crate::process::Process;
 use crate::scratch::Scratch;
 
 const START_WITHIN: Duration = Duration::from_secs(30);
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 /// The kernel log's history has been dealt with when nothing more was stored for so long.
 const QUIET_FOR: Duration = Duration::from_millis(600);
 const QUIET_WITHIN: Duration = Duration::from_secs(8);
@@ -89,8 +90,12 @@ impl Daemon {
         self.dir.join("store.db")
     }
 
+    pub(crate) fn client(&self) -> Client {
+        Client::unix(self.socket()).with_deadline(ANSWER_WITHIN)
+    }
+
     pub(crate) fn status(&self) -> anyhow::Result<serde_json::Value> {
-        http::get_json(&self.socket(), "/api/v1/status")
+        Ok(self.client().get("/api/v1/status")?)
     }
 
     /// Records in the store.
@@ -137,7 +142,7 @@ impl Daemon {
 
     /// The counters of `family` in /metrics, by their labels.
     pub(crate) fn counters(&self, family: &str) -> anyhow::Result<BTreeMap<String, f64>> {
-        Ok(counters(&http::get(&self.socket(), "/metrics")?, family))
+        Ok(counters(&self.client().get_text("/metrics")?, family))
     }
 }
 

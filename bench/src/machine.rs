@@ -87,7 +87,7 @@ fn gtrace_version(context: &Context) -> String {
         |error| format!("cannot be run: {error}"),
         |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
     );
-    // Cargo's folder is the only thing that tells.
+    // Cargo's folder is the only thing that shows it.
     let folder = context.gtrace.parent().and_then(|p| p.file_name());
     let build = match folder.and_then(|f| f.to_str()) {
         Some("release") => "release build",

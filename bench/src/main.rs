@@ -7,7 +7,6 @@ mod bpftrace;
 mod cleanup;
 mod corpus;
 mod daemon;
-mod http;
 mod ioctl_load;
 mod kmsg;
 mod machine;

@@ -1,4 +1,4 @@
-//! Lines that can be told apart wherever they turn up.
+//! Lines that can be distinguished wherever they turn up.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug)]
 pub(crate) struct Marker {
     token: String,
+    /// Lines of one channel would be one event.
+    first_channel: u32,
 }
 
 impl Marker {
@@ -15,7 +17,11 @@ impl Marker {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         let token = format!("run {:x}.{:x} line ", std::process::id(), now.as_micros());
-        Self { token }
+        Self {
+            token,
+            // Another marker's channels are far from these.
+            first_channel: now.as_micros() as u32,
+        }
     }
 
     /// The mark of line `n`.
@@ -25,10 +31,11 @@ impl Marker {
 
     /// A driver's Xid with the mark of line `n`.
     pub(crate) fn xid(&self, n: usize) -> String {
+        let channel = self.first_channel.wrapping_add(n as u32);
         format!(
-            "gtrace-inject: NVRM: Xid (PCI:0000:3b:00): 31, pid={}, name=bench, {} Ch 00000010, \
-             intr 00000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ 0x7f_abcd1000. \
-             Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ",
+            "gtrace-inject: NVRM: Xid (PCI:0000:3b:00): 31, pid={}, name=bench, Ch {channel:08x}, intr 00000000. \
+             MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ 0x7f_abcd1000. Fault is of type FAULT_PDE \
+             ACCESS_TYPE_VIRT_READ {}",
             std::process::id(),
             self.mark(n)
         )
@@ -61,7 +68,8 @@ mod tests {
         assert_eq!(marker.find(b"run 1.2 line 3;"), None);
         assert_eq!(
             Marker {
-                token: "run x line ".to_owned()
+                token: "run x line ".to_owned(),
+                ..marker
             }
             .find(quoted.as_bytes()),
             None

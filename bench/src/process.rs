@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maps_are_told_from_programs() {
+    fn maps_are_distinguished_from_programs() {
         let map = "pos:\t0\nmap_type:\t27\nmap_id:\t12\nmemlock:\t8454144\n";
         assert_eq!(map_of(map), Some((12, 8_454_144)));
         assert_eq!(map_of("prog_type:\t5\nmemlock:\t4096\nprog_id:\t3\n"), None);

@@ -18,7 +18,7 @@ pub(crate) fn ioctl(fd: BorrowedFd<'_>, request: u32) {
     let mut parameters = [0u64; 4];
     let pointer = std::hint::black_box(&mut parameters).as_mut_ptr();
     // SAFETY: `parameters` outlives the call and is as long as the request says; the device does not
-    // know the request and does not look at it.
+    // know the request and does not read it.
     unsafe { libc::ioctl(fd.as_raw_fd(), libc::c_ulong::from(request), pointer) };
 }
 

@@ -1,15 +1,15 @@
 //! Who watches the kernel log, and when each line reached them.
 
 use std::io::Read;
-use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use gtrace_api::client::Stopper;
+
 use crate::daemon::Daemon;
-use crate::http;
 use crate::markers::Marker;
 use crate::process::Process;
 
@@ -26,7 +26,7 @@ pub(crate) struct Watcher {
     pub(crate) name: &'static str,
     times: Arc<Times>,
     process: Option<Process>,
-    stream: Option<UnixStream>,
+    stream: Option<Stopper>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -63,9 +63,10 @@ impl Watcher {
 
     /// /api/v1/events/stream, at the socket.
     pub(crate) fn stream(daemon: &Daemon, watch: &Watch) -> anyhow::Result<Self> {
-        let stream = http::open(&daemon.socket(), "/api/v1/events/stream")?;
-        let mut watcher = Self::read("raw event stream", stream.try_clone()?, watch)?;
-        watcher.stream = Some(stream);
+        let stream = daemon.client().stream("/api/v1/events/stream", None)?;
+        let stopper = stream.stopper()?;
+        let mut watcher = Self::read("raw event stream", stream.into_read(), watch)?;
+        watcher.stream = Some(stopper);
         Ok(watcher)
     }
 
@@ -122,7 +123,7 @@ fn take_lines(mut from: impl Read, marker: &Marker, times: &Times) {
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => return,
         };
-        // Before anything is looked at: what is looked for costs time too.
+        // Before anything is read: searching costs time too.
         let now = u64::try_from(times.epoch.elapsed().as_nanos()).unwrap_or(u64::MAX);
         rest.extend_from_slice(&buffer[..len]);
         let Some(end) = rest.iter().rposition(|b| *b == b'\n') else {
@@ -142,7 +143,7 @@ impl Drop for Watcher {
     fn drop(&mut self) {
         drop(self.process.take());
         if let Some(stream) = self.stream.take() {
-            let _ = stream.shutdown(std::net::Shutdown::Both);
+            stream.stop();
         }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

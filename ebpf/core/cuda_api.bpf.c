@@ -156,25 +156,35 @@ inlined bool begins(struct pt_regs *ctx, u32 *index, struct api_start *start, bo
 	return 1;
 }
 
+/* What a call took, without what its probes add between the two clocks; a nanosecond at least. */
+inlined u64 took(struct api_config *config, u64 cookie, u64 between)
+{
+	u64 trap = config->trap_ns[(cookie >> 31) & 1];
+
+	return between > trap ? between - trap : 1;
+}
+
 /* A call has ended. */
-inlined void ends(struct pt_regs *ctx, u32 index, struct api_start *start)
+inlined void ends(struct pt_regs *ctx, u64 cookie, struct api_start *start)
 {
 	u64 now = bpf_ktime_get_ns();
+	u32 index = cookie & 0xffff;
 	u64 pid_tgid = bpf_get_current_pid_tgid();
 	struct api_key key = { .tgid = pid_tgid >> 32, .function = index };
 	u32 result = RESULT(ctx);
 	bool failed = result != 0 && result != CUDA_ERROR_NOT_READY;
-	u64 latency = now - start->start_ns;
 	struct api_function *function = bpf_map_lookup_elem(&API_TABLE, &index);
 	u32 zero = 0;
 	struct api_config *config = bpf_map_lookup_elem(&API_CONFIG, &zero);
 	struct api_hist *hist;
 	bool of_memory;
+	u64 latency;
 	u32 bucket;
 	u32 why = 0;
 
 	if (!function || !config)
 		return;
+	latency = took(config, cookie, now - start->start_ns);
 	of_memory = keep_books(key.tgid, function->kind, failed, start);
 	hist = hist_of(&key);
 	if (hist) {
@@ -191,7 +201,7 @@ inlined void ends(struct pt_regs *ctx, u32 index, struct api_start *start)
 	if (failed)
 		count_failure(&key, result);
 	if (config->calls) {
-		tell_call(pid_tgid, index, result, now, start, function);
+		tell_call(pid_tgid, index, result, start->start_ns + latency, start, function);
 		return;
 	}
 	if (failed) {
@@ -242,6 +252,7 @@ int cuda_session(struct pt_regs *ctx)
 	u64 *word = bpf_session_cookie();
 	bool arguments = 0;
 	u32 index = 0;
+	u64 cookie;
 
 	if (!bpf_session_is_return()) {
 		/* 1 leaves the end of this call alone. */
@@ -250,13 +261,13 @@ int cuda_session(struct pt_regs *ctx)
 		*word = start.start_ns | (arguments ? ARGUMENTS_KEPT : 0);
 		return arguments && !keep(index, &start);
 	}
-	index = bpf_get_attach_cookie(ctx) & 0xffff;
+	cookie = bpf_get_attach_cookie(ctx);
 	start.start_ns = *word & ~ARGUMENTS_KEPT;
-	if ((*word & ARGUMENTS_KEPT) && !kept(index, &start)) {
+	if ((*word & ARGUMENTS_KEPT) && !kept(cookie & 0xffff, &start)) {
 		count(COUNT_STARTS_UNSEEN);
 		return 0;
 	}
-	ends(ctx, index, &start);
+	ends(ctx, cookie, &start);
 	return 0;
 }
 
@@ -273,11 +284,11 @@ inlined int pair_begins(struct pt_regs *ctx)
 
 inlined int pair_ends(struct pt_regs *ctx)
 {
-	u32 index = bpf_get_attach_cookie(ctx) & 0xffff;
+	u64 cookie = bpf_get_attach_cookie(ctx);
 	struct api_start start;
 
-	if (kept(index, &start))
-		ends(ctx, index, &start);
+	if (kept(cookie & 0xffff, &start))
+		ends(ctx, cookie, &start);
 	return 0;
 }
 
@@ -306,7 +317,7 @@ int cuda_single_end(struct pt_regs *ctx)
 }
 
 /*
- * What any tracer pays that is told of a call's start and end: nothing but the kernel's traps, and with a
+ * What any tracer pays that is reported about a call's start and end: nothing but the kernel's traps, and with a
  * look at the clock each time. They measure, and count nothing.
  */
 SEC("uprobe.session")

@@ -76,6 +76,7 @@ struct api_config {
 	u32 error_events;
 	u32 calls;
 	u32 generations[API_LIBRARIES];
+	u32 trap_ns[2];
 };
 
 struct api_start {
@@ -184,7 +185,7 @@ _Static_assert(sizeof(struct api_key) == 8, "gtrace_abi::ApiKey");
 _Static_assert(sizeof(struct api_hist) == 40 + 8 * 896, "gtrace_abi::ApiHist");
 _Static_assert(sizeof(struct api_failure_key) == 12, "gtrace_abi::ApiFailureKey");
 _Static_assert(sizeof(struct api_function) == 36, "gtrace_abi::ApiFunction");
-_Static_assert(sizeof(struct api_config) == 24 + 4 * 32, "gtrace_abi::ApiConfig");
+_Static_assert(sizeof(struct api_config) == 24 + 4 * 32 + 8, "gtrace_abi::ApiConfig");
 _Static_assert(sizeof(struct api_start) == 40, "gtrace_abi::ApiStart");
 _Static_assert(sizeof(struct api_start_key) == 16, "gtrace_abi::ApiStartKey");
 _Static_assert(sizeof(struct memory_key) == 16, "gtrace_abi::MemoryKey");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR GPL-2.0 */
 /*
- * The books of device memory.
+ * The tracked allocations of device memory.
  */
 #ifndef GTRACE_CUDA_LEDGER_H
 #define GTRACE_CUDA_LEDGER_H
@@ -214,7 +214,7 @@ inlined void told_memory(struct ledger *ledger, struct api_start *start)
 	ledger->device_total = total;
 }
 
-/* Keeps the books of device memory; whether the call was about it. */
+/* Keeps the tracked allocations of device memory; whether the call was about it. */
 inlined bool keep_books(u32 tgid, u32 kind, bool failed, struct api_start *start)
 {
 	struct ledger *ledger;

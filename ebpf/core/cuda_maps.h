@@ -52,7 +52,7 @@ struct {
 	struct api_start *value;
 } API_STARTS SEC(".maps");
 
-/* Arguments of calls under way, where every call is told of. */
+/* Arguments of calls under way, where every call is reported. */
 struct {
 	int (*type)[BPF_MAP_TYPE_HASH];
 	int (*max_entries)[1];

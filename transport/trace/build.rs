@@ -1,10 +1,14 @@
-//! Link arguments of the shared library.
+//! Writes the wrappers of the driver's functions, and says how the shared library is linked.
 
-fn main() {
+use gtrace_codegen::{Error, trace, write};
+
+fn main() -> Result<(), Error> {
+    println!("cargo::rerun-if-changed=build.rs");
     // Programs that are linked with -lcuda then ask for the name that the driver has too.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcuda.so.1");
     // Threads that have called the driver run this library's code when they end, so that dlclose must
     // not unmap it.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    println!("cargo::rerun-if-changed=build.rs");
+    write("driver.rs", trace::wrappers()?)?;
+    write("untouched.rs", trace::untouched()?)
 }

@@ -1,30 +1,18 @@
-//! Finds what is embedded in the binary: the compiled probes, and the libraries of GPU-over-IP.
+//! Finds what is embedded in the binary: the libraries of GPU-over-IP.
 
-use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 use sha2::{Digest as _, Sha256};
 
-include!("../../ebpf/find_objects.rs");
+include!("../../ebpf/beside.rs");
 
-fn main() {
-    probes();
-    libraries();
-}
-
-/// The objects with the BPF programs.
-fn probes() {
-    find_objects(&[
-        ("GTRACE_BPF_OBJECT", "gtrace-probes.o"),
-        ("GTRACE_BPF_OBJECT_LOG", "gtrace-probes-log.o"),
-        ("GTRACE_BPF_OBJECT_CORE", "gtrace-core.o"),
-    ]);
-}
-
-/// The client's library and the stand-in for a GPU: shared libraries of the same sources as this
+/// The client's library and the CPU emulator for a GPU: shared libraries of the same sources as this
 /// binary, always optimised, as a program's calls go through them.
 ///
 /// `GTRACE_SHIM_DIR` names a folder that has them already.
-fn libraries() {
+fn main() {
     const LIBRARIES: [(&str, &str, &str); 3] = [
         ("GTRACE_SHIM", "gtrace-shim", "libgtrace_shim.so"),
         ("GTRACE_SOFTGPU", "gtrace-softgpu", "libgtrace_softgpu.so"),
@@ -38,6 +26,7 @@ fn libraries() {
         Some(dir) => dir,
         None => {
             for sources in [
+                "codegen",
                 "cuda",
                 "link",
                 "protocol",
@@ -68,7 +57,7 @@ fn libraries() {
             std::process::exit(1);
         }
         let embedded = match built {
-            // Newer than the start of this script, a library that cargo looked at would have it run
+            // Newer than the start of this script, a library that cargo watches would have it run
             // again with the next build.
             true => copied(&library),
             false => {

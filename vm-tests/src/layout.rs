@@ -1,9 +1,9 @@
-//! Where things lie in the guest, and what the kernel's command line tells PID 1.
+//! Paths in the guest, and the parameters of PID 1 on the kernel's command line.
 
 /// The gtrace that users install.
 pub const GTRACE: &str = "/usr/bin/gtrace";
 
-/// busybox, which stands in for a shell and small tools.
+/// busybox, used as shell and small tools.
 pub const BUSYBOX: &str = "/bin/busybox";
 
 /// Modules of the distribution's kernel, decompressed: `NAME.ko`.
@@ -21,6 +21,24 @@ pub const STUB_FRONTEND: &str = "/stub/frontend";
 
 /// The fake of NVML.
 pub const FAKE_NVML: &str = "/stub/libnvidia-ml.so.1";
+
+/// Modules of NVIDIA's driver, and `fakegpu.ko`.
+pub const REAL_MODULES: &str = "/real";
+
+/// The version of NVIDIA's driver, as its modules and libraries are called.
+pub const REAL_VERSION: &str = "/real/version";
+
+/// NVIDIA's libraries, as `libcuda.so.1` and `libnvidia-ml.so.1`.
+pub const REAL_LIBRARIES: &str = "/real/lib";
+
+/// NVIDIA's `nvidia-smi`.
+pub const REAL_SMI: &str = "/real/nvidia-smi";
+
+/// Loaded before other libraries it writes down each ioctl on a node of the driver, `vm-tests/judge/judge.c`.
+pub const REAL_JUDGE: &str = "/real/judge.so";
+
+/// Calls the driver, well and badly, `vm-tests/judge/caller.c`.
+pub const REAL_CALLER: &str = "/real/caller";
 
 /// What the cases about RDMA run: programs in C, their driver, the tests of links.
 pub const RDMA: &str = "/rdma";
@@ -68,7 +86,7 @@ pub const RDMA_PROGRAMS: [&str; 35] = [
 /// How many of these, from the first, run with `--strict` too.
 pub const RDMA_STRICT: usize = 7;
 
-/// The CPU stand-in under the name of the CUDA driver's library.
+/// The CPU emulator under the name of the CUDA driver's library.
 pub const CUDA_LIBRARY: &str = "/cuda/libcuda.so.1";
 
 /// Calls it and counts what it did, `userspace/uprobes/tests/support/caller.c`.

@@ -38,11 +38,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Name, scenario and seconds of patience of every case, one a line.
+/// Name, scenario, seconds of patience, and `core` or `rotating` of every case, one a line.
 fn list() -> anyhow::Result<()> {
     for case in cases::all() {
         let patience = case.patience.as_secs();
-        println!("{} {} {patience}", case.name, case.scenario);
+        let set = if case.core { "core" } else { "rotating" };
+        println!("{} {} {patience} {set}", case.name, case.scenario);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use rustix::process::{Pid, WaitOptions, WaitStatus};
 
 use crate::guest::control::Control;
 use crate::guest::outcome::{self, Ended};
-use crate::guest::{kmsg, modules};
+use crate::guest::{kmsg, modules, real};
 use crate::sys;
 
 /// How long what a case left behind may take to be gone.
@@ -107,7 +107,7 @@ fn judged(ended: Ended, warned: Option<u64>) -> Ended {
     ))
 }
 
-/// None where the kernel does not tell.
+/// None where the kernel does not report it.
 fn warn_count() -> Option<u64> {
     let text = fs::read_to_string(WARN_COUNT).ok()?;
     text.trim().parse().ok()
@@ -140,7 +140,7 @@ fn how(status: WaitStatus) -> Result<i32, String> {
     })
 }
 
-/// Ends what the case left running, takes the stub out of the kernel, sets back what cases change of
+/// Ends what the case left running, takes the driver out of the kernel, sets back what cases change of
 /// the system, and takes what the case logged out of the kernel's log: the next one's daemon reads
 /// that from its beginning.
 fn clean_up() -> Result<()> {
@@ -158,11 +158,12 @@ fn clean_up() -> Result<()> {
             _ => std::thread::sleep(Duration::from_millis(10)),
         }
     }
-    for stub in ["nvidia_uvm", "nvidia"] {
-        if modules::is_loaded(stub) {
-            modules::remove_within(stub, CLEAN_UP)?;
+    for module in ["nvidia_uvm", "nvidia", "fakegpu"] {
+        if modules::is_loaded(module) {
+            modules::remove_within(module, CLEAN_UP)?;
         }
     }
+    real::remove_nodes()?;
     setup::control_groups(deadline)?;
     setup::settings()?;
     kmsg::push_out()?;

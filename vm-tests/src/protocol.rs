@@ -64,7 +64,7 @@ pub enum FromGuest {
         /// Why.
         reason: String,
     },
-    /// Something that a case has to tell: a measured figure, a sign of life.
+    /// A note of a case: a measured figure, a sign of life.
     Note {
         /// What.
         text: String,

@@ -29,6 +29,8 @@ pub enum Scenario {
     /// ([`PEER_ARG`](crate::layout::PEER_ARG)) run commands by a network of its own. The monitor of the first
     /// cuts the cards' network (`set_link n0 off`), of which neither card learns.
     RdmaTwo,
+    /// No device, but memory for one: NVIDIA's own driver runs on a PCI function that is made of it.
+    Real,
     /// No devices but a read-only share of the host (9p, tag [`SHARE_TAG`]); for measurements
     /// that compare two things inside one machine. `cargo xtask vm-test` does not boot it.
     Bench,
@@ -51,7 +53,7 @@ const NETWORK: [&str; 2] = ["-netdev", "user,id=n0,restrict=on"];
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Driver,
         Self::PcieInject,
         Self::PcieMonitor,
@@ -59,6 +61,7 @@ impl Scenario {
         Self::Rdma,
         Self::RdmaCounted,
         Self::RdmaTwo,
+        Self::Real,
         Self::Bench,
     ];
 
@@ -72,6 +75,7 @@ impl Scenario {
             Self::Rdma => "rdma",
             Self::RdmaCounted => "rdma-counted",
             Self::RdmaTwo => "rdma-two",
+            Self::Real => "real",
             Self::Bench => "bench",
         }
     }
@@ -95,13 +99,31 @@ impl Scenario {
             ],
             // Their cards and networks are of two machines at once.
             Self::RdmaTwo => return ROOT_PORT.to_vec(),
-            Self::Bench => return Vec::new(),
+            Self::Real | Self::Bench => return Vec::new(),
         };
         let clock: &[&str] = match self.is_counted() {
             true => &["-icount", "shift=0,sleep=off"],
             false => &[],
         };
         [&ROOT_PORT, &NETWORK, card, clock].concat()
+    }
+
+    /// Memory of each machine, in MiB.
+    pub fn memory_mib(self) -> u32 {
+        match self {
+            // Some of it is the device's ([`Self::kernel_args`]), and the driver's firmware and libraries lie in the rest.
+            Self::Real => 2048,
+            _ => 1536,
+        }
+    }
+
+    /// The kernel's arguments beside those that every machine has.
+    pub fn kernel_args(self) -> &'static [&'static str] {
+        match self {
+            // What the module fakegpu takes for the memory of its function.
+            Self::Real => &["memmap=512M$0x40000000"],
+            _ => &[],
+        }
     }
 
     /// Whether a second machine belongs to it.
@@ -124,19 +146,11 @@ impl Scenario {
         }
     }
 
-    /// What is added to the kernel's command line.
-    pub fn kernel_args(self) -> &'static [&'static str] {
-        match self {
-            // On a busy host the timer of one of two machines may be late for the check of it.
-            Self::RdmaTwo => &["no_timer_check"],
-            _ => &[],
-        }
-    }
-
     /// Kernel modules that the guest loads before the first case, dependencies aside.
     pub fn modules(self) -> &'static [&'static str] {
         match self {
             Self::Driver => &[],
+            Self::Real => &["drm"],
             Self::PcieInject => &["e1000e", "aer_inject"],
             Self::PcieMonitor => &["virtio_pci", "virtio_net"],
             Self::Hotplug => &["e1000e"],

@@ -64,7 +64,7 @@ fn small(context: &Context, privilege: Privilege) -> Result<Vec<Value>> {
     command
         .current_dir(&context.root)
         .args(["--short", "--json"]);
-    // Its status says that one has failed, which is told of one by one.
+    // Its status says that one has failed, which is reported one by one.
     let output = command.output().with_context(|| display(&command))?;
     let said = String::from_utf8_lossy(&output.stderr);
     let results: Value = serde_json::from_slice(&output.stdout)

@@ -30,7 +30,7 @@ fn folder(context: &Context) -> PathBuf {
     context.target.join(FOLDER)
 }
 
-/// An empty folder for the statistics of a run, and the variable that tells the tests of it.
+/// An empty folder for the statistics of a run, and the variable that gives it to the tests.
 pub(crate) fn prepare(context: &Context) -> Result<(&'static str, PathBuf)> {
     let folder = folder(context);
     match fs::remove_dir_all(&folder) {

@@ -25,7 +25,7 @@ pub(crate) enum Cli {
         #[arg(long, value_name = "DIR")]
         out_dir: Option<PathBuf>,
     },
-    /// Write what follows from the description of the CUDA driver API and NVML
+    /// Write types and signatures of the CUDA driver API and NVML, and docs/cuda-coverage.md
     Codegen {
         /// Write nothing, and fail if something is not as it would be written
         #[arg(long)]
@@ -52,8 +52,12 @@ pub(crate) enum Cli {
         #[arg(long)]
         no_root: bool,
         /// Leave out what runs in virtual machines
-        #[arg(long)]
+        #[arg(long, conflicts_with = "all")]
         no_vm: bool,
+        /// Run every case in virtual machines on every kernel; without it, the core set and the part of the others that
+        /// falls to the commit
+        #[arg(long)]
+        all: bool,
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
@@ -64,11 +68,14 @@ pub(crate) enum Cli {
         /// Run only the tests whose names contain this; checks and demonstration are left out
         filter: Option<String>,
     },
-    /// Test on Debian's kernels in emulated machines, with a stub of the NVIDIA driver
+    /// Test on Debian's kernels in emulated machines, with a stub of the NVIDIA driver and with the real one: every case
     VmTest {
         /// A line of kernels, of which the newest is fetched; may be repeated [default: 6.1, 6.12]
         #[arg(long = "kernel", value_name = "LINE")]
         kernels: Vec<String>,
+        /// Test gtrace as users install it: optimised
+        #[arg(long)]
+        release: bool,
         /// Repeat a hundred times what is else repeated a few times
         #[arg(long)]
         long: bool,
@@ -91,7 +98,7 @@ pub(crate) enum Cli {
         #[arg(last = true)]
         args: Vec<String>,
     },
-    /// Fuzz the kernel-log decoder
+    /// Fuzz the kernel-log decoder, profiles, kernel images, the protocol of GPU-over-IP and PTX
     Fuzz {
         /// The fuzz target; all of them, one after the other, without one
         target: Option<String>,
@@ -106,7 +113,7 @@ pub(crate) enum Cli {
         /// and no network, and run nothing
         #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml", "python"])]
         pack: Option<PathBuf>,
-        /// Rehearse with the CPU stand-in for a GPU; wants --out
+        /// Rehearse with the CPU emulator for a GPU; wants --out
         #[arg(long, requires = "out", conflicts_with_all = ["libcuda", "libnvml"])]
         softgpu: bool,
         /// Where the results go, instead of docs/gpu-results.md
@@ -157,6 +164,7 @@ impl Cli {
             Self::Test {
                 no_root,
                 no_vm,
+                all,
                 long,
                 frameworks,
                 filter,
@@ -164,6 +172,7 @@ impl Cli {
                 let scope = test::Scope {
                     no_root,
                     no_vm,
+                    all,
                     long,
                     frameworks,
                     filter,
@@ -172,6 +181,7 @@ impl Cli {
             }
             Self::VmTest {
                 kernels,
+                release,
                 long,
                 filter,
             } => {
@@ -179,6 +189,8 @@ impl Cli {
                     kernels,
                     long,
                     filter,
+                    selection: vm::Selection::All,
+                    release,
                 };
                 return vm::command(&context, &options);
             }

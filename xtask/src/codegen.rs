@@ -1,19 +1,15 @@
-//! `cargo xtask codegen`: writes what follows from the description of the CUDA driver API and NVML
-//! (transport/cuda), and with `--check` tells whether it is as it would be written.
+//! `cargo xtask codegen`: writes the types and signatures of the CUDA driver API and NVML (transport/cuda) from the
+//! bindings, and docs/cuda-coverage.md from the description; with `--check` compares them with what it would write.
 
 mod bindings;
-mod client;
 mod coverage;
-mod server;
 mod signatures;
-mod trace;
 mod types;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
-use gtrace_cuda::Api;
 
 use crate::calls;
 use crate::context::Context;
@@ -26,7 +22,7 @@ struct Generated {
     text: String,
 }
 
-/// Writes the generated files, or with `check` tells whether they are up to date. `calls`: with what the tests
+/// Writes the generated files, or with `check` says whether they are up to date. `calls`: with what the tests
 /// called when they ran last.
 pub(crate) fn command(context: &Context, check: bool, calls: bool) -> Result<()> {
     if calls {
@@ -62,9 +58,6 @@ fn everything(context: &Context) -> Result<Vec<Generated>> {
     let driver = bindings::driver(context)?;
     let nvml = bindings::nvml(context)?;
     let (cuda, management) = ("the CUDA driver API", "NVML");
-    let shim = |file: &str| format!("transport/shim/src/generated/{file}");
-    let server = |file: &str| format!("transport/server/src/generated/{file}");
-    let passing = |file: &str| format!("transport/trace/src/generated/{file}");
     let cuda_file = |file: &str| format!("transport/cuda/src/{file}");
     let text = [
         (cuda_file("types/driver.rs"), types::file(&driver, cuda)?),
@@ -77,19 +70,6 @@ fn everything(context: &Context) -> Result<Vec<Generated>> {
             cuda_file("signatures/nvml.rs"),
             signatures::file(&nvml, management)?,
         ),
-        (shim("driver.rs"), client::file(Api::Driver)?),
-        (shim("absent.rs"), client::absent()?),
-        (shim("driver/remote.rs"), client::call::file(Api::Driver)?),
-        (shim("nvml.rs"), client::file(Api::Nvml)?),
-        (shim("nvml/remote.rs"), client::call::file(Api::Nvml)?),
-        (server("driver.rs"), server::file(Api::Driver)?),
-        (server("nvml.rs"), server::file(Api::Nvml)?),
-        (
-            "transport/recording/src/generated/names.rs".to_owned(),
-            trace::names()?,
-        ),
-        (passing("driver.rs"), trace::wrappers()?),
-        (passing("untouched.rs"), trace::untouched()?),
     ];
     let mut files = Vec::new();
     for (path, text) in text {

@@ -117,10 +117,10 @@ impl Demo {
             events = self.events()?;
             Ok(all(&events).then_some(()))
         })?;
-        step("what a person sees: gtrace events --since 5m");
+        step("what a person sees: gtrace events --since 5m --limit 12");
         shell::run(
             self.gtrace()
-                .args(["events", "--since", "5m", "--store"])
+                .args(["events", "--since", "5m", "--limit", "12", "--store"])
                 .arg(store(&self.dir)),
         )?;
         step("what came through");
@@ -150,7 +150,7 @@ impl Demo {
                     .args(["status", "--json", "--socket"])
                     .arg(socket(&self.dir)),
             )?;
-            // Its exit code tells of problems found, which is an answer too.
+            // Its exit code reports problems found, which is an answer too.
             let json = serde_json::from_slice::<Value>(&output.stdout);
             Ok(json.ok().and_then(|status| drills::log_sources(&status)))
         })?;
@@ -310,7 +310,7 @@ mod tests {
         assert!(table.contains("NO") && !table.contains("yes"));
     }
 
-    /// Stands in for gtrace: tells `events` in lines, and logs what it was asked for.
+    /// A fake gtrace: prints `events` in lines, and logs its arguments.
     fn fake_gtrace(dir: &Path, events: &[Value]) -> PathBuf {
         let lines: String = events.iter().map(|event| format!("{event}\n")).collect();
         fs::write(dir.join("events"), lines).unwrap();

@@ -13,11 +13,36 @@ use crate::tools;
 /// A fetch through a firewall that drops packets would otherwise wait for many minutes.
 const ADVISORY_LIMIT: Duration = Duration::from_secs(180);
 
-/// Adds two checks to `report`.
-pub(crate) fn check(context: &Context, report: &mut Report) {
+/// What the two checks found.
+pub(crate) struct Found {
+    licences: Result<()>,
+    /// None where they were not come to.
+    advisories: Option<Result<Option<String>>>,
+}
+
+impl Found {
+    /// Adds both to `report`.
+    pub(crate) fn add_to(self, report: &mut Report) {
+        report.check("licences, bans, sources", self.licences);
+        match self.advisories {
+            None => {}
+            Some(Ok(None)) => report.check("advisories", Ok(())),
+            Some(Ok(Some(why))) => report.skip("advisories", 1, why),
+            Some(Err(error)) => report.check("advisories", Err(error)),
+        }
+    }
+}
+
+/// Checks dependencies.
+pub(crate) fn check(context: &Context) -> Found {
     let program = match tools::DENY.ensure(context) {
         Ok(program) => program,
-        Err(error) => return report.check("licences, bans, sources", Err(error)),
+        Err(error) => {
+            return Found {
+                licences: Err(error),
+                advisories: None,
+            };
+        }
     };
     let deny = || {
         let mut command = Command::new(&program);
@@ -27,19 +52,17 @@ pub(crate) fn check(context: &Context, report: &mut Report) {
     step("checking licences, bans and sources of the dependencies");
     let what = ["licenses", "bans", "sources"];
     // The probes stand outside the workspace and are shipped all the same.
-    let result = ["Cargo.toml", "ebpf/probes/Cargo.toml"]
+    let licences = ["Cargo.toml", "ebpf/probes/Cargo.toml"]
         .iter()
         .try_for_each(|manifest| {
             let mut command = deny();
             command.args(["--manifest-path", manifest, "check"]);
             shell::run(command.arg("--hide-inclusion-graph").args(what))
         });
-    report.check("licences, bans, sources", result);
     step("checking advisories against the dependencies");
-    match advisories(deny().args(["check", "advisories"])) {
-        Ok(None) => report.check("advisories", Ok(())),
-        Ok(Some(why)) => report.skip("advisories", 1, why),
-        Err(error) => report.check("advisories", Err(error)),
+    Found {
+        licences,
+        advisories: Some(advisories(deny().args(["check", "advisories"]))),
     }
 }
 
@@ -96,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_out_of_reach_is_told_from_an_advisory() {
+    fn a_database_out_of_reach_is_distinguished_from_an_advisory() {
         let offline = "[ERROR] failed to fetch advisory database \
                        https://github.com/RustSec/advisory-db with cli: failed to clone\n\
                        Cloning into 'advisory-db'...\n\

@@ -245,9 +245,9 @@ mod tests {
         let since = "2026-03-03T04:05:06";
         assert!(DRILLS[0].find(&[xid_79()], since).is_some());
         assert!(DRILLS[1].find(&[xid_79()], since).is_none());
-        let mut elsewhere = xid_79();
-        elsewhere["gpu"]["pci"] = json!("0000:5e:00.0");
-        assert!(DRILLS[0].find(&[elsewhere], since).is_none());
+        let mut other_gpu = xid_79();
+        other_gpu["gpu"]["pci"] = json!("0000:5e:00.0");
+        assert!(DRILLS[0].find(&[other_gpu], since).is_none());
     }
 
     #[test]

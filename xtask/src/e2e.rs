@@ -54,8 +54,10 @@ const NVCC: &str = "transport/e2e/programs/nvcc.txt";
 /// Where the compiler is unpacked; the tests look there.
 const NVCC_FOLDER: &str = "e2e-nvcc";
 
-/// Where Debian's package of this name is unpacked; the tests look there.
+/// Where Debian's package `nvidia-smi` is unpacked; the tests look there.
 const NVIDIA_SMI: &str = "e2e-nvidia-smi";
+/// Where Debian's package `prometheus` is, for its promtool; the tests of gtrace-http look there.
+const PROMETHEUS: &str = "e2e-prometheus";
 
 /// Makes the environment unless it is there as it should be. Without it tests leave themselves out and
 /// say so: that PyPI or a Python is out of reach is no failure of gtrace's.
@@ -80,10 +82,10 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "tests with NVIDIA's runtime will be skipped, or miss versions of it: {error:#}"
         ));
     }
-    if let Err(error) = nvidia_smi(context) {
-        step(format!(
-            "the test with nvidia-smi will be skipped: {error:#}"
-        ));
+    for (package, folder) in [("nvidia-smi", NVIDIA_SMI), ("prometheus", PROMETHEUS)] {
+        if let Err(error) = unpack_debian(context, package, folder) {
+            step(format!("tests with {package} will be skipped: {error:#}"));
+        }
     }
     if frameworks && let Err(error) = nvcc(context) {
         step(format!(
@@ -139,18 +141,19 @@ fn nvcc(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks `nvidia-smi` of Debian's component non-free; nothing is installed.
-fn nvidia_smi(context: &Context) -> Result<()> {
-    let folder = context.target.join(NVIDIA_SMI);
-    if folder.is_dir() {
+/// Unpacks a package of Debian's, which may be of the component non-free; nothing is installed, no service
+/// starts.
+fn unpack_debian(context: &Context, name: &str, folder: &str) -> Result<()> {
+    let whole = context.target.join(folder);
+    if whole.is_dir() {
         return Ok(());
     }
     let apt = Private::new(context.target.join("vm/apt")).get()?;
-    let package = apt.package("nvidia-smi")?;
+    let package = apt.package(name)?;
     let part = tempfile::Builder::new()
-        .prefix(NVIDIA_SMI)
+        .prefix(folder)
         .tempdir_in(&context.target)?;
-    step(format!("fetching nvidia-smi {} of Debian", package.version));
+    step(format!("fetching {name} {} of Debian", package.version));
     apt.download(&[package], part.path())?;
     let deb = fs::read_dir(part.path())?
         .flatten()
@@ -165,7 +168,7 @@ fn nvidia_smi(context: &Context) -> Result<()> {
     )?;
     fs::remove_file(deb)?;
     // Under its name only once it is whole.
-    fs::rename(part.keep(), &folder).context("the unpacked package")
+    fs::rename(part.keep(), &whole).context("the unpacked package")
 }
 
 fn environment(context: &Context, environment: &Environment) -> Result<()> {

@@ -34,7 +34,7 @@ const OF_GLIBC: [&str; 8] = [
 
 /// What is asked for, other than an archive.
 pub(crate) struct Options {
-    /// Rehearse with the stand-in.
+    /// Rehearse with the CPU emulator.
     pub(crate) softgpu: bool,
     /// Where the results go instead of the documentation.
     pub(crate) out: Option<PathBuf>,
@@ -111,8 +111,8 @@ fn keep(context: &Context, results: &Path, options: &Options) -> Result<()> {
     let Some(out) = &options.out else {
         let json = fs::read_to_string(results.join("gpu-results.json"))?;
         let json: Value = serde_json::from_str(&json).context("gpu-results.json")?;
-        if json["stand_in"] != false {
-            bail!("these are results of the stand-in: they go nowhere but to --out DIR");
+        if json["cpu_emulator"] != false {
+            bail!("these are results of the CPU emulator: they go nowhere but to --out DIR");
         }
         let to = context.root.join("docs/gpu-results.md");
         fs::copy(results.join("gpu-results.md"), &to).context("docs/gpu-results.md")?;

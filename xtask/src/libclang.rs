@@ -2,7 +2,7 @@
 //!
 //! Its bindgen (0.59) panics at what libclang 16 and later say. Debian 12, Ubuntu 22.04 and 24.04 have
 //! libclang 14; where there is none so old, that of the package on PyPI is taken. `.cargo/config.toml`
-//! has cargo look for it here.
+//! sets the path where cargo finds it.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -78,7 +78,7 @@ pub(crate) fn ensure(context: &Context, toolchain: &Toolchain) -> Result<PathBuf
         .tools()
         .join(format!("bpf-linker-{VERSION}-llvm{}-{key}", llvm.major()));
     let linker = root.join("bin/bpf-linker");
-    // It is started, not only looked at: an LLVM that was upgraded away is noticed here.
+    // It is started, not only found: an LLVM that was upgraded away is noticed here.
     if !shell::succeeds(clean(&linker).arg("--version")) {
         build(context, &llvm, &root)?;
     }
@@ -140,7 +140,7 @@ fn build(context: &Context, llvm: &Llvm, root: &Path) -> Result<()> {
 /// Makes `dir` look like the library directory of an LLVM installation.
 fn link_libraries(dir: &Path, file: &Path, soname: &str) -> std::io::Result<()> {
     fs::create_dir_all(dir)?;
-    // The linker looks for the first name, the dynamic loader for the second.
+    // The linker searches the first name, the dynamic loader for the second.
     for name in ["libLLVM.so", soname] {
         let link = dir.join(name);
         if link.symlink_metadata().is_ok() {

@@ -18,6 +18,7 @@ mod gpu_check;
 mod libclang;
 mod linker;
 mod lint;
+mod modules;
 mod os;
 mod packages;
 mod pypi;

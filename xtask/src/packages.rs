@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn apt_policy_tells_known_packages_from_unknown_ones() {
+    fn apt_policy_distinguishes_known_packages_from_unknown_ones() {
         let text = "rustc-web:\n  Installed: (none)\n  Candidate: 1.96.0+dfsg1-1~deb12u2\n  \
                     Version table:\n     1.85.0+dfsg3-1~deb12u3 500\nvirtual-only:\n  Installed: \
                     (none)\n  Candidate: (none)\n";

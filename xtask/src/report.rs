@@ -1,6 +1,10 @@
-//! Collects what checks and test suites found, and says it at the end.
+//! Collects what checks and test suites found and where the time went, and prints it at the end.
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// How much of what a failed test printed is printed again at the end.
+const LINES_OF_A_FAILURE: usize = 30;
 
 /// How many tests passed, failed and were left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,13 +32,75 @@ struct Row {
     note: String,
 }
 
+/// How long a step took.
+struct Step {
+    name: String,
+    begin: Instant,
+    /// Unless it is still under way.
+    time: Option<Duration>,
+    /// Parts of it, which may overlap.
+    details: Vec<(String, Duration)>,
+}
+
 /// Everything found so far, in the order in which it was run.
 #[derive(Default)]
 pub(crate) struct Report {
     rows: Vec<Row>,
+    steps: Vec<Step>,
+    remarks: Vec<String>,
+    failures: Vec<String>,
 }
 
 impl Report {
+    /// Begins a step, and ends the one before it.
+    pub(crate) fn begin(&mut self, name: &str) {
+        let begin = self.end();
+        self.steps.push(Step {
+            name: name.to_owned(),
+            begin,
+            time: None,
+            details: Vec::new(),
+        });
+    }
+
+    /// Ends the step that is under way; the time.
+    fn end(&mut self) -> Instant {
+        let now = Instant::now();
+        if let Some(step) = self.steps.last_mut() {
+            step.time.get_or_insert(now - step.begin);
+        }
+        now
+    }
+
+    /// Adds how long a part of the last step took.
+    pub(crate) fn detail(&mut self, name: impl Into<String>, time: Duration) {
+        if let Some(step) = self.steps.last_mut() {
+            step.details.push((name.into(), time));
+        }
+    }
+
+    /// Adds a line that is printed before the last one.
+    pub(crate) fn remark(&mut self, text: impl Into<String>) {
+        let text = text.into();
+        println!("gtrace: {text}");
+        self.remarks.push(text);
+    }
+
+    /// Adds a test that failed, with what it printed, the end of which is printed again before the last lines.
+    pub(crate) fn failure(&mut self, name: &str, printed: &str) {
+        let lines: Vec<_> = printed
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        let end = lines.len().saturating_sub(LINES_OF_A_FAILURE);
+        let mut text = format!("FAILED {name}");
+        for line in &lines[end..] {
+            text.push_str("\n    ");
+            text.push_str(line.trim_end());
+        }
+        self.failures.push(text);
+    }
+
     /// Adds a suite of tests.
     pub(crate) fn suite(&mut self, name: &str, counts: Counts, note: impl Into<String>) {
         self.rows.push(Row {
@@ -75,9 +141,17 @@ impl Report {
         })
     }
 
-    /// Prints the table and, as the last line, the sum; the exit code says whether all is well.
-    pub(crate) fn finish(&self) -> ExitCode {
-        println!("\n{}", self.table());
+    /// Prints the tables, remarks and, as the last line, the sum; the exit code says whether all is well.
+    pub(crate) fn finish(&mut self) -> ExitCode {
+        self.end();
+        println!("\n{}", self.times());
+        for failure in &self.failures {
+            println!("{failure}\n");
+        }
+        println!("{}", self.table());
+        for remark in &self.remarks {
+            println!("{remark}");
+        }
         println!("{}", sum_line(self.total()));
         self.exit_code()
     }
@@ -88,6 +162,22 @@ impl Report {
         } else {
             ExitCode::FAILURE
         }
+    }
+
+    /// Where the time went.
+    fn times(&self) -> String {
+        let mut table = format!("{:>8}  where the time went\n", "min:s");
+        let mut whole = Duration::ZERO;
+        for step in &self.steps {
+            let time = step.time.unwrap_or_default();
+            whole += time;
+            table.push_str(&format!("{:>8}  {}\n", clock(time), step.name));
+            for (name, time) in &step.details {
+                table.push_str(&format!("{:>8}  {:>8}  {name}\n", "", clock(*time)));
+            }
+        }
+        table.push_str(&format!("{:>8}  all of it\n", clock(whole)));
+        table
     }
 
     fn table(&self) -> String {
@@ -109,6 +199,12 @@ impl Report {
         }
         table
     }
+}
+
+/// Minutes and seconds.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 fn sum_line(total: Counts) -> String {
@@ -157,5 +253,26 @@ mod tests {
         let mut report = Report::default();
         report.check("build", Err(anyhow::anyhow!("first\nsecond")));
         assert_eq!(report.table().lines().count(), 2);
+    }
+    #[test]
+    fn steps_end_when_the_next_one_begins_and_add_up() {
+        let mut report = Report::default();
+        report.begin("clippy");
+        report.begin("tests");
+        report.detail("gtrace-e2e", Duration::from_secs(61));
+        assert!(report.steps[0].time.is_some() && report.steps[1].time.is_none());
+        report.end();
+        report.steps[0].time = Some(Duration::from_millis(125_600));
+        report.steps[1].time = Some(Duration::from_secs(3600));
+        let table: Vec<_> = report.times().lines().map(str::to_owned).collect();
+        assert_eq!(
+            table[1..],
+            [
+                "    2:06  clippy",
+                "   60:00  tests",
+                "              1:01  gtrace-e2e",
+                "   62:06  all of it"
+            ]
+        );
     }
 }

@@ -101,7 +101,10 @@ const AFTER_THE_END: Duration = Duration::from_secs(3);
 
 /// Runs `command`, shows the lines that it prints but for those that `hide` names, and returns
 /// its status and all lines.
-pub(crate) fn tee(command: &mut Command, hide: fn(&str) -> bool) -> Result<(ExitStatus, String)> {
+pub(crate) fn tee(
+    command: &mut Command,
+    mut hide: impl FnMut(&str) -> bool,
+) -> Result<(ExitStatus, String)> {
     if io::stdout().is_terminal() {
         command.env("CARGO_TERM_COLOR", "always");
     }

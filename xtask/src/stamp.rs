@@ -1,4 +1,4 @@
-//! Tells whether a build's inputs are the same as last time.
+//! Detects whether a build's inputs are the same as last time.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hasher as _};

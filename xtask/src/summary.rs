@@ -1,5 +1,8 @@
 //! Reads the closing lines of `cargo test` and `cargo nextest`.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 /// What the closing lines of one run add up to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ran {
@@ -26,16 +29,43 @@ pub(crate) struct Summary {
     /// Why tests that count as passed left out what they test: their lines `SKIPPED: reason`
     /// or `skipped: reason`, the first of each test.
     pub(crate) skips: Vec<String>,
+    /// How long each test took that nextest ran, by `BINARY TEST`.
+    pub(crate) times: Vec<(String, Duration)>,
+    /// Tests that failed each time that nextest ran them, by `BINARY TEST`, with what the last run printed.
+    pub(crate) failures: BTreeMap<String, String>,
+    /// Tests that failed and passed when nextest ran them again, by `BINARY TEST`.
+    pub(crate) flaky: Vec<String>,
 }
 
 /// Reads `output`; `None` where there is no closing line, so that a run that never came to its
 /// end is not taken for one without failures.
 pub(crate) fn parse(output: &str) -> Option<Summary> {
     let (mut of_libtest, mut of_nextest) = (None, None);
-    let mut skips = Vec::new();
+    let (mut skips, mut times) = (Vec::new(), Vec::new());
+    let (mut failures, mut flaky) = (BTreeMap::new(), Vec::new());
     let mut may_skip = true;
+    // The test whose output the lines are, if it failed.
+    let mut failed = None;
     for line in output.lines() {
         let line = without_colour(line);
+        if let Some(status) = Status::of(&line) {
+            times.extend(passed(&line));
+            failed = None;
+            if status.word.starts_with("FLAKY ") {
+                failures.remove(status.test);
+                flaky.push(status.test.to_owned());
+            } else if status.has_failed() && of_nextest.is_none() {
+                failures.insert(status.test.to_owned(), String::new());
+                failed = Some(status.test.to_owned());
+            } else if status.word.ends_with("PASS") {
+                failures.remove(status.test);
+            }
+        } else if line.starts_with(SEPARATOR) {
+            failed = None;
+        } else if let Some(output) = failed.as_ref().and_then(|test| failures.get_mut(test)) {
+            output.push_str(&line);
+            output.push('\n');
+        }
         let line = line.trim();
         if let Some(ran) = libtest(line) {
             add(&mut of_libtest, ran);
@@ -52,7 +82,75 @@ pub(crate) fn parse(output: &str) -> Option<Summary> {
     }
     // nextest shows the output of each test's process, whose closing line is no sum.
     let ran = of_nextest.or(of_libtest)?;
-    Some(Summary { ran, skips })
+    Some(Summary {
+        ran,
+        skips,
+        times,
+        failures,
+        flaky,
+    })
+}
+
+/// What nextest puts before its closing lines.
+const SEPARATOR: &str = "────────";
+
+/// The column at which the words of nextest's lines on a test end. What tests print begins further right or left.
+const STATUS_WIDTH: usize = 12;
+
+/// Nextest's line on a test: `        PASS [   0.010s] (  3/120) gtrace-e2e::programs vector_add`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Status<'a> {
+    /// `PASS`, `SLOW`, `FAIL`, `TRY 1 FAIL`, `FLAKY 2/2`, `SIGABRT`, `TIMEOUT`.
+    word: &'a str,
+    /// `BINARY TEST`.
+    test: &'a str,
+}
+
+impl<'a> Status<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let (word, rest) = line.split_at_checked(STATUS_WIDTH)?;
+        let (_, test) = rest.strip_prefix(" [")?.split_once("s]")?;
+        let word = word.trim();
+        let is_word = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || " /+-".contains(c);
+        if word.is_empty() || !word.chars().all(is_word) {
+            return None;
+        }
+        // The counter is printed by newer versions only.
+        let test = test.trim();
+        let test = match test.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+            Some((_, test)) => test.trim(),
+            None => test,
+        };
+        Some(Self { word, test })
+    }
+
+    fn has_failed(self) -> bool {
+        !["PASS", "SLOW", "LEAK", "START", "FLAKY"]
+            .iter()
+            .any(|word| self.word.contains(word))
+    }
+}
+
+/// Which lines of nextest's output a person needs: not what passed tests print.
+#[derive(Debug, Default)]
+pub(crate) struct Quiet {
+    of_passed: bool,
+}
+
+impl Quiet {
+    /// Whether `line`, the next one, need not be shown.
+    pub(crate) fn hides(&mut self, line: &str) -> bool {
+        let line = without_colour(line);
+        let line = line.trim_end();
+        if let Some(status) = Status::of(line) {
+            self.of_passed = status.word.ends_with("PASS");
+            return self.of_passed;
+        }
+        if line.starts_with(SEPARATOR) {
+            self.of_passed = false;
+        }
+        self.of_passed
+    }
 }
 
 fn skip_reason(line: &str) -> Option<&str> {
@@ -78,7 +176,7 @@ fn libtest(line: &str) -> Option<Ran> {
 fn nextest(line: &str) -> Option<Ran> {
     let rest = line.strip_prefix("Summary [")?;
     let (_, numbers) = rest.split_once(" run: ")?;
-    // What stands in brackets are kinds of the tests counted before them.
+    // Brackets hold kinds of the tests counted before them.
     let mut depth = 0_u32;
     let numbers: String = numbers
         .chars()
@@ -94,6 +192,15 @@ fn nextest(line: &str) -> Option<Ran> {
         })
         .collect();
     Some(count(numbers.split(',')))
+}
+
+/// The test that passed at once, and how long it took.
+fn passed(line: &str) -> Option<(String, Duration)> {
+    let status = Status::of(line).filter(|status| status.word == "PASS")?;
+    let (_, rest) = line.split_once('[')?;
+    let (seconds, _) = rest.split_once("s]")?;
+    let seconds = seconds.trim().parse().ok()?;
+    Some((status.test.to_owned(), Duration::from_secs_f64(seconds)))
 }
 
 fn count<'a>(parts: impl Iterator<Item = &'a str>) -> Ran {
@@ -197,5 +304,71 @@ mod tests {
     #[test]
     fn a_run_that_did_not_compile_has_no_summary() {
         assert_eq!(parse("error: could not compile `gtrace`\n"), None);
+    }
+    #[test]
+    fn times_of_passed_tests_are_read() {
+        let output = "        PASS [   1.250s] (  3/120) gtrace-e2e::programs vector_add\n\
+                      \x20       PASS [   0.005s] gtrace-decoder tests::x\n\
+                      \x20        PASS [   0.001s] what a test prints\n\
+                      \x20       SLOW [> 60.000s] gtrace-store big\n\
+                      Summary [   1.3s] 2 tests run: 2 passed, 0 skipped\n";
+        let times = parse(output).unwrap().times;
+        let named = |name: &str, millis| (name.to_owned(), Duration::from_millis(millis));
+        assert_eq!(
+            times,
+            [
+                named("gtrace-e2e::programs vector_add", 1250),
+                named("gtrace-decoder tests::x", 5)
+            ]
+        );
+    }
+
+    const FAILING: &str = "────────────
+        PASS [   0.010s] (1/4) gtrace-store a::fine
+  stdout ───
+    thread 'main' panicked, as it should
+  TRY 1 FAIL [   0.020s] (2/4) gtrace-store a::now_and_then
+  stderr ───
+    assertion failed: early
+  TRY 2 PASS [   0.020s] (2/4) gtrace-store a::now_and_then
+  stdout ───
+    nothing
+  TRY 1 FAIL [   0.030s] (3/4) gtrace-store a::always
+  stderr ───
+    assertion failed: the first time
+  TRY 2 FAIL [   0.031s] (3/4) gtrace-store a::always
+  stderr ───
+    assertion failed: the second time
+     SIGABRT [   0.000s] (4/4) gtrace-store a::ends
+────────────
+     Summary [   0.1s] 4 tests run: 2 passed (1 flaky), 2 failed, 0 skipped
+   FLAKY 2/2 [   0.020s] (2/4) gtrace-store a::now_and_then
+  TRY 2 FAIL [   0.031s] (3/4) gtrace-store a::always
+     SIGABRT [   0.000s] (4/4) gtrace-store a::ends
+error: test run failed
+";
+
+    #[test]
+    fn failures_have_what_they_printed_and_what_passes_again_is_flaky() {
+        let summary = parse(FAILING).unwrap();
+        assert_eq!(Some(summary.ran), ran(2, 2, 0));
+        assert_eq!(summary.flaky, ["gtrace-store a::now_and_then"]);
+        assert_eq!(
+            summary.failures.keys().collect::<Vec<_>>(),
+            ["gtrace-store a::always", "gtrace-store a::ends"]
+        );
+        let printed = &summary.failures["gtrace-store a::always"];
+        assert!(printed.contains("the second time"), "{printed}");
+        assert!(!printed.contains("the first time"), "{printed}");
+    }
+
+    #[test]
+    fn what_passed_tests_print_is_not_shown() {
+        let mut quiet = Quiet::default();
+        let shown: Vec<_> = FAILING.lines().filter(|line| !quiet.hides(line)).collect();
+        assert!(shown.iter().any(|line| line.contains("early")));
+        assert!(shown.iter().any(|line| line.contains("Summary")));
+        assert!(!shown.iter().any(|line| line.contains("as it should")));
+        assert!(!shown.iter().any(|line| line.contains("nothing")));
     }
 }

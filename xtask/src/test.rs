@@ -6,15 +6,17 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 
 use crate::context::{Context, Profile};
 use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
-use crate::summary::{self, Ran};
-use crate::{bench, calls, demo, e2e, ebpf, lint, setup, vm};
+use crate::summary::{self, Quiet, Ran};
+use crate::{bench, calls, demo, deny, e2e, ebpf, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -26,6 +28,8 @@ pub(crate) struct Scope {
     pub(crate) no_root: bool,
     /// Whether what runs in virtual machines is left out.
     pub(crate) no_vm: bool,
+    /// Whether every case in virtual machines is run on every kernel.
+    pub(crate) all: bool,
     /// Whether to repeat a hundred times what is else repeated a few times.
     pub(crate) long: bool,
     /// Whether what is large is fetched for tests that need it.
@@ -37,6 +41,8 @@ pub(crate) struct Scope {
 /// `cargo xtask test`. The exit code is 0 only if nothing failed.
 pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
     step("testing everything: checks, tests, demonstration");
+    let mut report = Report::default();
+    report.begin("packages and probes");
     setup::host_packages(context)?;
     ebpf::build(context)?;
     let privilege = if scope.no_root {
@@ -45,19 +51,27 @@ pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
         Privilege::find()
     };
     setup::mounts(privilege);
-    e2e::prepare(context, scope.frameworks);
-    let mut report = Report::default();
-    if scope.filter.is_none() {
-        lint::checks(context, &mut report);
-    }
-    step("building everything, tests included");
-    let built = shell::run(
-        context
-            .cargo()
-            .args(["build", "--workspace", "--all-targets"]),
-    );
-    let can_run = built.is_ok();
-    report.check("build", built);
+    let can_run = thread::scope(|threads| {
+        let fetched = threads.spawn(|| fetch(context, scope));
+        if scope.filter.is_none() {
+            lint::checks(context, &mut report);
+        }
+        report.begin("build");
+        step("building everything, tests included");
+        let built = shell::run(
+            context
+                .cargo()
+                .args(["build", "--workspace", "--all-targets"]),
+        );
+        let can_run = built.is_ok();
+        report.check("build", built);
+        report.begin("what is fetched, so far as it took longer");
+        match fetched.join() {
+            Ok(fetched) => fetched.add_to(&mut report),
+            Err(_) => report.check("what is fetched", Err(anyhow!("its thread panicked"))),
+        }
+        can_run
+    });
     if can_run {
         Suites {
             context,
@@ -68,6 +82,49 @@ pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
         .run(&mut report)?;
     }
     Ok(report.finish())
+}
+
+/// What took the network rather than processors.
+struct Fetched {
+    /// The result of checking dependencies; with a filter they are not checked.
+    dependencies: Option<deny::Found>,
+    times: Vec<(&'static str, Duration)>,
+}
+
+impl Fetched {
+    fn add_to(self, report: &mut Report) {
+        if let Some(found) = self.dependencies {
+            found.add_to(report);
+        }
+        for (name, time) in self.times {
+            report.detail(name, time);
+        }
+    }
+}
+
+/// Fetches what tests need, and checks dependencies against what is fetched, while others compile.
+fn fetch(context: &Context, scope: &Scope) -> Fetched {
+    let mut times = Vec::new();
+    let mut begin = Instant::now();
+    let mut took = |name| {
+        times.push((name, begin.elapsed()));
+        begin = Instant::now();
+    };
+    let everything = scope.filter.is_none();
+    e2e::prepare(context, scope.frameworks);
+    took("Python tools, NVIDIA's runtimes");
+    if everything && !scope.no_vm {
+        vm::fetch(context);
+        took("QEMU, kernels, stub of the driver");
+    }
+    let dependencies = everything.then(|| deny::check(context));
+    if everything {
+        took("cargo-deny, licences and advisories");
+    }
+    Fetched {
+        dependencies,
+        times,
+    }
 }
 
 /// What runs the tests.
@@ -92,8 +149,11 @@ impl Runner {
             Self::Nextest => {
                 let pattern = format!("/(^|::){NEEDS_ROOT}/");
                 command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
-                command.args(["--no-tests=pass", "--status-level=fail"]);
-                // A test that leaves itself out passes, and says so in its output.
+                command.args(["--no-tests=pass", "--status-level=pass"]);
+                // Two cores that do other work too now and then outlast a test's patience. What passes at the second
+                // try is named in the last lines.
+                command.arg("--retries=1");
+                // A test that leaves itself out passes, and says so in its output, which is read and not shown.
                 command.arg("--success-output=immediate");
                 command.args(filter);
                 match only {
@@ -135,6 +195,7 @@ struct Suites<'a> {
 
 impl Suites<'_> {
     fn run(&self, report: &mut Report) -> Result<()> {
+        report.begin("tests");
         step("running the tests that need no root");
         let (variable, folder) = calls::prepare(self.context)?;
         let ran = self.suite(report, "tests", Only::Others, &mut |command| {
@@ -146,6 +207,7 @@ impl Suites<'_> {
         if self.privilege == Privilege::None {
             self.left_out(report, ran, ran.left_out, self.why_no_root());
         } else {
+            report.begin("tests as root");
             step("running the tests that need root, one at a time: there is one kernel log");
             let sudo = self.privilege == Privilege::Sudo;
             let host = host(self.context)?;
@@ -157,13 +219,16 @@ impl Suites<'_> {
             let neither = ran.left_out.saturating_sub(rooted.passed + rooted.failed);
             self.left_out(report, ran, neither, "marked #[ignore]");
         }
+        report.begin("documentation tests");
         step("running the examples in the documentation");
         let mut doc = self.context.cargo();
         doc.args(["test", "--workspace", "--doc", "--no-fail-fast", "--"]);
         doc.args(&self.scope.filter);
         self.counted(report, "documentation tests", &mut doc)?;
         if self.scope.filter.is_none() {
+            report.begin("demonstration");
             self.demo(report);
+            report.begin("benchmarks");
             bench::short(self.context, self.privilege, report);
         }
         self.machines(report);
@@ -192,10 +257,21 @@ impl Suites<'_> {
     /// Runs one suite and adds what its closing lines say. An exit status that they do not
     /// explain counts as a failure, a test that says `SKIPPED: reason` as skipped.
     fn counted(&self, report: &mut Report, name: &str, command: &mut Command) -> Result<Ran> {
-        let (status, output) = shell::tee(command, is_frame)?;
+        let mut quiet = Quiet::default();
+        let (status, output) = shell::tee(command, |line| quiet.hides(line))?;
         let summary = summary::parse(&output);
-        let skips = summary.as_ref().map_or(Vec::new(), |s| s.skips.clone());
-        let (ran, note) = explain(summary.map(|s| s.ran), status.success());
+        let (ran, note) = explain(summary.as_ref().map(|s| s.ran), status.success());
+        let summary = summary.unwrap_or_default();
+        for (name, time) in slowest(summary.times) {
+            report.detail(name, time);
+        }
+        for (test, printed) in &summary.failures {
+            report.failure(test, printed);
+        }
+        for test in &summary.flaky {
+            report.remark(format!("passed only when it was run again: {test}"));
+        }
+        let skips = summary.skips;
         let skipped = u64::try_from(skips.len()).unwrap_or(u64::MAX);
         let counts = Counts {
             passed: ran.passed.saturating_sub(skipped),
@@ -228,10 +304,17 @@ impl Suites<'_> {
         if self.scope.no_vm {
             return report.skip("virtual machines", 1, "--no-vm was given");
         }
+        // Who names cases wants these.
+        let selection = match self.scope.all || self.scope.filter.is_some() {
+            true => vm::Selection::All,
+            false => vm::Selection::of_commit(self.context),
+        };
         let options = vm::Options {
             kernels: Vec::new(),
             long: self.scope.long,
             filter: self.scope.filter.clone(),
+            selection,
+            release: self.scope.all,
         };
         vm::suite(self.context, &options, report);
     }
@@ -245,16 +328,30 @@ impl Suites<'_> {
     }
 }
 
-/// Whether `line` is only the frame that nextest's output of a passed test comes in.
-fn is_frame(line: &str) -> bool {
-    let line = summary::without_colour(line);
-    let line = line.trim();
-    line.is_empty()
-        || line == "running 1 test"
-        || line.starts_with("stdout ──")
-        || line.starts_with("stderr ──")
-        || line.starts_with("test ") && line.ends_with(" ... ok")
-        || line.starts_with("test result: ok. 1 passed; 0 failed;")
+/// Rows of tests in the table of times.
+const SLOWEST: usize = 12;
+
+/// The test programs that took longest, each with how long its tests ran, one after the other, and the slowest tests.
+fn slowest(times: Vec<(String, Duration)>) -> Vec<(String, Duration)> {
+    let mut programs = BTreeMap::<String, (u32, Duration)>::new();
+    for (name, time) in &times {
+        let program = name.split(' ').next().unwrap_or_default();
+        let (count, sum) = programs.entry(program.to_owned()).or_default();
+        *count += 1;
+        *sum += *time;
+    }
+    let programs = programs
+        .into_iter()
+        .map(|(program, (count, sum))| (format!("{program}, tests: {count}"), sum));
+    let longest = |mut rows: Vec<(String, Duration)>| {
+        rows.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+        rows.truncate(SLOWEST);
+        rows
+    };
+    let mut rows = longest(programs.collect());
+    rows.extend(longest(times));
+    rows.retain(|(_, time)| *time >= Duration::from_secs(1));
+    rows
 }
 
 /// How often each reason was given.
@@ -307,17 +404,23 @@ mod tests {
     }
 
     #[test]
-    fn what_a_passed_test_prints_is_shown_without_its_frame() {
-        assert!(is_frame("  stdout ───\n") && is_frame("    test a::b ... ok\n"));
-        assert!(!is_frame("    SKIPPED: mounting needs root\n"));
-        assert!(!is_frame("    test a::b ... FAILED\n"));
-    }
-
-    #[test]
     fn the_runner_variable_is_named_after_the_host() {
         assert_eq!(
             runner_variable("x86_64-unknown-linux-gnu"),
             "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER"
+        );
+    }
+    #[test]
+    fn the_slowest_programs_and_tests_have_rows() {
+        let of = |name: &str, seconds| (name.to_owned(), Duration::from_secs(seconds));
+        let rows = slowest(vec![of("a::x one", 3), of("a::x two", 9), of("b three", 0)]);
+        assert_eq!(
+            rows,
+            [
+                of("a::x, tests: 2", 12),
+                of("a::x two", 9),
+                of("a::x one", 3)
+            ]
         );
     }
 }

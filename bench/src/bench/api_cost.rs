@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use gtrace_uprobes::functions::default_set;
-use gtrace_uprobes::{Bare, Floor, Library, Options, Tracer};
+use gtrace_uprobes::{Baseline, Floor, Library, Options, Tracer};
 
 use super::Context;
 use crate::api_load::{ApiLoad, FUNCTION};
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let mut report = Report::new(
         "api-cost",
         format!(
-            "nanoseconds a call of {FUNCTION} of the stand-in, which does nothing, {rounds} rounds of bare, \
+            "nanoseconds a call of {FUNCTION} of the CPU emulator, which does nothing, {rounds} rounds of bare, \
              gtrace, another process traced, bpftrace, programs that count nothing in turn; a round is the \
              fastest of {PARTS} times {calls} calls, a figure the median of rounds"
         ),
@@ -86,8 +86,8 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         }
         if let Ok(floor) = &floor {
             for (bare, into) in [
-                (Bare::Empty, &mut result.empty),
-                (Bare::Clock, &mut result.clock),
+                (Baseline::Empty, &mut result.empty),
+                (Baseline::Clock, &mut result.clock),
             ] {
                 let library = Library::open(load.path())?;
                 let attached = floor.attach(bare, &library, FUNCTION, std::process::id())?;
@@ -99,7 +99,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     }
     report.note(format!(
         "{probes} functions by {}; its calls are counted by process and function, with errors; a probe \
-         costs {:.0} ns here by gtrace's own measurement, {:.0} ns where the first instruction is \
+         costs {:.0} ns here by gtrace's own measurement, {:.0} ns where the probed instruction is \
          single-stepped",
         own.way().name(),
         own.trap().emulated_ns,
@@ -131,7 +131,7 @@ fn fastest(load: &ApiLoad, calls: u32) -> anyhow::Result<f64> {
 }
 
 /// Nanoseconds that the probes of `gtrace profile` add to a call of [`FUNCTION`], the fastest in each of
-/// `rounds`. `None` where the stand-in was not built beside gtrace.
+/// `rounds`. `None` where the CPU emulator was not built beside gtrace.
 pub(super) fn added(context: &Context, rounds: u32) -> anyhow::Result<Option<Samples>> {
     let Some(load) = ApiLoad::new(context)? else {
         return Ok(None);

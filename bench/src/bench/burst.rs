@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn only_counters_that_rose_are_told() {
+    fn only_counters_that_rose_are_reported() {
         let before = BTreeMap::from([("a".to_owned(), 1.0), ("b".to_owned(), 2.0)]);
         let mut after = before.clone();
         after.insert("a".to_owned(), 4.0);

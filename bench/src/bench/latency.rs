@@ -160,7 +160,7 @@ fn warm_up(log: &mut KernelLog, watch: &Watch, watchers: &[Watcher]) -> anyhow::
         .filter(|w| (0..WARM_UP).all(|n| w.seen(n).is_none()));
     let names: Vec<_> = blind.map(|w| w.name).collect();
     if names.is_empty() {
-        // Slow, but they are there; the figures will tell.
+        // Slow, but they are there; the figures will show it.
         return Ok(());
     }
     bail!("{} saw none of {WARM_UP} lines", names.join(" and "));

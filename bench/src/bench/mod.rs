@@ -6,6 +6,7 @@ mod decode;
 mod footprint;
 mod ioctl_cost;
 mod latency;
+mod libcuda;
 pub(crate) mod passing;
 mod pytorch;
 mod remote;
@@ -31,6 +32,8 @@ pub(crate) enum Name {
     IoctlCost,
     /// What uprobes add to a call of the CUDA API, how long they take to attach and to go
     ApiCost,
+    /// What uprobes add to a call of NVIDIA's libcuda, where it was fetched
+    Libcuda,
     /// Throughput of the kernel-log decoder
     Decode,
     /// Append rate, query time and size of the store
@@ -54,6 +57,7 @@ impl Name {
             Self::Footprint => "footprint",
             Self::IoctlCost => "ioctl-cost",
             Self::ApiCost => "api-cost",
+            Self::Libcuda => "libcuda",
             Self::Decode => "decode",
             Self::Store => "store",
             Self::Burst => "burst",
@@ -108,7 +112,7 @@ impl Context {
         }
     }
 
-    /// Tells a person who waits what is going on.
+    /// Shows a person who waits what is going on.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet {
             eprintln!("  ... {text}");
@@ -129,6 +133,7 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::Footprint => footprint::run(context),
         Name::IoctlCost => ioctl_cost::run(context),
         Name::ApiCost => api_cost::run(context),
+        Name::Libcuda => libcuda::run(context),
         Name::Decode => decode::run(context),
         Name::Store => store::run(context),
         Name::Burst => burst::run(context),

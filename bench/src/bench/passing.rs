@@ -33,7 +33,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let mut report = Report::new(
         "pass-through",
         format!(
-            "cuDriverGetVersion of the CPU stand-in, called directly and through the library of `gtrace trace` in \
+            "cuDriverGetVersion of the CPU emulator, called directly and through the library of `gtrace trace` in \
              one process, in turns of 1000 calls; medians of {batches} turns, {rounds} processes each"
         ),
     );

@@ -33,9 +33,9 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let mut report = Report::new(
         "pytorch",
         format!(
-            "steps of PyTorch with launches that the stand-in takes and does not execute, over TCP with an emulated \
+            "steps of PyTorch with launches that the CPU emulator takes and does not execute, over TCP with an emulated \
              round trip of {RTT_MS} ms, {steps} steps a run, {rounds} runs; beside them {RTT_MS} ms for each time that \
-             a step waits, the step's share of the wait at the end of its run, and the step on the stand-in \
+             a step waits, the step's share of the wait at the end of its run, and the step on the CPU emulator \
              without a network"
         ),
     );
@@ -114,6 +114,6 @@ fn step_ms(command: &mut Command, name: &str, steps: u32) -> anyhow::Result<f64>
     );
     let mut lines = outcome.stderr.lines();
     let seconds = lines.find_map(|line| line.strip_prefix("step "));
-    let seconds: f64 = seconds.context("the script told no time")?.parse()?;
+    let seconds: f64 = seconds.context("the script printed no time")?.parse()?;
     Ok(seconds * 1e3)
 }

@@ -38,8 +38,8 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let mut report = Report::new(
         "remote",
         format!(
-            "a client of GPU-over-IP and a server with the CPU stand-in on this host, {rounds} rounds in which all \
-             links and the raw limits take turns; {count} cuMemGetInfo, {LAUNCHES} launches that the stand-in takes \
+            "a client of GPU-over-IP and a server with the CPU emulator on this host, {rounds} rounds in which all \
+             links and the raw limits take turns; {count} cuMemGetInfo, {LAUNCHES} launches that the CPU emulator takes \
              and does not execute, copies of {} MiB of random bytes",
             BULK >> 20
         ),
@@ -85,7 +85,7 @@ fn through(server: &Server, via: Via, count: usize) -> anyhow::Result<Found> {
     client_output(&mut command).with_context(|| format!("over {}", via.name()))
 }
 
-/// The stand-in without a network, where its library lies beside the binary.
+/// The CPU emulator without a network, where its library lies beside the binary.
 struct Direct {
     folder: PathBuf,
 }
@@ -107,7 +107,7 @@ impl Direct {
             .args([client::ARGUMENT, &count.to_string()])
             .env("LD_LIBRARY_PATH", &self.folder)
             .env("GTRACE_SOFTGPU_LAUNCH", "skip");
-        client_output(&mut command).context("directly on the stand-in")
+        client_output(&mut command).context("directly on the CPU emulator")
     }
 }
 
@@ -228,7 +228,7 @@ impl Measured {
             return figure;
         }
         figure.beside(
-            "the stand-in without a network",
+            "the CPU emulator without a network",
             self.direct.iter().map(of).collect::<Samples>().median(),
         )
     }
@@ -290,7 +290,7 @@ impl Measured {
             Via::Tcp => figure
                 .beside("a raw TCP stream", stream)
                 .beside(
-                    "a raw TCP stream and the stand-in's copy",
+                    "a raw TCP stream and the CPU emulator's copy",
                     stream_and_copy / 1e3,
                 )
                 .budget(stream / TCP_STREAM),

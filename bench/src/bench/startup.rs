@@ -1,5 +1,5 @@
 //! How long programs take that end after their first kernels, over a server that has not seen them and one that has,
-//! beside the same programs on the stand-in itself; and what they send.
+//! beside the same programs on the CPU emulator itself; and what they send.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ struct Program {
     name: &'static str,
     /// It and its arguments.
     command: Vec<PathBuf>,
-    /// What the stand-in does with launches: machine code is not executed.
+    /// What the CPU emulator does with launches: machine code is not executed.
     launch: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         "startup",
         format!(
             "programs from their start to their end, which comes after their first kernels: `gtrace exec` over TCP to a \
-             server on this host with the CPU stand-in, that has not seen the program's images (cold) or has (warm); \
+             server on this host with the CPU emulator, that has not seen the program's images (cold) or has (warm); \
              launches of PyTorch are taken and not executed; {rounds} rounds"
         ),
     );
@@ -69,15 +69,15 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
             measured.warm.push(took);
             measured.warm_bytes = bytes;
         }
-        measured.tell(&program, &mut report);
+        measured.report(&program, &mut report);
     }
     Ok(report)
 }
 
 impl Measured {
-    fn tell(self, program: &Program, report: &mut Report) {
+    fn report(self, program: &Program, report: &mut Report) {
         let direct = Samples::new(self.direct).median();
-        let peer = "the same program on the stand-in itself";
+        let peer = "the same program on the CPU emulator itself";
         for (how, samples) in [("cold", self.cold), ("warm", self.warm)] {
             report.push(
                 Figure::median(
@@ -89,7 +89,7 @@ impl Measured {
             );
         }
         report.note(format!(
-            "{}: {} KiB to the server cold, {} KiB warm; {} ms on the stand-in itself",
+            "{}: {} KiB to the server cold, {} KiB warm; {} ms on the CPU emulator itself",
             program.name,
             number(self.cold_bytes / 1024.0),
             number(self.warm_bytes / 1024.0),

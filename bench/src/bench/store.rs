@@ -40,6 +40,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
             let per_second = |start: Instant| batch as f64 / start.elapsed().as_secs_f64();
             let start = Instant::now();
             store.append(&records, &[])?;
+            store.sync()?;
             ours.push(per_second(start));
             let start = Instant::now();
             bare.append(&records)?;

@@ -1,5 +1,5 @@
 //! `gtrace-bench remote-client COUNT`: a CUDA program that opens the driver as any other does, measures calls
-//! of it, and prints what it found. Run through `gtrace exec`, or directly on the stand-in.
+//! of it, and prints what it found. Run through `gtrace exec`, or directly on the CPU emulator.
 
 pub(crate) use gtrace_e2e::measure::Found;
 

@@ -13,7 +13,7 @@ pub(crate) struct Limits {
     pub(crate) memory_exchange: f64,
     /// 16 MiB over TCP until the receiver says that it has them: sleeping or spinning, whichever is quicker.
     pub(crate) tcp_stream: f64,
-    /// The same where the receiver, as the stand-in for a GPU must, copies what came to another place: nothing
+    /// The same where the receiver, as the CPU emulator for a GPU must, copies what came to another place: nothing
     /// over TCP to the device can be quicker.
     pub(crate) tcp_stream_copied_out: f64,
     /// The same where the sender copies first: the limit to the host.
@@ -21,7 +21,7 @@ pub(crate) struct Limits {
     /// 16 MiB within memory.
     pub(crate) copy: f64,
     /// 16 MiB that one thread copies into a ring and another out of it, both spinning: the limit over shared
-    /// memory with a stand-in whose copies are the CPU's.
+    /// memory with a CPU emulator whose copies are the CPU's.
     pub(crate) copy_twice: f64,
     /// Congestion control of the TCP connections.
     pub(crate) congestion: String,

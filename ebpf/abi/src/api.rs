@@ -1,5 +1,5 @@
 //! CUDA API calls seen by uprobes: what the programs in `ebpf/core/cuda_api.bpf.c` keep, and what
-//! they are told. `ebpf/core/cuda_api.h` says the same in C.
+//! they are reported. `ebpf/core/cuda_api.h` says the same in C.
 
 use crate::hist::BUCKETS;
 use crate::record::Header;
@@ -124,13 +124,13 @@ pub struct ApiFunction {
     pub shift: u32,
     /// One call in so many is timed, the others are only counted; 0 and 1 for all.
     pub time_every: u32,
-    /// One call in so many is told of in the ring; 0 for none.
+    /// One call in so many is reported in the ring; 0 for none.
     pub event_every: u32,
-    /// Which argument points to what is told of in [`ApiCall::given`], from 1 on; 0 for none.
+    /// Which argument points to what is reported in [`ApiCall::given`], from 1 on; 0 for none.
     pub given_arg: u32,
     /// How many bytes of it, at most 40.
     pub given_bytes: u32,
-    /// Which argument is a text that is told of in [`ApiCall::text`], from 1 on; 0 for none.
+    /// Which argument is a text that is reported in [`ApiCall::text`], from 1 on; 0 for none.
     pub text_arg: u32,
 }
 
@@ -138,26 +138,34 @@ pub struct ApiFunction {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiConfig {
-    /// Calls of at least so many nanoseconds are told of in the ring; 0 for none.
+    /// Calls of at least so many nanoseconds are reported in the ring; 0 for none.
     pub slow_ns: u64,
     /// Only this process (thread group); 0 for all.
     pub tgid: u32,
-    /// Whether allocations and frees are told of in the ring.
+    /// Whether allocations and frees are reported in the ring.
     pub memory_events: u32,
-    /// Whether failed calls are told of in the ring.
+    /// Whether failed calls are reported in the ring.
     pub error_events: u32,
-    /// Whether every call is told of in the ring, by [`ApiCall`] and nothing else.
+    /// Whether every call is reported in the ring, by [`ApiCall`] and nothing else.
     pub calls: u32,
     /// By library: the generation of its link whose probes count. A link of another generation is
     /// being replaced, so that each call is counted by exactly one.
     pub generations: [u32; API_LIBRARIES],
+    /// How much longer a call seems than it is, for what the kernel does between the two clocks of its
+    /// probes: where the probed instruction is emulated, and where it is single-stepped. It is taken
+    /// off every latency.
+    pub trap_ns: [u32; 2],
 }
 
 impl ApiConfig {
-    /// The cookie of a probe on `function` of `library` in a link of `generation`.
-    pub const fn cookie(function: u32, library: usize, generation: u32) -> u64 {
+    /// The cookie of a probe on `function` of `library` in a link of `generation`, at an instruction that
+    /// is `stepped` or not.
+    pub const fn cookie(function: u32, library: usize, generation: u32, stepped: bool) -> u64 {
         let library = (library % API_LIBRARIES) as u64;
-        (function & 0xffff) as u64 | library << 16 | (generation as u64) << 32
+        (function & 0xffff) as u64
+            | library << 16
+            | (stepped as u64) << 31
+            | (generation as u64) << 32
     }
 }
 
@@ -252,7 +260,7 @@ pub struct Ledger {
     pub replaced: u64,
     /// Allocations that are not remembered, because the table was full: their free will be unknown.
     pub forgotten: u64,
-    /// Bytes of memory that the device has, as cuMemGetInfo told; 0 until it did.
+    /// Bytes of memory that the device has, as cuMemGetInfo reported; 0 until it did.
     pub device_total: u64,
     /// Bytes of it that were free then.
     pub device_free: u64,
@@ -260,7 +268,7 @@ pub struct Ledger {
     pub live_then: u64,
 }
 
-/// Why a call is told of: bits of [`ApiRecord::why`].
+/// Why a call is reported: bits of [`ApiRecord::why`].
 pub mod why {
     /// It failed.
     pub const ERROR: u32 = 1;
@@ -272,7 +280,7 @@ pub mod why {
     pub const SAMPLED: u32 = 8;
 }
 
-/// A call that is told of by itself.
+/// A call that is reported by itself.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ApiRecord {
@@ -296,7 +304,7 @@ pub struct ApiRecord {
     pub comm: [u8; 16],
 }
 
-/// Arguments of a call that are told of.
+/// Arguments of a call that are reported.
 pub const API_WORDS: usize = 9;
 /// Bytes of a text, with the NUL that ends it.
 pub const API_TEXT: usize = 128;
@@ -388,7 +396,7 @@ const _: () = assert!(size_of::<ApiKey>() == 8);
 const _: () = assert!(size_of::<ApiHist>() == 40 + 8 * 896);
 const _: () = assert!(size_of::<ApiFailureKey>() == 12);
 const _: () = assert!(size_of::<ApiFunction>() == 36);
-const _: () = assert!(size_of::<ApiConfig>() == 24 + 4 * 32);
+const _: () = assert!(size_of::<ApiConfig>() == 24 + 4 * 32 + 8);
 const _: () = assert!(size_of::<ApiStart>() == 40);
 const _: () = assert!(size_of::<ApiStartKey>() == 16);
 const _: () = assert!(size_of::<MemoryKey>() == 16);

@@ -1,4 +1,4 @@
-//! What user space tells the probes: kernel layout at load time, filters at any time.
+//! What user space passes to the probes: kernel layout at load time, filters at any time.
 
 /// How many device filters there can be.
 pub const MAX_DEVICES: usize = 8;

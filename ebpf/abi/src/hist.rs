@@ -146,6 +146,16 @@ impl CallKey {
     }
 }
 
+/// [`CallKey::cmd`] of an open(2) of a device file; no driver has an ioctl of this number.
+pub const CMD_OPEN: u32 = 0xffff_fff0;
+/// The same of the last close(2).
+pub const CMD_CLOSE: u32 = 0xffff_fff1;
+/// The same of an mmap(2).
+pub const CMD_MMAP: u32 = 0xffff_fff2;
+
+/// [`CallKey::code`] of a call whose parameters could not be read, or are too short for what they should be.
+pub const CODE_UNREADABLE: u32 = 0xffff_fffe;
+
 /// Key of the failure counts: a call, and the NV_STATUS that the driver answered.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

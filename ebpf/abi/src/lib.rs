@@ -20,8 +20,8 @@ pub use config::{
 };
 pub use counter::Counter;
 pub use hist::{
-    BUCKETS, CallHist, CallKey, CallStart, FailureKey, MAX_NS, MIN_NS, OpenFile, bucket_at_rank,
-    bucket_of, bucket_range, midpoint,
+    BUCKETS, CMD_CLOSE, CMD_MMAP, CMD_OPEN, CODE_UNREADABLE, CallHist, CallKey, CallStart,
+    FailureKey, MAX_NS, MIN_NS, OpenFile, bucket_at_rank, bucket_of, bucket_range, midpoint,
 };
 #[cfg(not(target_arch = "bpf"))]
 pub use hist::{quantile, rank_of};

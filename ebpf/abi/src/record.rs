@@ -108,7 +108,7 @@ pub struct ExitRecord {
     pub comm: [u8; 16],
 }
 
-/// What [`ModuleRecord`] tells.
+/// What [`ModuleRecord`] is about.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleChange {

@@ -10,12 +10,14 @@ use aya_ebpf::btf_maps::HashMap;
 use aya_ebpf::helpers::generated::bpf_ktime_get_boot_ns;
 use aya_ebpf::helpers::{bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_probe_read_user};
 use gtrace_abi::{
-    BUCKETS, CallHist, CallKey, CallRecord, CallStart, Config, Counter, FailureKey, NO_STATUS,
-    Place, RecordType, STATUS_BITS, UNKNOWN, bucket_of, uvm_slot,
+    BUCKETS, CODE_UNREADABLE, CallHist, CallKey, CallRecord, CallStart, Config, Counter,
+    FailureKey, NO_STATUS, Place, RecordType, STATUS_BITS, UNKNOWN, bucket_of, uvm_slot,
 };
 
 use crate::atomic;
-use crate::maps::{CALLS, EMPTY_HIST, FAILURES, GPU_TASKS, HISTS, IN_FLIGHT, TASK_KEYS, count};
+use crate::maps::{
+    CALLS, EMPTY_HIST, FAILURES, FILE_STARTS, GPU_TASKS, HISTS, IN_FLIGHT, TASK_KEYS, count,
+};
 use crate::ring::{header, send_record};
 
 /// `_IOC_TYPE` of the driver's own ioctls (nv-ioctl-numbers.h).
@@ -23,13 +25,21 @@ const MAGIC: u32 = b'F' as u32;
 /// NV_ESC_IOCTL_XFER_CMD (nv-ioctl-numbers.h): a call whose parameters are too long for `_IOC_SIZE`,
 /// wrapped as `{u32 nr, u32 size, u64 parameters}`.
 const NR_XFER: u32 = 211;
+/// NV_ESC_RM_ALLOC_OBJECT (nv_escape.h).
+const NR_RM_ALLOC_OBJECT: u32 = 0x28;
+/// NV_ESC_RM_FREE (nv_escape.h).
+const NR_RM_FREE: u32 = 0x29;
+/// NV_ESC_RM_ALLOC (nv_escape.h).
+const NR_RM_ALLOC: u32 = 0x2b;
+/// NV_ESC_RM_DUP_OBJECT (nv_escape.h).
+const NR_RM_DUP_OBJECT: u32 = 0x34;
 /// Largest `_IOC_SIZE`.
 const MAX_SIZE: u32 = 0x3fff;
 
 /// NV_ERR_GENERIC (nvstatuscodes.h), the highest failure: above it are warnings.
 const LAST_FAILURE: u32 = 0xffff;
 
-/// A call as its parameters tell it.
+/// A call as its parameters describe it.
 struct Decoded {
     cmd: u32,
     code: u32,
@@ -81,12 +91,19 @@ fn decode(config: &Config, cmd: u32, arg: u64) -> Decoded {
         }
     }
     if size < 16 {
+        decoded.code = CODE_UNREADABLE;
         return decoded;
     }
     let Some(words) = read_user::<[u32; 4]>(parameters) else {
+        decoded.code = CODE_UNREADABLE;
         return decoded;
     };
-    decoded.handles = [words[0], words[1]];
+    let object = match nr {
+        // Their second word is the parent.
+        NR_RM_ALLOC_OBJECT | NR_RM_FREE | NR_RM_ALLOC | NR_RM_DUP_OBJECT => words[2],
+        _ => words[1],
+    };
+    decoded.handles = [words[0], object];
     decoded.code = match config.decode.code[nr as usize & 0xff] {
         0 => words[0],
         4 => words[1],
@@ -200,6 +217,13 @@ pub fn end(starts: &Starts, ret: impl FnOnce() -> Option<i64>) {
         count(Counter::FieldReadFailed);
         return;
     };
+    finish(config, &start, now, ret);
+}
+
+/// Counts the call that began with `start`, and reports it if it is to be.
+#[inline(always)]
+fn finish(config: &Config, start: &CallStart, now: u64, ret: i64) {
+    let pid_tgid = bpf_get_current_pid_tgid();
     let latency_ns = now.saturating_sub(start.boottime_ns);
     // A call that ioctl(2) itself refused has written no status.
     let status = if ret < 0 || start.status_at == 0 {
@@ -241,6 +265,47 @@ pub fn end(starts: &Starts, ret: impl FnOnce() -> Option<i64>) {
     if !send_record(&CALLS, &record) {
         count(Counter::CallRingFull);
     }
+}
+
+/// A system call on a device file begins that is no ioctl: [`CMD_OPEN`](gtrace_abi::CMD_OPEN) and its like.
+#[inline(always)]
+pub fn begin_on_file(cmd: u32, rdev: u32, file: u64) {
+    let pid_tgid = bpf_get_current_pid_tgid();
+    let Some(config) = crate::device::config() else {
+        return;
+    };
+    if config.trace_tgid != 0 && config.trace_tgid != (pid_tgid >> 32) as u32 {
+        return;
+    }
+    let start = CallStart {
+        // SAFETY: takes no argument, cannot fail.
+        boottime_ns: unsafe { bpf_ktime_get_boot_ns() },
+        status_at: 0,
+        cmd,
+        rdev,
+        code: 0,
+        handles: [0; 2],
+        reserved: 0,
+        file,
+        closed: 0,
+    };
+    if FILE_STARTS.insert(pid_tgid, start, BPF_ANY as u64).is_err() {
+        count(Counter::CallsInFlightFull);
+    }
+}
+
+/// It has ended, with `ret`; how it began. Its place is not kept: closing is often the last thing that a thread does,
+/// after the kernel has said that it ends.
+#[inline(always)]
+pub fn end_on_file(ret: i64) -> Option<CallStart> {
+    let pid_tgid = bpf_get_current_pid_tgid();
+    // SAFETY: only this thread uses its key; the map is preallocated.
+    let start = unsafe { *FILE_STARTS.get_ptr(pid_tgid)? };
+    let _ = FILE_STARTS.remove(pid_tgid);
+    // SAFETY: takes no argument, cannot fail.
+    let now = unsafe { bpf_ktime_get_boot_ns() };
+    finish(crate::device::config()?, &start, now, ret);
+    Some(start)
 }
 
 /// Whether failures of this kind are reported one by one.

@@ -1,4 +1,5 @@
-//! The NVIDIA driver's own functions, by kprobe: which process has a device open, and every ioctl.
+//! The NVIDIA driver's own functions, by kprobe: which process has a device open, every ioctl, open(2), mmap(2) and
+//! the last close(2) of a device file.
 //!
 //! `*_unlocked_ioctl(struct file *, unsigned int, unsigned long)` and `*_open(struct inode *, struct
 //! file *)` are those of `struct file_operations`; their names differ between driver generations,
@@ -8,12 +9,12 @@ use aya_ebpf::bindings::BPF_ANY;
 use aya_ebpf::helpers::bpf_get_current_pid_tgid;
 use aya_ebpf::macros::{kprobe, kretprobe};
 use aya_ebpf::programs::{ProbeContext, RetProbeContext};
-use gtrace_abi::{CallStart, Counter, OpenFile};
+use gtrace_abi::{CMD_CLOSE, CMD_MMAP, CMD_OPEN, CallStart, Counter, OpenFile};
 
 use crate::atomic;
 use crate::call::{self, Device};
 use crate::device::{config, read};
-use crate::maps::{DRIVER_STARTS, FILES_CLOSED, GPU_TASKS, OFFSETS, OPENING, OPENS, count};
+use crate::maps::{DRIVER_STARTS, FILES_CLOSED, GPU_TASKS, OFFSETS, OPENS, count};
 
 #[kprobe]
 pub fn driver_ioctl(ctx: ProbeContext) -> u32 {
@@ -58,46 +59,29 @@ pub fn driver_ioctl_return(ctx: RetProbeContext) -> u32 {
 
 #[kprobe]
 pub fn driver_open(ctx: ProbeContext) -> u32 {
-    let (Some(inode), Some(file)) = (ctx.arg::<u64>(0), ctx.arg::<u64>(1)) else {
-        count(Counter::FieldReadFailed);
-        return 0;
-    };
-    let Some(rdev) = read(inode, OFFSETS.load().inode_rdev) else {
-        count(Counter::DeviceReadFailed);
-        return 0;
-    };
-    let pid_tgid = bpf_get_current_pid_tgid();
-    let open = OpenFile {
-        file,
-        tgid: (pid_tgid >> 32) as u32,
-        rdev,
-    };
-    if OPENING.insert(pid_tgid, open, BPF_ANY as u64).is_err() {
-        count(Counter::OpenFilesFull);
-    }
+    begin_with_inode(&ctx, CMD_OPEN);
     0
 }
 
 #[kretprobe]
 pub fn driver_open_return(ctx: RetProbeContext) -> u32 {
-    let pid_tgid = bpf_get_current_pid_tgid();
-    let Some(open) = OPENING.get_ptr(pid_tgid) else {
+    let ret = ctx.ret::<i32>();
+    let Some(start) = call::end_on_file(ret.into()) else {
         return 0;
     };
-    // SAFETY: only this thread uses its key; the map is preallocated.
-    let open = unsafe { *open };
-    let _ = OPENING.remove(pid_tgid);
-    if ctx.ret::<i32>() != 0 {
+    if ret != 0 {
         return 0;
     }
+    let tgid = (bpf_get_current_pid_tgid() >> 32) as u32;
     let exits_seen = config().is_some_and(|config| config.exits_seen != 0);
-    if exits_seen
-        && GPU_TASKS
-            .insert(open.tgid, open.rdev, BPF_ANY as u64)
-            .is_err()
-    {
+    if exits_seen && GPU_TASKS.insert(tgid, start.rdev, BPF_ANY as u64).is_err() {
         count(Counter::GpuTasksFull);
     }
+    let open = OpenFile {
+        file: start.file,
+        tgid,
+        rdev: start.rdev,
+    };
     if OPENS.insert(open.file, open, BPF_ANY as u64).is_err() {
         count(Counter::OpenFilesFull);
     }
@@ -116,5 +100,45 @@ pub fn driver_close(ctx: ProbeContext) -> u32 {
         // Opened before the probe was there, then it is not in the table.
         let _ = OPENS.remove(file);
     }
+    begin_with_inode(&ctx, CMD_CLOSE);
     0
+}
+
+#[kretprobe]
+pub fn driver_close_return(ctx: RetProbeContext) -> u32 {
+    call::end_on_file(ctx.ret::<i32>().into());
+    0
+}
+
+/// `*_mmap(struct file *, struct vm_area_struct *)`.
+#[kprobe]
+pub fn driver_mmap(ctx: ProbeContext) -> u32 {
+    let Some(file) = ctx.arg::<u64>(0) else {
+        count(Counter::FieldReadFailed);
+        return 0;
+    };
+    match device_of(file, None) {
+        Some(device) => call::begin_on_file(CMD_MMAP, device.rdev, file),
+        None => count(Counter::DeviceReadFailed),
+    }
+    0
+}
+
+#[kretprobe]
+pub fn driver_mmap_return(ctx: RetProbeContext) -> u32 {
+    call::end_on_file(ctx.ret::<i32>().into());
+    0
+}
+
+/// A function that takes inode and file is called.
+#[inline(always)]
+fn begin_with_inode(ctx: &ProbeContext, cmd: u32) {
+    let (Some(inode), Some(file)) = (ctx.arg::<u64>(0), ctx.arg::<u64>(1)) else {
+        count(Counter::FieldReadFailed);
+        return;
+    };
+    match read(inode, OFFSETS.load().inode_rdev) {
+        Some(rdev) => call::begin_on_file(cmd, rdev, file),
+        None => count(Counter::DeviceReadFailed),
+    }
 }

@@ -8,7 +8,9 @@ use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ExitRecord, RecordType};
 
 use crate::device::{config, current_task, fd_table, read, watched_rdev};
-use crate::maps::{DRIVER_STARTS, EVENTS, GPU_TASKS, OFFSETS, OPENING, STARTS, TASK_KEYS, count};
+use crate::maps::{
+    DRIVER_STARTS, EVENTS, FILE_STARTS, GPU_TASKS, OFFSETS, STARTS, TASK_KEYS, count,
+};
 use crate::ring::{header, send_record};
 
 /// How many words of the bitmap of open descriptors are looked at, for devices that were opened
@@ -29,7 +31,7 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
         }
         let _ = starts.remove(pid_tgid);
     }
-    let _ = OPENING.remove(pid_tgid);
+    let _ = FILE_STARTS.remove(pid_tgid);
     let offsets = OFFSETS.load();
     if offsets.have_files == 0 {
         return 0;
@@ -119,7 +121,7 @@ fn open_device() -> Option<u32> {
 /// The device number behind the `struct file *` at address `slot`, if it is watched; else 0.
 ///
 /// A function of its own, so that whatever it finds leaves one register behind and the verifier
-/// has no more than that to tell the ways through it apart.
+/// has no more than that to distinguish the ways through it.
 #[inline(never)]
 fn device_at(slot: u64) -> u32 {
     let (Some(config), Some(file)) = (config(), read::<u64>(slot, 0)) else {

@@ -58,9 +58,9 @@ pub static TASK_KEYS: LruHashMap<u32, u32, 4096> = LruHashMap::new();
 #[btf_map]
 pub static FAILURES: HashMap<FailureKey, u64, 2048> = HashMap::new();
 
-/// Device files being opened, by thread.
+/// Device files being opened, mapped or closed, by thread.
 #[btf_map]
-pub static OPENING: HashMap<u64, OpenFile, 1024> = HashMap::new();
+pub static FILE_STARTS: HashMap<u64, CallStart, 1024> = HashMap::new();
 
 /// Open device files, by the address of their `struct file`.
 #[btf_map]

@@ -16,11 +16,13 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 ///     waiting cuDeviceGetName(name: out_string[len], len: value, dev: value);
 /// }
 /// assert_eq!(SOME[0].class, Class::OneWay);
-/// assert!(SOME[1].synchronising);
+/// assert!(SOME[1].attributes.synchronising);
 /// ```
 ///
-/// Before a name stands its class: `local`, `one_way`, `waiting`; in parentheses behind it
-/// `sync` (waits for the device), and what is written by hand: `client`, `server`, `by_hand` (both).
+/// Before a name stands its class: `local`, `one_way`, `waiting`; in parentheses behind it what is written by
+/// hand (`client`, `server`, `by_hand` for both), and its [`Attributes`](crate::Attributes):
+/// `sync` (waits for the device), `loads_code`, `no_context`, `uses_memory`, `idle`, what it changes of memory
+/// (`allocates`, `frees` and others) and of contexts (`destroys_context` and others).
 ///
 /// Behind an argument stands how it travels ([`Pass`]), in brackets its length, and `?` if null is
 /// allowed. A length is another argument (`[len]`), less a number (`[rank - 1]`), in bytes
@@ -59,6 +61,13 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 /// gtrace_cuda::describe! {
 ///     const BAD: gtrace_cuda::signatures::DRIVER;
 ///     waiting cuDeviceGetCount(count: value);
+/// }
+/// ```
+/// nor marks that contradict each other or the class:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     waiting(idle) cuDeviceGetCount(count: out);
 /// }
 /// ```
 /// nor a function described twice, once the tables are joined:
@@ -104,31 +113,49 @@ macro_rules! describe {
             ),*];
             // Errors of the compiler then say which function it is.
             #[allow(non_upper_case_globals)]
-            const $name: $crate::Function = $crate::signed(
-                $crate::Function {
-                    name: stringify!($name),
-                    class: $crate::describe!(@class $class),
-                    synchronising: false $($(|| $crate::describe!(@sync $mark))+)?,
-                    hand: $crate::describe!(@hand $($($mark)+)?),
-                    arguments: ARGUMENTS,
-                },
-                $signatures,
-            );
+            const $name: $crate::Function = {
+                let class = $crate::describe!(@class $class);
+                let (hand, attributes) =
+                    $crate::marked(class, &[$($($crate::describe!(@mark $mark)),+)?]);
+                $crate::signed(
+                    $crate::Function {
+                        name: stringify!($name),
+                        class,
+                        hand,
+                        attributes,
+                        arguments: ARGUMENTS,
+                    },
+                    $signatures,
+                )
+            };
             $name
         }),*];
     };
     (@class local) => { $crate::Class::Local };
     (@class one_way) => { $crate::Class::OneWay };
     (@class waiting) => { $crate::Class::Waiting };
-    (@sync sync) => { true };
-    (@sync client) => { false };
-    (@sync server) => { false };
-    (@sync by_hand) => { false };
-    (@hand) => { $crate::Hand::None };
-    (@hand sync $($rest:ident)*) => { $crate::describe!(@hand $($rest)*) };
-    (@hand client) => { $crate::Hand::Client };
-    (@hand server) => { $crate::Hand::Server };
-    (@hand by_hand) => { $crate::Hand::Both };
+    (@mark client) => { $crate::Mark::Hand($crate::Hand::Client) };
+    (@mark server) => { $crate::Mark::Hand($crate::Hand::Server) };
+    (@mark by_hand) => { $crate::Mark::Hand($crate::Hand::Both) };
+    (@mark sync) => { $crate::Mark::Synchronising };
+    (@mark loads_code) => { $crate::Mark::LoadsCode };
+    (@mark no_context) => { $crate::Mark::NeedsNoContext };
+    (@mark uses_memory) => { $crate::Mark::UsesMemory };
+    (@mark idle) => { $crate::Mark::Idle };
+    (@mark allocates) => { $crate::Mark::Memory($crate::MemoryChange::Allocate) };
+    (@mark allocates_pitched) => { $crate::Mark::Memory($crate::MemoryChange::AllocatePitched) };
+    (@mark creates_physical) => { $crate::Mark::Memory($crate::MemoryChange::CreatePhysical) };
+    (@mark creates_array) => { $crate::Mark::Memory($crate::MemoryChange::CreateArray) };
+    (@mark creates_array_3d) => { $crate::Mark::Memory($crate::MemoryChange::CreateArray3d) };
+    (@mark creates_mipmapped_array) => {
+        $crate::Mark::Memory($crate::MemoryChange::CreateMipmappedArray)
+    };
+    (@mark frees) => { $crate::Mark::Memory($crate::MemoryChange::Free) };
+    (@mark releases_physical) => { $crate::Mark::Memory($crate::MemoryChange::ReleasePhysical) };
+    (@mark retains_primary) => { $crate::Mark::Context($crate::ContextChange::RetainPrimary) };
+    (@mark destroys_context) => { $crate::Mark::Context($crate::ContextChange::Destroy) };
+    (@mark resets_primary) => { $crate::Mark::Context($crate::ContextChange::ResetPrimary) };
+    (@mark releases_primary) => { $crate::Mark::Context($crate::ContextChange::ReleasePrimary) };
     (@length) => { None };
     (@length $fixed:literal) => { Some($crate::Length::Fixed($fixed)) };
     (@length $argument:ident) => { Some($crate::Length::Argument(stringify!($argument))) };
@@ -268,9 +295,6 @@ const fn check_class(argument: &Argument, function: &Function) {
     let local = matches!(function.class, Class::Local);
     if argument.pass.by_hand() && !local && !matches!(function.hand, Hand::Both) {
         panic!("an argument that travels by hand makes the call `by_hand`, or `local`")
-    }
-    if local && !matches!(function.hand, Hand::None) {
-        panic!("what is local is written by hand anyway")
     }
 }
 

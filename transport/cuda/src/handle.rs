@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_handle_tells_its_kind() {
+    fn a_handle_has_its_kind() {
         for kind in Kind::ALL {
             assert_eq!(Kind::of(kind.handle(77)), Some(*kind));
             assert_eq!(Kind::of(kind.server_handle(77)), Some(*kind));

@@ -2,7 +2,7 @@
 
 use gtrace_protocol::{OpId, op_id};
 
-use crate::Kind;
+use crate::{Attributes, Kind};
 
 /// Which library a function belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,10 +116,10 @@ pub struct Function {
     pub name: &'static str,
     /// Who answers, and whether it is awaited.
     pub class: Class,
-    /// Whether it waits for work on the device.
-    pub synchronising: bool,
     /// Which sides are written by hand.
     pub hand: Hand,
+    /// What it does that its arguments do not show.
+    pub attributes: Attributes,
     /// Arguments, in the signature's order.
     pub arguments: &'static [Argument],
 }

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_there_are_told_from_names_that_are_newer() {
+    fn names_that_are_not_there_are_distinguished_from_names_that_are_newer() {
         assert_eq!(lookup("cuNothing", 13_000, 0), Lookup::NotFound);
         assert_eq!(lookup("cuMemAlloc", 2000, 0), Lookup::NotFound);
         assert_eq!(

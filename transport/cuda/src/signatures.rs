@@ -3,13 +3,21 @@
 mod driver;
 mod nvml;
 
-use crate::Signature;
+use crate::{Api, Signature};
 
 /// The driver's functions, sorted by name.
 pub const DRIVER: &[Signature] = driver::TABLE;
 
 /// NVML's functions, sorted by name.
 pub const NVML: &[Signature] = nvml::TABLE;
+
+/// The functions of a library, sorted by name.
+pub const fn table(api: Api) -> &'static [Signature] {
+    match api {
+        Api::Driver => DRIVER,
+        Api::Nvml => NVML,
+    }
+}
 
 #[cfg(test)]
 mod tests {

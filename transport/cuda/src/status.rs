@@ -179,7 +179,7 @@ const NVML: &[(nvmlReturn_t, &CStr)] = &[
 
 /// Whether CUDA keeps reporting an error until the context, or the process, is gone (CUDA driver API,
 /// `CUresult`: "leaves the process in an inconsistent state").
-pub const fn is_lasting(code: CUresult) -> bool {
+pub const fn is_sticky(code: CUresult) -> bool {
     matches!(
         code,
         driver::CUDA_ERROR_ECC_UNCORRECTABLE

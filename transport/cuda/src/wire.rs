@@ -230,7 +230,7 @@ pub fn take_flag(reader: &mut Reader<'_>) -> Result<bool, DecodeError> {
     }
 }
 
-/// An array whose length is not the one that is told elsewhere in the arguments.
+/// An array whose length is not the one that another argument gives.
 pub fn mismatch(what: &'static str, len: usize) -> DecodeError {
     DecodeError::BadValue {
         what,

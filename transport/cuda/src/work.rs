@@ -51,7 +51,7 @@ pub struct Span {
     pub off_ns: u64,
 }
 
-/// Tells `each` of the work that has ended, oldest first of each stream; without a reading of the clocks it stays. The events
+/// Calls `each` with the work that has ended, oldest first of each stream; without a reading of the clocks it stays. The events
 /// that can be used again.
 pub fn ended<T: Copy>(
     driver: &impl Driver,

@@ -1,4 +1,4 @@
-//! What cargo builds and the tests run: the `gtrace` binary and the stand-in's library.
+//! What cargo builds and the tests run: the `gtrace` binary and the CPU emulator's library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,9 +15,9 @@ pub const BUILT: &str = "GTRACE_E2E_BUILT";
 pub struct Artefacts {
     /// `libgtrace_softgpu.so`.
     pub softgpu: PathBuf,
-    /// The `gtrace` binary, which carries shim and stand-in.
+    /// The `gtrace` binary, which carries shim and CPU emulator.
     pub gtrace: PathBuf,
-    /// A folder where the stand-in lies under the driver's names.
+    /// A folder where the CPU emulator lies under the driver's names.
     pub softgpu_folder: PathBuf,
     /// The profile's directory, such as `target/debug`.
     pub profile: PathBuf,
@@ -67,14 +67,14 @@ impl Artefacts {
     }
 }
 
-/// The stand-in's library, for tests that need nothing else: the optimised one, whose functions mostly begin with a
+/// The CPU emulator's library, for tests that need nothing else: the optimised one, whose functions mostly begin with a
 /// push as those of libraries do, where gtrace was built; else what cargo has built for a test that
 /// depends on gtrace-softgpu.
 ///
 /// # Errors
 ///
 /// If neither is there.
-pub fn stand_in() -> Result<PathBuf> {
+pub fn cpu_emulator() -> Result<PathBuf> {
     let profile = profile_directory()?;
     let optimised = profile.join("../embedded/release/libgtrace_softgpu.so");
     if optimised.is_file() {

@@ -1,5 +1,5 @@
 //! The driver API as a program that opens `libcuda.so.1` at run time has it. Which library that is
-//! (a real driver, the stand-in, the shim) is the loader's affair: `LD_LIBRARY_PATH`.
+//! (a real driver, the CPU emulator, the shim) is the loader's affair: `LD_LIBRARY_PATH`.
 #![allow(unsafe_code)] // calls into a C library
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};

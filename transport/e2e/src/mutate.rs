@@ -27,7 +27,7 @@ pub enum Direction {
 
 /// What the proxy has done so far.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct Reported {
     /// Frames that went the way that is changed.
     pub frames: u64,
     /// How many of them were changed.
@@ -54,7 +54,7 @@ struct Shared {
     first: AtomicU64,
     closed: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
-    told: Mutex<Told>,
+    reported: Mutex<Reported>,
 }
 
 /// Most notes that are kept.
@@ -99,7 +99,7 @@ impl Proxy {
             first: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             streams: Mutex::default(),
-            told: Mutex::default(),
+            reported: Mutex::default(),
         });
         let for_thread = Arc::clone(&shared);
         thread::spawn(move || accept(&listener, &for_thread, seed));
@@ -126,8 +126,8 @@ impl Proxy {
     }
 
     /// What it has done so far.
-    pub fn told(&self) -> Told {
-        lock(&self.shared.told).clone()
+    pub fn reported(&self) -> Reported {
+        lock(&self.shared.reported).clone()
     }
 }
 
@@ -273,7 +273,7 @@ impl Way {
                 continue;
             };
             let fate = mutator.fate(&frame);
-            lock(&self.shared.told).frames += 1;
+            lock(&self.shared.reported).frames += 1;
             match fate {
                 Fate::Whole => self.send_numbered(frame, open, true, false)?,
                 Fate::Changed { frames, renumber } => {
@@ -297,12 +297,13 @@ impl Way {
             Ordering::Relaxed,
             Ordering::Relaxed,
         );
-        let mut told = lock(&self.shared.told);
-        told.changed += 1;
-        if told.notes.len() >= NOTES {
-            told.notes.remove(0);
+        let mut reported = lock(&self.shared.reported);
+        reported.changed += 1;
+        if reported.notes.len() >= NOTES {
+            reported.notes.remove(0);
         }
-        told.notes
+        reported
+            .notes
             .push(format!("connection {}: {note}", self.number));
     }
 
@@ -379,8 +380,8 @@ mod tests {
             let mut bytes = Vec::new();
             let _ = other.read_to_end(&mut bytes);
             assert!(bytes.len() >= PREAMBLE_LEN);
-            assert!(proxy.told().frames <= 200);
-            changed += proxy.told().changed;
+            assert!(proxy.reported().frames <= 200);
+            changed += proxy.reported().changed;
         }
         assert!(changed > 40, "{changed} of 8000 frames");
     }

@@ -15,7 +15,7 @@ pub enum Runtime<'a> {
     /// The compiler's own, in the program: its default.
     Static,
     /// As a library: the compiler's own to link with, and the one in this folder to run with. The name
-    /// tells programs of several versions apart.
+    /// distinguishes programs of several versions.
     Shared(&'a str, &'a Path),
 }
 
@@ -88,7 +88,7 @@ impl Nvcc {
         Ok(program)
     }
 
-    /// A folder where the linker finds the runtime under the name that it looks for.
+    /// A folder where the linker finds the runtime under the name that it searches.
     fn library_to_link(&self) -> Result<PathBuf> {
         let folder = self.folder.join("lib");
         fs::create_dir_all(&folder)?;

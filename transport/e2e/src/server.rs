@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::process;
 
-/// A link that a client may be told to use.
+/// A link that a client may be ordered to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
     /// TCP over loopback.
@@ -41,7 +41,7 @@ impl Via {
 /// What a server gives its clients.
 #[derive(Clone, Debug, Default)]
 pub struct Gpu {
-    /// The driver's library and NVML's; without them the stand-in that gtrace carries.
+    /// The driver's library and NVML's; without them the CPU emulator that gtrace carries.
     pub libraries: Option<(PathBuf, PathBuf)>,
     /// Where the dynamic loader finds what these libraries and gtrace want, if not by itself.
     pub search: Option<OsString>,
@@ -58,7 +58,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the binary `gtrace` as one with the stand-in on free addresses; `environment` is for it and its
+    /// Starts the binary `gtrace` as one with the CPU emulator on free addresses; `environment` is for it and its
     /// workers.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Programs that NVIDIA's compiler has built: each prints the same on the stand-in itself and through each
+//! Programs that NVIDIA's compiler has built: each prints the same on the CPU emulator itself and through each
 //! link, and is content with what it computed.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -58,8 +58,8 @@ fn assertion() {
     };
     let server = case.serve(&[]);
     let direct = case.outcome_directly();
-    let told = "thread: [31,0,0] Assertion `(int)threadIdx.x < limit` failed.";
-    assert!(direct.stderr.contains(told), "{}", direct.stderr);
+    let reported = "thread: [31,0,0] Assertion `(int)threadIdx.x < limit` failed.";
+    assert!(direct.stderr.contains(reported), "{}", direct.stderr);
     assert!(
         direct.stdout.contains("failed: cudaErrorAssert"),
         "{}",
@@ -68,7 +68,7 @@ fn assertion() {
     for via in Via::ALL {
         let remote = case.outcome(&server, via, &[]);
         assert_eq!(remote.stdout, direct.stdout);
-        assert!(remote.stderr.contains(told), "{}", remote.stderr);
+        assert!(remote.stderr.contains(reported), "{}", remote.stderr);
     }
 }
 

@@ -1,5 +1,5 @@
 //! Frameworks in Python, whose libraries carry NVIDIA's runtime and machine code: what they do with memory is
-//! the same on the stand-in itself and through each link, and where launches are skipped, how often a step of a
+//! the same on the CPU emulator itself and through each link, and where launches are skipped, how often a step of a
 //! workload waits for the server is what `docs/round-trips.md` says.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -137,11 +137,11 @@ fn torch_compile() {
 }
 
 /// What a step of each workload of `torch_steps.py` waits for at most.
-fn told() -> BTreeMap<String, f64> {
+fn reported() -> BTreeMap<String, f64> {
     let file = artefacts::root().join("docs/round-trips.md");
     let text = fs::read_to_string(&file).expect("docs/round-trips.md");
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `"));
-    let told: BTreeMap<_, _> = rows
+    let reported: BTreeMap<_, _> = rows
         .map(|row| {
             let (name, rest) = row.split_once('`').expect("a name");
             let count = rest.trim_matches([' ', '|']).split('|').next();
@@ -149,8 +149,8 @@ fn told() -> BTreeMap<String, f64> {
             (name.to_owned(), count)
         })
         .collect();
-    assert!(told.len() >= 4, "{} has no table", file.display());
-    told
+    assert!(reported.len() >= 4, "{} has no table", file.display());
+    reported
 }
 
 /// The calls of a run that were awaited, all and by operation.
@@ -175,13 +175,13 @@ fn awaited(server: &Server, python: PathBuf, name: &str, steps: u32) -> BTreeMap
 }
 
 #[test]
-fn pytorch_waits_as_often_as_is_told() {
+fn pytorch_waits_as_often_as_is_reported() {
     const FEW: u32 = 5;
     const MANY: u32 = 25;
     let Some(python) = python() else { return };
     let skips = ("GTRACE_SOFTGPU_LAUNCH", "skip");
     let server = Server::start(&artefacts().gtrace, &[skips], &[]).unwrap();
-    for (name, told) in told() {
+    for (name, reported) in reported() {
         // Its images are at the server from then on.
         awaited(&server, python.clone(), &name, 0);
         let few = awaited(&server, python.clone(), &name, FEW);
@@ -194,8 +194,8 @@ fn pytorch_waits_as_often_as_is_told() {
         let costly: Vec<_> = many.keys().filter(|of| step(of) > 0.0).collect();
         // Both ways, so that the table stays true.
         assert!(
-            (all - told).abs() < 0.25,
-            "a step of {name} waits {all} times, and docs/round-trips.md says {told}: {costly:?}"
+            (all - reported).abs() < 0.25,
+            "a step of {name} waits {all} times, and docs/round-trips.md says {reported}: {costly:?}"
         );
     }
 }

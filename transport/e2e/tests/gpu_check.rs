@@ -1,4 +1,4 @@
-//! The check of machines with a GPU, rehearsed with the stand-in.
+//! The check of machines with a GPU, rehearsed with the CPU emulator.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -68,10 +68,10 @@ fn a_rehearsal_passes_and_says_that_it_is_one() {
     );
     let (text, json) = results(folder.path());
     assert!(
-        text.starts_with("# GPU-over-IP on the CPU STAND-IN"),
+        text.starts_with("# GPU-over-IP on the CPU EMULATOR"),
         "{text}"
     );
-    assert_eq!(json["stand_in"], true);
+    assert_eq!(json["cpu_emulator"], true);
     let mut names = Vec::new();
     for step in json["steps"].as_array().unwrap() {
         assert_eq!(step["outcome"], "passed", "{step:#}");

@@ -1,4 +1,4 @@
-//! Time of work in a trace: on the GPU, by the driver's events; of a GPU elsewhere, as its server tells; and what
+//! Time of work in a trace: on the GPU, by the driver's events; of a remote GPU, as its server reports; and what
 //! NVML says meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -237,7 +237,7 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
 }
 
 /// Runs a program with its calls traced, and what the GPU did too if `timed`; what came of it, and how often it waited.
-fn traced_elsewhere(
+fn traced_remotely(
     server: &Server,
     (via, program): (Via, &str),
     (folder, timed): (&Path, bool),
@@ -259,20 +259,20 @@ fn traced_elsewhere(
 }
 
 #[test]
-fn work_of_a_gpu_elsewhere_is_timed_by_its_server() {
+fn work_of_a_remote_gpu_is_timed_by_its_server() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
     for via in [Via::Tcp, Via::Shm] {
-        let (outcome, seen, _) = traced_elsewhere(&server, (via, "threads"), (folder.path(), true));
+        let (outcome, seen, _) = traced_remotely(&server, (via, "threads"), (folder.path(), true));
         let work = on_the_gpu(&seen);
-        let told = format!("on the GPU: {} launches and copies timed", work.len());
-        assert!(outcome.stderr.contains(&told), "{told}");
+        let reported = format!("on the GPU: {} launches and copies timed", work.len());
+        assert!(outcome.stderr.contains(&reported), "{reported}");
         let named = |name: &str| work.iter().filter(|one| one.name == name).count();
         // 6 threads, 40 rounds. On a busy machine a thread may be gone before the end of its last work is seen.
         for name in ["saxpy", "cuMemcpyDtoHAsync_v2"] {
             assert!((230..=240).contains(&named(name)), "{} {name}", named(name));
         }
-        // Of two pieces of a stream the later is not told to begin before the end of the other, which may be told wrong.
+        // Of two pieces of a stream the later is not said to begin before the end of the other, which may be wrong.
         let off = work
             .iter()
             .map(|one| one.numbers["clock_off_by_at_most_ns"]);
@@ -311,8 +311,8 @@ fn programs_do_the_same_when_a_server_times_their_work() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
     for program in ["vector_add"].into_iter().chain(PROGRAMS) {
         let what = (Via::Tcp, program);
-        let (untimed, _, without) = traced_elsewhere(&server, what, (folder.path(), false));
-        let (timed, seen, with) = traced_elsewhere(&server, what, (folder.path(), true));
+        let (untimed, _, without) = traced_remotely(&server, what, (folder.path(), false));
+        let (timed, seen, with) = traced_remotely(&server, what, (folder.path(), true));
         assert_eq!(
             (timed.status, &timed.stdout),
             (untimed.status, &untimed.stdout),

@@ -71,7 +71,7 @@ struct Totals {
     runs: AtomicU64,
     frames: AtomicU64,
     changed: AtomicU64,
-    /// Workers that were killed while the stand-in was busy, as they may be.
+    /// Workers that were killed while the CPU emulator was busy, as they may be.
     killed: AtomicU64,
 }
 
@@ -97,7 +97,7 @@ fn libraries(server: &Server) -> OsString {
     path.trim_matches('\'').into()
 }
 
-/// A program that asks `proxy`: mostly at once, sometimes through `gtrace exec`, which then is what is told lies
+/// A program that asks `proxy`: mostly at once, sometimes through `gtrace exec`, which then is what is reported lies
 /// first.
 fn command(program: &Path, proxy: &Proxy, libraries: &OsString, random: &mut Rng) -> Command {
     let strict = random.usize(..4) == 0;
@@ -195,15 +195,15 @@ fn run(
         stacks = stacks_of(program.0.id());
     }
     drop(program);
-    let told = proxy.told();
+    let reported = proxy.reported();
     Ended {
         what: format!("{command:?}"),
         signal: status.and_then(|status| status.signal()),
         hangs: status.is_none(),
         stderr: reader.join().unwrap() + &stacks,
-        notes: told.notes,
-        frames: told.frames,
-        changed: told.changed,
+        notes: reported.notes,
+        frames: reported.frames,
+        changed: reported.changed,
     }
 }
 
@@ -275,8 +275,8 @@ fn state(server: &Server) -> [Option<usize>; 3] {
     ]
 }
 
-/// Waits until the last client's worker is gone, and what told its end.
-fn settled(server: &Server) -> [Option<usize>; 3] {
+/// Waits until the last client's worker is gone, and what reported its end.
+fn idle_state(server: &Server) -> [Option<usize>; 3] {
     process::wait_until(Duration::from_secs(15), || server.workers().is_empty());
     thread::sleep(Duration::from_millis(500));
     state(server)
@@ -297,7 +297,7 @@ fn place(
     let libraries = libraries(&server);
     let untouched = Case::c("vector_add");
     untouched.remote(&server, Via::Tcp, &[]);
-    let start = settled(&server);
+    let start = idle_state(&server);
     let memory = resident(server.pid());
     let (mut found, mut log, mut last) = (Vec::new(), 0, Vec::new());
     let runs = number("GTRACE_MUTATION_RUNS").unwrap_or(u64::MAX);
@@ -348,7 +348,7 @@ fn place(
             }
         }
     }
-    let mut back = settled(&server);
+    let mut back = idle_state(&server);
     process::wait_until(Duration::from_secs(10), || {
         back = state(&server);
         back == start

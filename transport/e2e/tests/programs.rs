@@ -1,4 +1,4 @@
-//! Each program prints the same on the stand-in itself and through each link, and is content with what it
+//! Each program prints the same on the CPU emulator itself and through each link, and is content with what it
 //! computed.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -65,8 +65,8 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
             let answer =
                 format!("{name}: 801 CUDA_ERROR_NOT_SUPPORTED\ncuGetProcAddress: not found");
             assert!(outcome.stdout.contains(&answer), "{}", outcome.stdout);
-            let told = format!("{name} is not supported");
-            let times = outcome.stderr.matches(&told).count();
+            let reported = format!("{name} is not supported");
+            let times = outcome.stderr.matches(&reported).count();
             assert_eq!(times, 1, "{}", outcome.stderr);
         }
         assert!(
@@ -188,9 +188,9 @@ fn a_device_with_little_memory() {
         .same_everywhere();
 }
 
-/// A driver before CUDA 12.4 does not tell where the parameters of a kernel lie; its image does.
+/// A driver before CUDA 12.4 does not say where the parameters of a kernel lie; its image does.
 #[test]
-fn a_driver_that_does_not_tell_of_parameters() {
+fn a_driver_that_does_not_report_parameters() {
     for name in [
         "vector_add",
         "saxpy",
@@ -214,7 +214,7 @@ fn cudarc() {
     assert!(output.contains("compute capability"), "{output}");
 }
 
-/// What the stand-in is told to do wrong reaches the program as the driver's error, at its next waiting call
+/// A fault that the CPU emulator is ordered to make reaches the program as the driver's error, at its next waiting call
 /// at the latest, and the program goes on to its end.
 #[test]
 fn a_launch_that_fails_on_the_device() {

@@ -19,7 +19,7 @@ fn statistics(server: &Server, via: Via, rounds: u32) -> Value {
     statistics_of("vector_add", server, via, rounds)
 }
 
-/// The statistics of a C program that is told to do something `rounds` times.
+/// The statistics of a C program that does something `rounds` times.
 fn statistics_of(program: &str, server: &Server, via: Via, rounds: u32) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("stats.json");
@@ -62,7 +62,7 @@ fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
     }
 }
 
-/// A graph is launched by one frame that nobody waits for, and whether a stream is captured the client
+/// A graph is launched by one one-way frame, and whether a stream is captured the client
 /// knows.
 #[test]
 fn a_launch_of_a_graph_waits_for_nothing() {
@@ -186,7 +186,7 @@ fn a_link_that_breaks_is_an_error_and_no_hang() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told_with_the_remedy() {
+fn a_server_that_is_not_there_is_reported_with_the_remedy() {
     let program = programs::c_program(artefacts(), "vector_add").unwrap();
     let mut command = Command::new(&artefacts().gtrace);
     command

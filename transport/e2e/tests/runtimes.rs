@@ -1,4 +1,4 @@
-//! NVIDIA's runtime, in every version of the matrix, starts and works on the stand-in itself and through each
+//! NVIDIA's runtime, in every version of the matrix, starts and works on the CPU emulator itself and through each
 //! link. It starts only where the tables of `cuGetExportTable` and the answer to its question are right.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -42,7 +42,7 @@ fn each_version(test: impl Fn(&str, &str)) {
         let library = library(&version).expect("a package of the runtime has its library");
         let name = version.file_name().unwrap().to_string_lossy();
         test(&name, library.to_str().unwrap());
-        println!("{name}: the same on the stand-in and through each link");
+        println!("{name}: the same on the CPU emulator and through each link");
     }
 }
 

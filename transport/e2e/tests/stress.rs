@@ -19,8 +19,8 @@ const THREADS: &str = "4";
 const CLIENT: &str = env!("CARGO_BIN_EXE_gtrace-e2e-client");
 /// How soon a dead client's worker and all that it held are to be gone.
 const CLEAN: Duration = Duration::from_secs(5);
-/// How soon a client is to be told that its server is dead.
-const TOLD: Duration = Duration::from_secs(2);
+/// How soon a client must learn that its server is dead.
+const DEADLINE: Duration = Duration::from_secs(2);
 
 fn time() -> Duration {
     let long = std::env::var_os("GTRACE_TEST_LONG").is_some();
@@ -59,7 +59,7 @@ fn state(server: &Server) -> State {
 }
 
 /// Once it no longer changes: what a server needs to start, or a client to begin, is not closed at once.
-fn settled(server: &Server) -> State {
+fn idle_state(server: &Server) -> State {
     let mut before = state(server);
     loop {
         std::thread::sleep(Duration::from_millis(200));
@@ -149,7 +149,7 @@ fn random_clients_get_what_they_ask_for_and_leave_nothing() {
         process::wait_until(CLEAN, || server.workers().is_empty()),
         "the first worker stays"
     );
-    let start = settled(&server);
+    let start = idle_state(&server);
     let end = Instant::now() + time();
     let seed = std::time::SystemTime::UNIX_EPOCH
         .elapsed()
@@ -196,7 +196,7 @@ fn ready(
 }
 
 #[test]
-fn a_client_whose_server_is_killed_is_told_soon() {
+fn a_client_whose_server_is_killed_fails_soon() {
     for via in Via::ALL {
         for doing in ["poll", "hang"] {
             let mut server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
@@ -207,12 +207,12 @@ fn a_client_whose_server_is_killed_is_told_soon() {
             assert_eq!(workers.len(), 1, "one client has one worker");
             thread::sleep(Duration::from_millis(300));
             server.kill().unwrap();
-            let status = process::wait(&mut child, TOLD).unwrap();
+            let status = process::wait(&mut child, DEADLINE).unwrap();
             if status.is_none() {
                 child.kill().unwrap();
             }
             let status =
-                status.unwrap_or_else(|| panic!("{doing} over {} was not told", via.name()));
+                status.unwrap_or_else(|| panic!("{doing} over {} was not reported", via.name()));
             let said = rest();
             assert!(
                 status.success() && said.starts_with("error "),
@@ -231,10 +231,10 @@ fn a_client_whose_server_is_killed_is_told_soon() {
 fn a_client_that_is_killed_leaves_nothing_and_disturbs_nobody() {
     let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
     for via in Via::ALL {
-        let start = settled(&server);
+        let start = idle_state(&server);
         let (mut other, _rest) = ready(&server, via, &["poll"]);
         process::wait_until(CLEAN, || server.workers().len() == 1);
-        let with_other = settled(&server);
+        let with_other = idle_state(&server);
         for arguments in [&["hold", "1000000000"][..], &["hang"]] {
             let (mut child, _rest) = ready(&server, via, arguments);
             process::wait_until(CLEAN, || server.workers().len() == 2);

@@ -54,12 +54,12 @@ fn nvidia_ml_py() {
 /// The lines that name a device, without numbers: the rest is about this host and its processes.
 fn of_devices(text: &str) -> String {
     let text = mask::numbers(text);
-    let of_device = ["stand-in", "Driver", "MiB |"];
+    let of_device = ["CPU emulator", "Driver", "MiB |"];
     let lines = text
         .lines()
         .filter(|line| of_device.iter().any(|word| line.contains(word)));
     let kept: String = lines.map(|line| line.to_owned() + "\n").collect();
-    assert!(kept.contains("stand-in"), "no device is shown:\n{text}");
+    assert!(kept.contains("CPU emulator"), "no device is shown:\n{text}");
     kept
 }
 
@@ -118,7 +118,7 @@ fn nvidia_smi_of_nvidia() {
                  utilization.gpu,temperature.gpu,power.draw,clocks.sm,ecc.mode.current,compute_cap";
     let ways: [(&[&str], &str); 5] = [
         (&[], "NVIDIA-SMI"),
-        (&["-L"], "GPU 1: gtrace softgpu (CPU stand-in) 1"),
+        (&["-L"], "GPU 1: gtrace softgpu (CPU emulator) 1"),
         (&["-q"], "Attached GPUs                             : 2"),
         (&[query, "--format=csv"], "index, name"),
         (&["-q", "-x"], "<nvidia_smi_log>"),

@@ -1,5 +1,5 @@
-//! `gtrace trace -- PROGRAM`: every call is counted, what is timed agrees with the stand-in's own stamps, and what
-//! is lost is told.
+//! `gtrace trace -- PROGRAM`: every call is counted, what is timed agrees with the CPU emulator's own stamps, and what
+//! is lost is reported.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
@@ -126,7 +126,7 @@ fn a_million_calls_of_four_threads_are_counted_exactly() {
 }
 
 #[test]
-fn percentiles_agree_with_the_stamps_of_the_stand_in() {
+fn percentiles_agree_with_the_stamps_of_the_emulator() {
     let folder = tempfile::tempdir().unwrap();
     let (file, stamps) = (
         folder.path().join("calls.json"),
@@ -161,7 +161,7 @@ fn percentiles_agree_with_the_stamps_of_the_stand_in() {
         let off = outside as f64 / inside as f64 - 1.0;
         assert!(
             off.abs() <= 0.02,
-            "{name}: {outside} where the stand-in has {inside}"
+            "{name}: {outside} where the CPU emulator has {inside}"
         );
     }
 }
@@ -335,7 +335,7 @@ fn programs_with_the_printed_environment_are_seen_by_who_listens() {
 }
 
 #[test]
-fn a_host_without_a_driver_is_told_so() {
+fn a_host_without_a_driver_gets_an_error_that_says_so() {
     let mut command = Command::new(&artefacts().gtrace);
     command.args(["trace", "--libcuda", "/nonexistent/libcuda.so.1", "--"]);
     command.arg(programs::c_program(artefacts(), "many_calls").unwrap());

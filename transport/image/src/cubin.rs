@@ -2,7 +2,7 @@
 //!
 //! A section is a row of attributes: u8 format, u8 attribute, then by format nothing but padding
 //! (1), a byte (2), a half word (3), or a u16 length and as many bytes (4). Attributes and their
-//! numbers are those that `cuobjdump -elf` names; two of them tell of parameters:
+//! numbers are those that `cuobjdump -elf` names; two of them report parameters:
 //!
 //! | attribute | bytes |
 //! |---|---|
@@ -18,7 +18,7 @@ use crate::{Layouts, PARAMETERS_MAX, Parameter, in_order};
 
 const HEADER: usize = 64;
 const SECTION: usize = 64;
-/// How the name of a section begins that tells of a kernel.
+/// How the name of a section begins that reports a kernel.
 const INFO: &[u8] = b".nv.info.";
 
 const KPARAM_INFO: u8 = 0x17;
@@ -69,14 +69,14 @@ fn contents<'a>(image: &'a [u8], section: &[u8]) -> Option<&'a [u8]> {
 /// Longest name: those of C++ templates have some thousand characters.
 const NAME_MAX: usize = 64 << 10;
 
-/// The kernel that a section whose name is at `at` tells of.
+/// The kernel that a section whose name is at `at` reports.
 fn kernel(names: &[u8], at: usize) -> Option<&str> {
     let from = names.get(at..)?.strip_prefix(INFO)?;
     let len = from.iter().take(NAME_MAX).position(|byte| *byte == 0)?;
     str::from_utf8(from.get(..len)?).ok()
 }
 
-/// The parameters that a section's attributes tell. `None` if they do not agree.
+/// The parameters that a section's attributes give. `None` if they do not agree.
 fn parameters(info: &[u8]) -> Option<Vec<Parameter>> {
     let mut found: HashMap<u16, Parameter> = HashMap::new();
     let mut total = None;
@@ -155,13 +155,13 @@ mod tests {
     const REGISTERS: [u8; 4] = [3, 0x1b, 0xff, 0];
 
     #[test]
-    fn attributes_tell_of_parameters_in_any_order() {
+    fn attributes_report_parameters_in_any_order() {
         let size = vec![3, CBANK_PARAM_SIZE, 12, 0];
         let info = [old(1, 8, 4), REGISTERS.to_vec(), size.clone(), old(0, 0, 8)];
         assert_eq!(pairs(&info).unwrap(), [(0, 8), (8, 4)]);
         assert_eq!(pairs(&[new(0, 0, 20_000)]).unwrap(), [(0, 20_000)]);
         assert_eq!(pairs(&[REGISTERS.to_vec()]).unwrap(), []);
-        // Twelve bytes, of which four are told.
+        // Twelve bytes, of which four are reported.
         assert_eq!(pairs(&[size, old(0, 0, 4)]), None);
     }
 

@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(of(&[TEXT, &asserts]), output(false, true));
         assert_eq!(of(&[TEXT]), output(false, false));
         assert_eq!(Output::of(prints.as_bytes()), output(true, true));
-        // Not looked at.
+        // Not read.
         let large = vec![b' '; LOOKED_AT_MAX + 1];
         assert_eq!(Output::of(&large), output(false, true));
     }

@@ -1,5 +1,5 @@
 //! Kernel images of CUDA (PTX, cubins, fat binaries): the names of their kernels, and where the
-//! parameters of each lie. For drivers that do not tell (`cuFuncGetParamInfo` came with CUDA 12.4).
+//! parameters of each lie. For drivers that do not report them (`cuFuncGetParamInfo` came with CUDA 12.4).
 //!
 //! Images come from programs of others: whatever the bytes are, reading them takes memory and time
 //! in proportion to their number, and what cannot be read is left out. No I/O.
@@ -92,7 +92,7 @@ impl Layouts {
 }
 
 /// Whether all that the headers of an image speak of lies within it, and nothing of it is a pointer: what a driver may be
-/// given that is not told how many bytes there are. Text needs its NUL besides. Entries of fat binaries that are packed
+/// passed that is not given how many bytes there are. Text needs its NUL besides. Entries of fat binaries that are packed
 /// are not unpacked for this.
 pub fn is_whole(image: &[u8]) -> bool {
     whole::is(image)
@@ -103,7 +103,7 @@ pub fn is_whole(image: &[u8]) -> bool {
 pub struct Output {
     /// They call `printf`.
     pub prints: bool,
-    /// They call `printf` or `assert`, or that is not known: an image of many megabytes is not looked at.
+    /// They call `printf` or `assert`, or that is not known: an image of many megabytes is not searched.
     pub possible: bool,
 }
 

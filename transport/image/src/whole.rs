@@ -1,4 +1,4 @@
-//! Whether all that the headers of an image speak of lies within it: a driver is not told how long an image is.
+//! Whether all that the headers of an image speak of lies within it: a driver does not get the length of an image.
 
 use crate::bytes::{place_at, slice, u16_at, u32_at, u64_at};
 use crate::{cubin, fatbin};
@@ -17,7 +17,7 @@ const MANY_SEGMENTS: u16 = 0xffff;
 /// shared memory.
 const WITHOUT_BYTES: [u32; 6] = [0, 8, 0x7000_0007, 0x7000_0009, 0x7000_000a, 0x7000_0015];
 
-/// Whether `image` may be given to a driver that goes by its headers. Text is not looked at.
+/// Whether `image` may be given to a driver that goes by its headers. Text is not checked.
 pub(crate) fn is(image: &[u8]) -> bool {
     if image.len() < SHORTEST || u32_at(image, 0) == Some(WRAPPER) {
         return false;

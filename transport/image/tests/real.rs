@@ -30,7 +30,7 @@ fn all_kinds_of_images_tell_the_same() {
 }
 
 #[test]
-fn parameters_of_many_bytes_are_told_too() {
+fn parameters_of_many_bytes_are_reported_too() {
     for image in [ZSTD, LZ4] {
         let layouts = Layouts::read(image);
         assert_eq!(

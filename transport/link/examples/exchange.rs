@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_link::{
-    Lasting, Link, LinkError, Networks, OneSession, Preference, RING, ServerTerms, Target,
+    Link, LinkError, Networks, OneSession, PinnedRegion, Preference, RING, ServerTerms, Target,
     TlsClient, connect, hello, new_session_id, read_preamble, server_tls, welcome,
 };
 use gtrace_protocol::Features;
@@ -171,7 +171,7 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
     let mut back = vec![0; BULK];
     let chunk = link.info.chunk;
     let (mut up, mut lent, mut down) = (Vec::new(), Vec::new(), Vec::new());
-    let memory = lasting(&mut body);
+    let memory = pinned(&mut body);
     for _ in 0..copies {
         for (times, memory) in [(&mut up, None), (&mut lent, Some(&memory))] {
             let began = Instant::now();
@@ -217,9 +217,9 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
 
 /// Memory that the link may take bytes from until it is released.
 #[allow(unsafe_code)]
-fn lasting(bytes: &mut [u8]) -> Lasting {
+fn pinned(bytes: &mut [u8]) -> PinnedRegion {
     // SAFETY: nobody writes to them, and they are there until after that.
-    unsafe { Lasting::new(NonNull::from(&mut *bytes).cast(), bytes.len()) }
+    unsafe { PinnedRegion::new(NonNull::from(&mut *bytes).cast(), bytes.len()) }
 }
 
 /// The network whose RDMA is used.

@@ -66,7 +66,7 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What was said before a proof.
+/// What both sides sent before a proof.
 #[derive(Clone, Copy)]
 pub(crate) struct Transcript {
     pub(crate) session: SessionId,

@@ -29,16 +29,16 @@ impl Changes {
     }
 
     /// Times that the device was given up.
-    pub fn falls(&self) -> u64 {
+    pub fn failovers(&self) -> u64 {
         self.fell.load(Ordering::Relaxed)
     }
 
     /// Times that it was taken again.
-    pub fn returns(&self) -> u64 {
+    pub fn failbacks(&self) -> u64 {
         self.returned.load(Ordering::Relaxed)
     }
 
-    /// Bytes that a device took from the program's own memory ([`Lasting`](crate::Lasting)).
+    /// Bytes that a device took from the program's own memory ([`PinnedRegion`](crate::PinnedRegion)).
     pub fn lent(&self) -> u64 {
         self.lent.load(Ordering::Relaxed)
     }

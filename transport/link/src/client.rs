@@ -69,7 +69,7 @@ pub fn hello(strict: bool) -> ClientHello {
     }
 }
 
-/// Tells whether two processes run under the same kernel.
+/// Identifies the running kernel: equal for two processes under one kernel.
 pub(crate) fn boot_id() -> String {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     text.trim_end().to_owned()
@@ -77,8 +77,8 @@ pub(crate) fn boot_id() -> String {
 
 /// Opens a lane to `target`: of a new session, or of `session`.
 ///
-/// Returns the link, ready for the first frame of the lane, what the server said, and the session
-/// that the lane belongs to. [`LinkInfo::fallbacks`](crate::LinkInfo::fallbacks) says which better
+/// Returns the link, ready for the first frame of the lane, the server's answer, and the session
+/// that the lane belongs to. [`LinkInfo::fallbacks`](crate::LinkInfo::fallbacks) lists which better
 /// links were tried and why they are not used.
 ///
 /// # Errors
@@ -281,7 +281,7 @@ fn introduce(
     Ok((welcome, round_trip))
 }
 
-/// The best link that works and is wanted; why others are not used stands in its `fallbacks`. A session whose `first` lane had
+/// The best link that works and is wanted; its `fallbacks` list why others are not used. A session whose `first` lane had
 /// RDMA goes on without where a port is down when a further one is opened, as its lanes do that are open then.
 fn choose(
     mut link: Link,

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use crate::buffer::{InBuffer, OutBuffer};
-use crate::lasting::Lasting;
 use crate::link::{LinkError, Rx, Tx};
+use crate::pinned::PinnedRegion;
 
 /// Usual piece after which the other side is shown what was copied, so that both copy at the same time; at
 /// most a quarter of the smallest ring.
@@ -20,7 +20,7 @@ pub(crate) trait Put: Send {
     fn piece(&self) -> usize {
         PIECE
     }
-    /// Free bytes, looking at the reader's counter only if fewer than `wanted` are known.
+    /// Free bytes, reading the reader's counter only if fewer than `wanted` are known.
     fn room(&mut self, wanted: usize) -> Result<usize, LinkError>;
     /// Shows the reader what was committed, as it can make room only of what it sees, and waits for
     /// `len` free bytes.
@@ -34,26 +34,26 @@ pub(crate) trait Put: Send {
     /// Shows the reader what was committed.
     fn publish(&mut self) -> Result<(), LinkError>;
     /// Sends the first bytes of `body` from where they lie in `memory`, behind what was committed; how many.
-    fn lend(&mut self, _body: &[u8], _memory: &Lasting) -> Result<usize, LinkError> {
+    fn lend(&mut self, _body: &[u8], _memory: &PinnedRegion) -> Result<usize, LinkError> {
         Ok(0)
     }
     /// As [`Tx::release`].
-    fn release(&mut self, _memory: Option<&Lasting>) -> Result<(), LinkError> {
+    fn release(&mut self, _memory: Option<&PinnedRegion>) -> Result<(), LinkError> {
         Ok(())
     }
-    /// As [`Tx::is_kept`].
-    fn is_kept(&self) -> bool {
+    /// As [`Tx::failover_pending`].
+    fn failover_pending(&self) -> bool {
         false
     }
-    /// As [`Tx::tend`].
-    fn tend(&mut self) -> Result<(), LinkError> {
+    /// As [`Tx::poll_completions`].
+    fn poll_completions(&mut self) -> Result<(), LinkError> {
         Ok(())
     }
 }
 
 /// The end of a ring that bytes are taken from.
 pub(crate) trait Take: Send {
-    /// Unread bytes, looking at the writer's counter only if fewer than `wanted` are known.
+    /// Unread bytes, reading the writer's counter only if fewer than `wanted` are known.
     fn available(&mut self, wanted: usize) -> Result<usize, LinkError>;
     /// Waits until `len` bytes are unread, at most a quarter of the ring.
     fn wait_for(&mut self, len: usize, deadline: Option<Instant>) -> Result<usize, LinkError>;
@@ -144,7 +144,7 @@ impl<P: Put> Tx for RingTx<P> {
         self.ring.publish()
     }
 
-    fn bulk_from(&mut self, body: &[u8], memory: &Lasting) -> Result<(), LinkError> {
+    fn bulk_from(&mut self, body: &[u8], memory: &PinnedRegion) -> Result<(), LinkError> {
         if !self.large.committed().is_empty() {
             self.send_large()?;
         }
@@ -152,7 +152,7 @@ impl<P: Put> Tx for RingTx<P> {
         self.bulk(&body[lent..])
     }
 
-    fn release(&mut self, memory: Option<&Lasting>) -> Result<(), LinkError> {
+    fn release(&mut self, memory: Option<&PinnedRegion>) -> Result<(), LinkError> {
         self.ring.release(memory)
     }
 
@@ -169,19 +169,19 @@ impl<P: Put> Tx for RingTx<P> {
         self.ring.pending() + self.large.committed().len()
     }
 
-    fn is_kept(&self) -> bool {
-        self.ring.is_kept()
+    fn failover_pending(&self) -> bool {
+        self.ring.failover_pending()
     }
 
-    fn tend(&mut self) -> Result<(), LinkError> {
-        self.ring.tend()
+    fn poll_completions(&mut self) -> Result<(), LinkError> {
+        self.ring.poll_completions()
     }
 }
 
 /// The receiving half over a ring.
 pub(crate) struct RingRx<T> {
     ring: T,
-    /// What was peeked at, copied: the peer could change it in the ring after it was looked at.
+    /// A copy of the peeked bytes: the peer could change them in the ring after they were checked.
     scratch: InBuffer,
 }
 

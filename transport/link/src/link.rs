@@ -9,7 +9,7 @@ use gtrace_protocol::{DecodeError, FrameError, PreambleError};
 use thiserror::Error;
 
 use crate::changes::Changes;
-use crate::lasting::Lasting;
+use crate::pinned::PinnedRegion;
 use crate::ring::RingError;
 
 /// Why a link cannot go on.
@@ -132,7 +132,7 @@ pub trait Tx: Send {
     /// # Errors
     ///
     /// As [`Tx::flush`].
-    fn bulk_from(&mut self, body: &[u8], _memory: &Lasting) -> Result<(), LinkError> {
+    fn bulk_from(&mut self, body: &[u8], _memory: &PinnedRegion) -> Result<(), LinkError> {
         self.bulk(body)
     }
 
@@ -141,7 +141,7 @@ pub trait Tx: Send {
     /// # Errors
     ///
     /// As [`Tx::flush`]. Nothing is taken from there then either.
-    fn release(&mut self, _memory: Option<&Lasting>) -> Result<(), LinkError> {
+    fn release(&mut self, _memory: Option<&PinnedRegion>) -> Result<(), LinkError> {
         Ok(())
     }
 
@@ -155,19 +155,19 @@ pub trait Tx: Send {
     /// Bytes committed and not yet flushed.
     fn pending(&self) -> usize;
 
-    /// Whether [`Tx::flush`] would wait until the other side has seen that a device failed. [`Tx::tend`] sends what was
+    /// Whether [`Tx::flush`] would wait until the other side has seen that a device failed. [`Tx::poll_completions`] sends what was
     /// committed then.
-    fn is_kept(&self) -> bool {
+    fn failover_pending(&self) -> bool {
         false
     }
 
-    /// Looks after what was flushed, where a device has it and might fail unseen: to be called now
-    /// and then, some times a second, while nothing is sent. Does not wait for the other side.
+    /// Polls completions of flushed requests, as a device may fail unnoticed. To be called
+    /// some times a second while nothing is sent. Does not wait for the other side.
     ///
     /// # Errors
     ///
     /// As [`Tx::flush`].
-    fn tend(&mut self) -> Result<(), LinkError> {
+    fn poll_completions(&mut self) -> Result<(), LinkError> {
         Ok(())
     }
 }

@@ -114,7 +114,7 @@ impl Mapping {
         Ok((Self::map(&memory, ring)?, memory))
     }
 
-    /// Maps the memory of another process, whose rings are said to have `ring` bytes.
+    /// Maps the memory of another process, whose rings have `ring` bytes by its own account.
     pub(crate) fn open(memory: &OwnedFd, ring: u64) -> io::Result<Self> {
         let bad = |what: &str| Err(io::Error::other(format!("the offered memory {what}")));
         let ring = match usize::try_from(ring) {

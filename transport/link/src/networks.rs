@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_told_from_others() {
+    fn members_are_distinguished_from_others() {
         let networks: Networks = "10.1.0.0/16, 192.168.7.3,fd00:1::/32".parse().unwrap();
         for inside in ["10.1.255.1", "::ffff:10.1.0.9", "192.168.7.3", "fd00:1::9"] {
             assert!(networks.contain(inside.parse().unwrap()), "{inside}");

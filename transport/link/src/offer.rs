@@ -69,7 +69,7 @@ impl Offers {
         })
     }
 
-    /// What stands in WELCOME.
+    /// The offers in WELCOME.
     pub(crate) fn list(&self) -> Vec<Offer> {
         self.offers.clone()
     }
@@ -106,7 +106,7 @@ impl Offers {
 }
 
 /// Whether memory may be shared with a process of this user: ours, or where one of the two is root,
-/// who could look at the other's memory anyway.
+/// who could read the other's memory anyway.
 fn may_share(uid: u32) -> bool {
     let ours = rustix::process::geteuid().as_raw();
     uid == ours || uid == 0 || ours == 0

@@ -154,7 +154,7 @@ pub struct ServerTerms {
 /// Reads the first bytes of a connection, which say whom it is for. No byte more is taken, so that
 /// the descriptor can be given to another process.
 ///
-/// A client of another version is told so.
+/// A client of another version gets the reason.
 ///
 /// # Errors
 ///
@@ -170,12 +170,12 @@ pub fn read_preamble(stream: &Stream, timeout: Duration) -> Result<Preamble, Lin
     Ok(parsed?)
 }
 
-/// Tells a client why it is not let in, before there is a link. The caller closes the connection.
+/// Sends a client the reason of its refusal, before there is a link. The caller closes the connection.
 pub fn refuse(stream: &Stream, reason: &str) {
     let mut writer = Writer::default();
     Refused(reason.to_owned()).write(&mut writer);
     let bytes = frame(control::REFUSED, writer.as_slice());
-    // Whoever does not listen any more need not be told.
+    // A client that has gone needs no reason.
     if socket::send_all(stream.socket(), &bytes, Instant::now()).is_ok() {
         socket::linger(stream.as_fd());
     }
@@ -189,7 +189,7 @@ fn turn_away(stream: &Stream, reason: &str) -> LinkError {
 
 /// Lets a lane in, or refuses it with a reason that its user sees.
 ///
-/// Returns the link, ready for the first frame of the lane, what the client said of itself, and what
+/// Returns the link, ready for the first frame of the lane, the client's description of itself, and what
 /// the lane is.
 ///
 /// # Errors

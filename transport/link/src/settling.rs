@@ -19,7 +19,7 @@ use crate::wait::{io_error, poll};
 /// Most bytes of a lane's echoes, of which a probe has some hundred: so many never wait for a client that does not read.
 const ECHOED_MOST: usize = 16 << 10;
 
-/// A lane that was let in, until its client has said which link it uses.
+/// An accepted lane whose client has not yet stated which link it uses.
 pub(crate) struct Settling<'a> {
     pub(crate) socket: &'a OwnedFd,
     pub(crate) trusted: &'a Networks,
@@ -28,7 +28,7 @@ pub(crate) struct Settling<'a> {
     pub(crate) echoed: Cell<usize>,
 }
 
-/// What the client said.
+/// The client's message.
 enum Step {
     /// It probes, or could not be given what it asked for.
     Probe,
@@ -76,7 +76,7 @@ impl Settling<'_> {
                 continue;
             }
             let peer = link.info.peer.clone();
-            // Else the client falls back, and keeps the reason.
+            // Otherwise the client falls back, and keeps the reason.
             if let Some(Ok(mut better)) = offers.accept(&peer)
                 && self.settle_on(&mut better)
             {

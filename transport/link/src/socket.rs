@@ -68,7 +68,7 @@ impl Socket {
         }
     }
 
-    /// Looks at what is there without taking it.
+    /// Copies the bytes that are there without taking them.
     pub(crate) fn look(&self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
         match rustix::net::recv(&self.fd, into, RecvFlags::DONTWAIT | RecvFlags::PEEK) {
             Ok((0, _)) => Err(self.closed()),

@@ -98,7 +98,7 @@ pub(crate) fn copy_if_there(from: *const u8, into: &mut [u8]) -> io::Result<usiz
         iov_base: from.cast_mut().cast(),
         iov_len: into.len(),
     };
-    // SAFETY: the kernel writes to `into` only, and looks by itself whether what it reads is there.
+    // SAFETY: the kernel writes to `into` only, and checks by itself whether what it reads is there.
     let copied = unsafe {
         libc::process_vm_readv(libc::getpid(), &raw const ours, 1, &raw const theirs, 1, 0)
     };

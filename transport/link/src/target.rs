@@ -190,7 +190,7 @@ impl Target {
         Self::from_variables(|name| env::var_os(name).filter(|value| !value.is_empty()))
     }
 
-    /// As [`Target::from_env`], from variables that `get` looks up.
+    /// As [`Target::from_env`], from variables that `get` returns.
     ///
     /// # Errors
     ///

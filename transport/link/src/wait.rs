@@ -1,4 +1,4 @@
-//! Waiting for a descriptor: spin first, then sleep, and look after the peer.
+//! Waiting for a descriptor: spin first, then sleep, and check the peer.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -11,8 +11,8 @@ use crate::link::LinkError;
 use crate::spin::Spin;
 use crate::sys;
 
-/// Longest sleep between two looks at whether the other host still answers.
-const LOOK: Duration = Duration::from_secs(1);
+/// Longest sleep between two checks whether the other host still answers.
+const POLL: Duration = Duration::from_secs(1);
 /// A host that acknowledged nothing for so long, although it was asked to, is gone. A living one
 /// acknowledges at least the probes of an idle connection, which come every 5 s.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -103,8 +103,10 @@ impl Wait<'_> {
     /// Sleeps until the descriptor is ready.
     fn sleep(&self) -> Result<(), LinkError> {
         loop {
-            let look = Instant::now() + LOOK;
-            let until = self.deadline.map_or(look, |deadline| deadline.min(look));
+            let next_check = Instant::now() + POLL;
+            let until = self
+                .deadline
+                .map_or(next_check, |deadline| deadline.min(next_check));
             let mut fds = [PollFd::from_borrowed_fd(self.socket, self.events)];
             if poll(&mut fds, Some(until)).map_err(|e| io_error(self.peer, e))? {
                 return Ok(());

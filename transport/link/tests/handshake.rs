@@ -1,4 +1,4 @@
-//! Who is let in, who is not, and what each is told.
+//! Who is accepted, who is not, and what each is answered.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -139,7 +139,7 @@ fn garbage_and_silence_are_turned_away_in_time() {
 }
 
 #[test]
-fn another_version_is_told_which_to_install() {
+fn another_version_learns_which_to_install() {
     let (address, accepted) = tcp_server(terms());
     let mut newer = TcpStream::connect(&address).unwrap();
     let mut preamble = gtrace_protocol::Preamble::new(false, Default::default());

@@ -40,7 +40,7 @@ fn without_rdma_it_is_tcp_with_the_reason_on_both_sides() {
     let known = REASONS.iter().any(|known| reason.contains(known));
     assert!(reason.starts_with("rdma: ") && known, "{reason}");
     assert_eq!(client.info.changes.refusals(), 1);
-    // Who insists on it is told, instead of getting something else.
+    // A client that requires it gets the reason, not another link.
     let (address, _accepted) = server();
     target.address = Target::parse(&address).unwrap().address;
     target.link = Preference::Rdma;

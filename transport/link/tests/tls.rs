@@ -1,4 +1,4 @@
-//! Whom TLS lets in, and what the others are told.
+//! Whom TLS accepts, and what the others are answered.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -59,7 +59,7 @@ fn others_are_not_trusted_and_the_remedy_is_named() {
 }
 
 #[test]
-fn one_side_without_tls_is_told_so() {
+fn one_side_without_tls_gets_an_error_that_says_so() {
     let files = Certificates::new();
     let (address, _accepted) = tcp_server(files.terms());
     let error = connect(&target(&address), &hello(false), None).unwrap_err();

@@ -61,7 +61,7 @@ impl Flags {
     /// Nobody waits for the answer.
     pub const ONE_WAY: Self = Self(1);
     /// The reply is to carry [`Header::queue_ns`] and [`Header::exec_ns`]; with [`Self::ONE_WAY`], a frame
-    /// [`control::TIMES`] is to tell them. Servers of earlier versions tell none.
+    /// [`control::TIMES`] is to report them. Servers of earlier versions report none.
     pub const WANTS_TIMES: Self = Self(2);
     /// A call of NVML: its status is an `nvmlReturn_t`.
     pub const NVML: Self = Self(4);
@@ -71,7 +71,7 @@ impl Flags {
     pub const REPLY: Self = Self(16);
     /// Answered although it could be one-way.
     pub const STRICT: Self = Self(32);
-    /// What the call gives [`Header::work_stream`] to do is to be timed on the GPU, and told by [`control::WORK`]. Of a copy in
+    /// What the call gives [`Header::work_stream`] to do is to be timed on the GPU, and reported by [`control::WORK`]. Of a copy in
     /// pieces the first frame and the last speak for all. Only for servers with [`crate::Features::WORK`].
     pub const WANTS_WORK: Self = Self(64);
     const KNOWN: u16 = 127;

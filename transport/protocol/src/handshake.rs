@@ -153,7 +153,7 @@ impl Features {
     /// The server answers `control::RDMA`.
     pub const RDMA: Self = Self(8);
     /// The server keeps copies to page-locked memory of the client until they are taken.
-    pub const DELIVERIES: Self = Self(32);
+    pub const DEFERRED_COPIES: Self = Self(32);
     /// The server times work on the GPU: [`crate::Flags::WANTS_WORK`].
     pub const WORK: Self = Self(64);
 
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preamble_comes_back_and_others_are_told_apart() {
+    fn a_preamble_comes_back_and_others_are_distinguished() {
         let preamble = Preamble::new(true, SessionId([9; 16]));
         assert_eq!(Preamble::parse(&preamble.to_bytes()), Ok(preamble));
         assert_eq!(preamble.version(), VERSION_MAX);

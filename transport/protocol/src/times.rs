@@ -1,4 +1,4 @@
-//! How long a server took for calls that nobody waits for, and the GPU for what calls gave it to do.
+//! How long a server took for asynchronous calls, and the GPU for what calls gave it to do.
 
 use crate::codec::{DecodeError, Reader, Writer};
 
@@ -55,7 +55,7 @@ impl Times {
     }
 }
 
-/// What the GPU did for a call, by the server's clock, as far as it can be told.
+/// What the GPU did for a call, by the server's clock, as far as it can be reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkTimes {
     /// Number of its frame in the lane; of a copy in pieces that of the last.

@@ -175,11 +175,11 @@ mod tests {
         let before = scale.ticks();
         let clock = boottime();
         std::thread::sleep(Duration::from_millis(30));
-        let (took, told) = (scale.nanos(scale.ticks() - before), boottime() - clock);
+        let (took, reported) = (scale.nanos(scale.ticks() - before), boottime() - clock);
         // The thread may wait between the two readings, so only that they are of one magnitude.
         assert!(
-            took >= 29_000_000 && took < told * 2 + 1_000_000_000,
-            "{took} {told}"
+            took >= 29_000_000 && took < reported * 2 + 1_000_000_000,
+            "{took} {reported}"
         );
     }
 }

@@ -1,19 +1,20 @@
 //! The functions that are recorded.
 
-#[path = "generated/names.rs"]
-mod names;
+mod names {
+    include!(concat!(env!("OUT_DIR"), "/names.rs"));
+}
 
 pub use names::NAMES;
 
 /// How many functions are recorded.
 pub const FUNCTIONS: usize = NAMES.len();
 
-/// The name of a function that an event or a head tells of.
+/// The name of a function that an event or a head reports.
 pub fn name(function: u16) -> Option<&'static str> {
     NAMES.get(usize::from(function)).copied()
 }
 
-/// Whether a result is none that tells of an error: CUDA_SUCCESS, and CUDA_ERROR_NOT_READY (600), the
+/// Whether a result is none that reports an error: CUDA_SUCCESS, and CUDA_ERROR_NOT_READY (600), the
 /// answer to a question.
 #[inline(always)]
 pub const fn is_success(code: u32) -> bool {

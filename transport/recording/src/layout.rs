@@ -31,13 +31,13 @@ pub struct Head {
     pub capacity: u32,
     /// The process, as it sees itself.
     pub pid: u32,
-    /// A number that the process has given itself, to tell programs apart that follow each other in one
+    /// A number that the process has given itself, to distinguish programs that follow each other in one
     /// process.
     pub process: u64,
     /// The thread that writes here now, as it sees itself; 0: none.
     pub thread: AtomicU32,
     unused: u32,
-    /// Calls that gave the GPU something to do whose time is to be told.
+    /// Calls with GPU work whose time is to be reported.
     pub submitted: AtomicU64,
     unused_too: u64,
     /// The function that is being called, plus 1; 0 between calls. On a line of its own, as what follows.

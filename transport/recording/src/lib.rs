@@ -18,7 +18,7 @@ pub use reader::{MapError, Mapped, Stats, UnderWay};
 pub use recorder::{Details, Open, Recorder, Served, Work};
 pub use variables::Variables;
 
-/// Kinds of functions by what their events tell.
+/// Kinds of functions by what their events report.
 pub mod kind {
     /// Nothing but time and result.
     pub const PLAIN: u8 = 0;
@@ -35,10 +35,10 @@ pub mod kind {
     pub const LAUNCH: u8 = 5;
     /// Words: -, stream.
     pub const STREAM: u8 = 6;
-    /// No call but what the GPU did for one, as events tell: from start to end. Words: the kernel, or bytes; stream;
+    /// No call but what the GPU did for one, as events report: from start to end. Words: the kernel, or bytes; stream;
     /// when it was called, in ticks; by how many nanoseconds the GPU's clock may be off. Extra: what kind of call.
     pub const WORK: u8 = 7;
-    /// No call but what the server of a GPU elsewhere told of one; start and end: when the request was sent and
+    /// No call but the times of one from the server of a remote GPU; start and end: when the request was sent and
     /// the answer was there. Words: nanoseconds that it waited there, and that it was executed; when it was
     /// called, in ticks; answers that the call waited for. With 0 of these nobody waited: start and end are those of
     /// the execution there, by how many nanoseconds they may be off is the extra, and function is [`crate::NO_FUNCTION`], as

@@ -1,6 +1,6 @@
-//! What a traced process tells `gtrace trace`: datagrams to its socket.
+//! What a traced process reports to `gtrace trace`: datagrams to its socket.
 
-/// Most bytes of a name that are told.
+/// Most bytes of a name that are reported.
 pub const MAX_NAME: usize = 8192;
 /// Most bytes of a message.
 pub const MAX_MESSAGE: usize = 1 + 8 + 8 + 8 + MAX_NAME;
@@ -79,7 +79,7 @@ impl<'a> Message<'a> {
         bytes
     }
 
-    /// The number of the process that tells.
+    /// The number of the process that reports.
     pub const fn process(&self) -> u64 {
         match *self {
             Self::Memory { process }

@@ -137,7 +137,7 @@ impl Mapped {
         self.head().lost.load(Ordering::Relaxed)
     }
 
-    /// Calls that gave the GPU something to do whose time is to be told.
+    /// Calls with GPU work whose time is to be reported.
     pub fn submitted(&self) -> u64 {
         self.head().submitted.load(Ordering::Relaxed)
     }
@@ -223,7 +223,7 @@ impl Stats {
         hist::quantile(buckets, self.count(), quantile, self.max_ns)
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another reader.
     pub fn merge(&mut self, other: &Self) {
         self.errors += other.errors;
         self.sum_ns += other.sum_ns;

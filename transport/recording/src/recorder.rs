@@ -13,7 +13,7 @@ use crate::clock::Scale;
 use crate::layout::{Event, Head, MAGIC, RING_AT, STATS_AT, Stat, VERSION, length};
 use crate::{FUNCTIONS, functions, is_success};
 
-/// What is told of a call besides its time.
+/// What is reported about a call besides its time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Details {
     /// [`crate::kind`].
@@ -41,11 +41,11 @@ pub struct Work {
     pub called: u64,
     /// By how much start and end may be off together, nanoseconds.
     pub off_ns: u64,
-    /// What the call told.
+    /// The call's arguments and result.
     pub details: Details,
 }
 
-/// What a server told of a call of this thread; times in ticks, where they do not say otherwise.
+/// A server's times of a call of this thread; times in ticks, where they do not say otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     /// The request was sent.
@@ -89,7 +89,7 @@ pub struct Recorder {
     capacity: u64,
     thread: Cell<u32>,
     written: Cell<u64>,
-    /// What the reader had read when it was looked at last.
+    /// The reader's position when it was last read.
     read: Cell<u64>,
 }
 
@@ -108,7 +108,7 @@ impl Recorder {
         (pid, process): (u32, u64),
     ) -> Self {
         let head = base.cast::<Head>().as_ptr();
-        // SAFETY: the caller's promise; the reader looks at these words once it was told of the memory.
+        // SAFETY: the caller's promise; the reader reads these words once it has the memory.
         unsafe {
             (*head).magic = MAGIC;
             (*head).version = VERSION;
@@ -151,12 +151,12 @@ impl Recorder {
         self.thread.get()
     }
 
-    /// A call has given the GPU something to do, whose time is to be told.
+    /// A call has given the GPU work, whose time is to be reported.
     pub fn submitted(&self) {
         add(&self.head().submitted, 1);
     }
 
-    /// Tells what the GPU did for a call of this or another thread. Where the ring is full it is missing, as other
+    /// Reports what the GPU did for a call of this or another thread. Where the ring is full it is missing, as other
     /// work whose end was not seen.
     pub fn work(&self, work: &Work) {
         let [first, stream, ..] = work.details.words;
@@ -176,7 +176,7 @@ impl Recorder {
         }
     }
 
-    /// Tells what a server told of a call of this thread, if there is room.
+    /// Records a server's times of a call of this thread, if there is room.
     pub fn served(&self, served: &Served) {
         if self.capacity == 0 {
             return;

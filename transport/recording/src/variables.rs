@@ -1,4 +1,4 @@
-//! What a traced program is told by its environment.
+//! Environment variables of a traced program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const GPU_TIME: &str = "GTRACE_TRACE_GPU_TIME";
 /// What the pass-through library reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variables {
-    /// Where `gtrace trace` is told of memory and names.
+    /// The socket at which `gtrace trace` gets memory and names.
     pub socket: Option<PathBuf>,
     /// Room of a thread's ring: a power of two, or 0 for no events.
     pub events: u32,
@@ -31,7 +31,7 @@ impl Variables {
     /// All names, so that those of an outer `gtrace trace` can be taken away.
     pub const NAMES: [&'static str; 5] = [SOCKET, EVENTS, CLOCK, LIBCUDA, GPU_TIME];
 
-    /// As `get` tells them. What cannot be read means the default.
+    /// As `get` reports them. What cannot be read means the default.
     pub fn read(get: impl Fn(&str) -> Option<OsString>) -> Self {
         let path = |name| get(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let number = |name| get(name)?.to_str()?.parse::<u64>().ok();

@@ -8,7 +8,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_cuda::{Kind, context_of_frame, payload};
 use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver;
 use crate::special;
 use crate::worker::lending::NotLent;
@@ -25,8 +25,6 @@ const COPY: OpId = op_id("cuMemcpy");
 const COPY_ASYNC: OpId = op_id("cuMemcpyAsync");
 const COPY_ON_DEVICE: OpId = op_id("cuMemcpyDtoD_v2");
 const COPY_ON_DEVICE_ASYNC: OpId = op_id("cuMemcpyDtoDAsync_v2");
-/// Calls that need no context, and that a thread without a live one makes so as to have one.
-pub(crate) const NEEDS_NO_CONTEXT: [OpId; 3] = [PRIMARY_RETAIN, CONTEXT_CREATE, payload::TAKE];
 const CONTEXT_CREATE: OpId = op_id("cuCtxCreate_v2");
 const CONTEXT_DESTROY: OpId = op_id("cuCtxDestroy_v2");
 const PRIMARY_RETAIN: OpId = op_id("cuDevicePrimaryCtxRetain");
@@ -42,7 +40,7 @@ fn not_lent<'a>(
     let stream = r.clone().u64()?;
     // Of one that is none the call itself says so.
     let stream = exec.handles.real(Kind::Stream, stream).ok();
-    Ok(stream.map(|stream| session.alive.not_lent(stream)))
+    Ok(stream.map(|stream| session.event_lifetime.not_lent(stream)))
 }
 
 /// Makes the call of `op` with the arguments of `r`, and puts what comes back into `w`.
@@ -51,20 +49,20 @@ fn not_lent<'a>(
 ///
 /// # Errors
 ///
-/// [`Bad`].
+/// [`CallError`].
 pub(crate) fn call(
     exec: &mut Exec,
     op: OpId,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     match op {
         payload::SNAPSHOT => return special::snapshot(exec, r, w),
         payload::IMAGE => return special::image(exec, r),
         payload::HOST_NEXT => return special::host_next(exec, r, w),
         payload::HOST_DONE => return special::host_done(exec, r),
-        payload::DELIVER => return special::deliver(exec, r),
-        payload::TAKE => return special::take(exec, r),
+        payload::DEFER_COPY => return special::defer_copy(exec, r),
+        payload::COLLECT => return special::take(exec, r),
         payload::GRAPH_NODE => return special::graph_node(exec, r, w),
         payload::GRAPH_KERNEL => return special::graph_kernel(exec, r, w),
         payload::GRAPH_COPY => return special::graph_copy(exec, r, w),
@@ -89,22 +87,22 @@ pub(crate) fn call(
         }
         EVENT_DESTROY => {
             let session = Arc::clone(&exec.session);
-            let _alone = session.alive.destroying();
+            let _alone = session.event_lifetime.destroying();
             driver::dispatch(op, exec, r, w)
         }
         CONTEXT_DESTROY | PRIMARY_RESET | PRIMARY_RELEASE => {
             // Others can go on until these are complete, and with the lock below they cannot.
             special::settle_copies(exec);
             let session = Arc::clone(&exec.session);
-            let _alone = session.alive.destroying();
-            session.deliveries.context_ends(exec.driver);
-            // Of a primary context only the device is told, not the number.
+            let _alone = session.event_lifetime.destroying();
+            session.deferred_copies.context_ends(exec.driver);
+            // A call for a primary context names only the device, not the number.
             let context = match op {
                 CONTEXT_DESTROY => Some(context_of_frame(r.clone().u64()?)),
                 _ => None,
             };
             let code = driver::dispatch(op, exec, r, w);
-            session.alive.context_ended();
+            session.event_lifetime.context_ended();
             if matches!(code, Ok(0)) && op != PRIMARY_RELEASE {
                 session.objects.context_ended(context);
             }
@@ -130,15 +128,15 @@ pub(crate) fn call(
         CAPTURE_BEGIN | CAPTURE_INTO => {
             let session = Arc::clone(&exec.session);
             let _not_lent = not_lent(exec, &session, r)?;
-            session.alive.capture_begins();
+            session.event_lifetime.capture_begins();
             let code = driver::dispatch(op, exec, r, w);
             if !matches!(code, Ok(0)) {
-                session.alive.capture_ended();
+                session.event_lifetime.capture_ended();
             }
             code
         }
         // It becomes part of the capture that recorded the event.
-        WAIT_EVENT if exec.session.alive.is_capturing() => {
+        WAIT_EVENT if exec.session.event_lifetime.is_capturing() => {
             let session = Arc::clone(&exec.session);
             let _not_lent = not_lent(exec, &session, r)?;
             driver::dispatch(op, exec, r, w)
@@ -155,7 +153,7 @@ pub(crate) fn call(
                 .as_ref()
                 .is_ok_and(|code| over.contains(&code.cast_unsigned()))
             {
-                exec.session.alive.capture_ended();
+                exec.session.event_lifetime.capture_ended();
             }
             code
         }

@@ -1,4 +1,4 @@
-//! What supervisor and workers tell each other: JSON messages, one a packet, over a pair of
+//! Messages between supervisor and workers: JSON, one a packet, over a pair of
 //! sequenced-packet sockets; a connection travels with the message about it (SCM_RIGHTS).
 
 use std::io::{self, IoSlice, IoSliceMut};
@@ -186,7 +186,7 @@ impl Channel {
             let mut parts = [IoSliceMut::new(&mut bytes)];
             match recvmsg(&self.0, &mut parts, &mut ancillary, flags) {
                 Err(rustix::io::Errno::INTR) => {}
-                // The other end was closed with a message unread. Told once; what it sent before
+                // The other end was closed with a message unread. Reported once; what it sent before
                 // that is still to be read.
                 Err(rustix::io::Errno::CONNRESET) => {}
                 received => break received?,

@@ -15,7 +15,7 @@ use crate::special;
 use crate::staging::{HALF, Staging};
 use crate::worker::handles::{Handles, INVALID_VALUE};
 use crate::worker::session::Session;
-use crate::worker::sticky::Untold;
+use crate::worker::sticky::PendingAsyncError;
 use crate::worker::time;
 use crate::worker::watermark::{Look, Records};
 
@@ -23,20 +23,20 @@ pub(crate) use crate::worker::handles::Code;
 
 /// Why a call was not made.
 #[derive(Debug)]
-pub(crate) enum Bad {
+pub(crate) enum CallError {
     /// Its arguments cannot be read.
     Arguments(DecodeError),
     /// The link has come to its end meanwhile.
     Link(LinkError),
 }
 
-impl From<DecodeError> for Bad {
+impl From<DecodeError> for CallError {
     fn from(error: DecodeError) -> Self {
         Self::Arguments(error)
     }
 }
 
-impl From<LinkError> for Bad {
+impl From<LinkError> for CallError {
     fn from(error: LinkError) -> Self {
         Self::Link(error)
     }
@@ -84,8 +84,8 @@ pub(crate) struct Exec {
     pub(crate) replied: bool,
     /// When all that its last reply frame says was done, ns.
     pub(crate) done_ns: u64,
-    /// What the calls that nobody waits for left behind.
-    pub(crate) untold: Untold,
+    /// What the asynchronous calls left behind.
+    pub(crate) pending: PendingAsyncError,
     /// Frames whose credit was not given back.
     pub(crate) owed: u32,
     /// The context that is current in this thread, as frames name it; `None`: not known.
@@ -99,7 +99,7 @@ impl Exec {
     /// Of a lane that was let in.
     pub(crate) fn new(session: Arc<Session>, libraries: Libraries, link: Link) -> Self {
         Self {
-            number: session.deliveries.lane(),
+            number: session.deferred_copies.lane(),
             handles: Arc::clone(&session.handles),
             driver: libraries.driver,
             nvml: libraries.nvml,
@@ -113,7 +113,7 @@ impl Exec {
             sending_ns: 0,
             replied: false,
             done_ns: 0,
-            untold: Untold::default(),
+            pending: PendingAsyncError::default(),
             owed: 0,
             context: Some(0),
             records: Records::default(),
@@ -163,7 +163,7 @@ impl Exec {
     /// The frame has recorded this event.
     pub(crate) fn recorded(&mut self, event: u64) {
         let look = Look {
-            alive: &self.session.alive,
+            event_lifetime: &self.session.event_lifetime,
             handles: &self.handles,
             query: self.driver.cuEventQuery,
             now: self.begun_ns,
@@ -171,10 +171,10 @@ impl Exec {
         self.records.add(look, self.request.seq, event);
     }
 
-    /// With nothing else to do: whether a further look at the oldest events may be worth it.
+    /// Called when idle: whether a further poll of the oldest events may be worth it.
     pub(crate) fn look_idly(&mut self) -> bool {
         let look = Look {
-            alive: &self.session.alive,
+            event_lifetime: &self.session.event_lifetime,
             handles: &self.handles,
             query: self.driver.cuEventQuery,
             now: self.begun_ns,
@@ -185,7 +185,7 @@ impl Exec {
     /// Up to which frame the records of events are complete.
     fn watermark(&mut self) -> u64 {
         let look = Look {
-            alive: &self.session.alive,
+            event_lifetime: &self.session.event_lifetime,
             handles: &self.handles,
             query: self.driver.cuEventQuery,
             now: self.begun_ns,
@@ -207,7 +207,7 @@ impl Exec {
             seq: self.request.seq,
             after: self.watermark(),
             sent_ns: time::now_ns(),
-            context: self.untold.take(&self.session.lasting),
+            context: self.pending.take(&self.session.sticky),
             flags: Flags::REPLY.with(nvml),
             credit: owed,
             ..Header::default()
@@ -261,12 +261,12 @@ impl Exec {
     /// # Errors
     ///
     /// The link's end.
-    pub(crate) fn tell_output(&mut self) -> Result<(), LinkError> {
+    pub(crate) fn send_output(&mut self) -> Result<(), LinkError> {
         let Some(output) = self.session.output.get().cloned() else {
             return Ok(());
         };
         for (stream, dropped, text) in output.take() {
-            // Without text it still tells what was dropped.
+            // Without text it still says what was dropped.
             self.put_output(stream, dropped, text.get(..OUTPUT_MAX).unwrap_or(&text))?;
             for text in text.chunks(OUTPUT_MAX).skip(1) {
                 self.put_output(stream, 0, text)?;
@@ -275,7 +275,7 @@ impl Exec {
         Ok(())
     }
 
-    /// Kernels that may print are loaded. Tells the client, once, if they do.
+    /// Notifies the client, once, if kernels are loaded that may print.
     ///
     /// # Errors
     ///
@@ -420,7 +420,7 @@ impl Exec {
             let sent = if outcome.is_ok() { piece } else { 0 };
             let ends = self.fill_header(&mut header, outcome, last, (small.len(), sent));
             if ends {
-                self.tell_output_aside(in_place.then_some((head, sent)))?;
+                self.send_output_aside(in_place.then_some((head, sent)))?;
             }
             if in_place {
                 // The room that was filled above, once more.
@@ -446,9 +446,9 @@ impl Exec {
         }
     }
 
-    /// As [`Exec::tell_output`], with what was written to the link's own room and is still to be sent: where its
+    /// As [`Exec::send_output`], with what was written to the link's own room and is still to be sent: where its
     /// bulk part begins, and its bytes.
-    fn tell_output_aside(&mut self, room: Option<(usize, usize)>) -> Result<(), LinkError> {
+    fn send_output_aside(&mut self, room: Option<(usize, usize)>) -> Result<(), LinkError> {
         let printed = self.session.output.get().is_some_and(|it| it.is_there());
         if !printed {
             return Ok(());
@@ -457,7 +457,7 @@ impl Exec {
             Some((head, len)) => self.link.tx.reserve(head + len)?[head..][..len].to_vec(),
             None => Vec::new(),
         };
-        self.tell_output()?;
+        self.send_output()?;
         if let Some((head, len)) = room {
             self.link.tx.reserve(head + len)?[head..][..len].copy_from_slice(&kept);
         }

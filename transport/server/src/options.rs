@@ -1,4 +1,4 @@
-//! What a server is told to do.
+//! The options of a server.
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -82,7 +82,7 @@ pub struct Limits {
     pub max_lanes: u16,
 }
 
-/// What a server is told to do.
+/// The options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where to listen.
@@ -91,7 +91,7 @@ pub struct Options {
     pub listen_optional: Vec<Listen>,
     /// Permissions of Unix sockets for clients.
     pub socket_mode: u32,
-    /// Where to tell its state; `None`: nowhere.
+    /// The socket that gives its state; `None`: none.
     pub status_socket: Option<PathBuf>,
     /// The driver's library; `None`: where it usually is.
     pub libcuda: Option<PathBuf>,

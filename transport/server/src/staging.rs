@@ -122,9 +122,9 @@ fn choice(direction: Direction) -> &'static Choice {
 }
 
 /// What the environment says.
-fn told() -> Option<Way> {
-    static TOLD: OnceLock<Option<Way>> = OnceLock::new();
-    *TOLD.get_or_init(|| match std::env::var(VARIABLE).as_deref() {
+fn forced() -> Option<Way> {
+    static FORCED: OnceLock<Option<Way>> = OnceLock::new();
+    *FORCED.get_or_init(|| match std::env::var(VARIABLE).as_deref() {
         Ok("locked") => Some(Way::Locked),
         Ok("pageable") => Some(Way::Pageable),
         _ => None,
@@ -181,7 +181,7 @@ impl Staging {
     /// How the next piece is to be copied in the current context. Locks the memory if that way needs
     /// it.
     pub(crate) fn way(&mut self, direction: Direction) -> Way {
-        let way = told().unwrap_or_else(|| choice(direction).way());
+        let way = forced().unwrap_or_else(|| choice(direction).way());
         match way {
             Way::Pageable | Way::TimePageable => way,
             Way::Locked | Way::TimeLocked if self.lock() => way,
@@ -194,7 +194,7 @@ impl Staging {
     /// known that no copy does.
     pub(crate) fn may_lock(&mut self, direction: Direction) -> bool {
         let pageable =
-            |direction| told().unwrap_or_else(|| choice(direction).way()) == Way::Pageable;
+            |direction| forced().unwrap_or_else(|| choice(direction).way()) == Way::Pageable;
         let may = !self.refused && !pageable(direction);
         if self.locked
             && !may

@@ -305,10 +305,10 @@ pub struct SessionStats {
     pub rdma_refused: u64,
     /// Times that a lane gave RDMA up for its connection.
     #[serde(default)]
-    pub falls: u64,
+    pub failovers: u64,
     /// Times that a lane took RDMA again.
     #[serde(default)]
-    pub returns: u64,
+    pub failbacks: u64,
     /// Device memory that the client allocated and has not freed, bytes.
     pub memory: u64,
     /// Handles in use.

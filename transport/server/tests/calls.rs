@@ -161,7 +161,7 @@ fn handles_are_checked_on_every_use() {
 }
 
 #[test]
-fn an_error_of_a_one_way_call_is_told_once() {
+fn an_error_of_a_one_way_call_is_reported_once() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
     client.one_way(
@@ -226,7 +226,7 @@ fn credits_come_back_without_an_answer() {
 }
 
 #[test]
-fn times_and_counts_are_told() {
+fn times_and_counts_are_reported() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
     let at = client.alloc(3 << 20).unwrap();
@@ -320,7 +320,7 @@ fn only_permitted_devices_are_seen_by_cuda_and_nvml() {
     );
     let (status, same) = nvml(&mut client, "nvmlDeviceGetHandleByUUID", &string(&uuids[2]));
     assert_eq!((status, same), (0, device));
-    // Numbers of devices that were not told cannot be guessed either.
+    // Numbers of devices that were not given cannot be guessed either.
     for counter in 1..100 {
         let guess = Kind::NvmlDevice.server_handle(counter).to_le_bytes();
         let (status, index) = nvml(&mut client, "nvmlDeviceGetIndex", &guess);
@@ -358,21 +358,21 @@ fn many(count: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_load_tells_of_its_functions_unless_they_are_many() {
+fn a_load_reports_its_functions_unless_they_are_many() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
     for (handle, count) in [(1, 3), (2, payload::FUNCTIONS_MAX), (3, 1000)] {
         let (status, loaded) = load(&mut client, Kind::Module.handle(handle), &many(count), true);
         assert_eq!(status, 0);
-        let told = loaded.functions.len();
-        assert_eq!(told, if count == 1000 { 0 } else { count });
+        let reported = loaded.functions.len();
+        assert_eq!(reported, if count == 1000 { 0 } else { count });
         for (_, info) in &loaded.functions {
             let parameters = info.parameters.as_ref().unwrap();
             assert_eq!(parameters.len(), 1);
             assert!(!info.attributes.is_empty());
         }
     }
-    // What was told of is asked for without waiting; what is wrong with it is told later.
+    // What was reported about is asked for without waiting; its errors are reported later.
     let get = |name, function| GetFunction {
         handle: Kind::Function.handle(function),
         of: Kind::Module.handle(1),

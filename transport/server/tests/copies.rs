@@ -87,7 +87,7 @@ fn new_stream(client: &mut Client, number: u64) -> u64 {
 }
 
 #[test]
-fn bytes_come_back_as_they_were_sent() {
+fn bytes_return_as_they_were_sent() {
     let all = random(9 << 20, 1);
     for way in WAYS {
         let server = server(way);
@@ -124,8 +124,8 @@ fn a_copy_to_nowhere_is_an_error_and_the_lane_goes_on() {
             for _ in 0..3 {
                 let sent = random(2 << 20, 5);
                 upload(&mut client, 8, &sent, SYNCHRONOUS);
-                let told = client.call("cuCtxSynchronize", &[]).header.context;
-                assert_eq!(told, INVALID_VALUE, "{way} {link}");
+                let context = client.call("cuCtxSynchronize", &[]).header.context;
+                assert_eq!(context, INVALID_VALUE, "{way} {link}");
                 let none = download(&mut client, 8, 2 << 20, SYNCHRONOUS);
                 assert_eq!(none, Err(INVALID_VALUE), "{way} {link}");
                 // The end of the memory lies within the copy.

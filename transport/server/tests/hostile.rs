@@ -68,7 +68,7 @@ fn what_is_no_client_is_closed_and_counted() {
 }
 
 #[test]
-fn another_version_and_an_ended_session_are_told() {
+fn another_version_and_an_ended_session_are_reported() {
     let server = Server::start(|_| {});
     for (version, session, wanted) in [(9u16, [0; 16], "version"), (1, [7; 16], "session")] {
         let mut preamble = Preamble::new(false, SessionId(session)).to_bytes();
@@ -325,13 +325,13 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
             let answer = client.call_op(op, &pitched(device, own), &[]);
             found.push(answer.header.status);
             ticket += 1;
-            let delivery = bytes(&payload::Delivery {
+            let deferred_copy = bytes(&payload::DeferredCopy {
                 ticket,
                 from: at,
                 len: 1000,
                 stream,
             });
-            let answer = client.call_op(payload::DELIVER, &delivery, &[]);
+            let answer = client.call_op(payload::DEFER_COPY, &deferred_copy, &[]);
             found.push(answer.header.status);
             found
         };
@@ -352,7 +352,7 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
     serves(&server);
 }
 
-/// A driver is not told how long an image is: it goes by what stands in it.
+/// A driver is not given the length of an image: it relies on the image's headers.
 #[test]
 fn images_that_lead_out_of_themselves_are_refused() {
     const INVALID_IMAGE: u32 = 200;
@@ -477,9 +477,9 @@ fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
     assert_eq!(gone.header.status, 400);
 }
 
-/// The tickets of the pieces that come, and what is said at the end.
+/// The tickets of the pieces that come, and the final message.
 fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
-    let header = client.header(payload::TAKE, Flags::default());
+    let header = client.header(payload::COLLECT, Flags::default());
     client.send(header, &ticket.to_le_bytes(), &[]).unwrap();
     let mut pieces = Vec::new();
     loop {
@@ -495,13 +495,13 @@ fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken)
 }
 
 #[test]
-fn copies_that_nobody_waits_for_are_bounded_and_checked() {
+fn asynchronous_copies_are_bounded_and_checked() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
     let all = (payload::BLOCK * payload::BLOCKS) as u64;
     let at = client.alloc(2 * all).unwrap();
-    let delivery = |ticket, from, len, stream| {
-        bytes(&payload::Delivery {
+    let deferred_copy = |ticket, from, len, stream| {
+        bytes(&payload::DeferredCopy {
             ticket,
             from,
             len,
@@ -509,25 +509,28 @@ fn copies_that_nobody_waits_for_are_bounded_and_checked() {
         })
     };
     // One that is good, and what is wrong with others.
-    let deliver = |client: &mut Client, ticket, from, len, stream| {
-        let small = delivery(ticket, from, len, stream);
-        client.call_op(payload::DELIVER, &small, &[]).header.status
+    let defer_copy = |client: &mut Client, ticket, from, len, stream| {
+        let small = deferred_copy(ticket, from, len, stream);
+        client
+            .call_op(payload::DEFER_COPY, &small, &[])
+            .header
+            .status
     };
-    assert_eq!(deliver(&mut client, 1, at, 100_000, 0), 0);
-    assert_eq!(deliver(&mut client, 1, at, 1, 0), 1, "a ticket in use");
-    assert_eq!(deliver(&mut client, 0, at, 1, 0), 1);
-    assert_eq!(deliver(&mut client, 2, at, 0, 0), 1);
-    assert_ne!(deliver(&mut client, 3, at, 1, 99), 0, "no such stream");
-    assert_eq!(deliver(&mut client, 4, at, all, 0), 2);
-    assert_eq!(deliver(&mut client, 5, at, u64::MAX, 0), 2);
-    assert_eq!(deliver(&mut client, 6, 64, 10, 0), 1, "no such memory");
+    assert_eq!(defer_copy(&mut client, 1, at, 100_000, 0), 0);
+    assert_eq!(defer_copy(&mut client, 1, at, 1, 0), 1, "a ticket in use");
+    assert_eq!(defer_copy(&mut client, 0, at, 1, 0), 1);
+    assert_eq!(defer_copy(&mut client, 2, at, 0, 0), 1);
+    assert_ne!(defer_copy(&mut client, 3, at, 1, 99), 0, "no such stream");
+    assert_eq!(defer_copy(&mut client, 4, at, all, 0), 2);
+    assert_eq!(defer_copy(&mut client, 5, at, u64::MAX, 0), 2);
+    assert_eq!(defer_copy(&mut client, 6, 64, 10, 0), 1, "no such memory");
     let (pieces, taken) = take(&mut client, 1);
     assert_eq!(pieces, [(1, payload::BLOCK), (1, 100_000 - payload::BLOCK)]);
     assert_eq!(taken.failed, [1, 0, 2, 4, 5, 6]);
-    assert!(taken.elsewhere.is_empty());
+    assert!(taken.in_flight_on_other_lanes.is_empty());
     // Its room is free again, in whatever pieces.
     for ticket in 10..20 {
-        assert_eq!(deliver(&mut client, ticket, at, all, 0), 0);
+        assert_eq!(defer_copy(&mut client, ticket, at, all, 0), 0);
         let (pieces, _) = take(&mut client, ticket);
         assert_eq!(pieces.len(), payload::BLOCKS);
     }
@@ -536,7 +539,7 @@ fn copies_that_nobody_waits_for_are_bounded_and_checked() {
         (Vec::new(), payload::Taken::default())
     );
     // A context that ends with copies under way.
-    assert_eq!(deliver(&mut client, 30, at, 5, 0), 0);
+    assert_eq!(defer_copy(&mut client, 30, at, 5, 0), 0);
     assert_eq!(
         client
             .call("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes())
@@ -546,7 +549,7 @@ fn copies_that_nobody_waits_for_are_bounded_and_checked() {
     );
     assert_eq!(take(&mut client, 30).0, [(30, 5)]);
     for garbage in [&[][..], &[0xff; 7], &[0xff; 300]] {
-        for op in [payload::DELIVER, payload::TAKE] {
+        for op in [payload::DEFER_COPY, payload::COLLECT] {
             assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
         }
     }
@@ -815,7 +818,7 @@ fn lanes_are_limited() {
 }
 
 /// Between client and server, as far as the client's last word on its link, which does not get through.
-fn never_settled(server: &Server) -> String {
+fn never_idle(server: &Server) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let to = server.tcp().to_owned();
@@ -849,7 +852,7 @@ fn lanes_count_before_their_link_is_chosen() {
     let one = Client::ready(server.tcp(), "tcp");
     let open = |address: &str| Client::open(&target(address, "tcp"), Some(&one.session));
     let _unsettled: Vec<_> = (0..2)
-        .map(|_| open(&never_settled(&server)).unwrap())
+        .map(|_| open(&never_idle(&server)).unwrap())
         .collect();
     let refused = open(server.tcp());
     assert!(

@@ -34,7 +34,7 @@ impl ByHand {
             features: Features::default(),
             pid: 1,
             program: "liar".into(),
-            host: "elsewhere".into(),
+            host: "in_flight_on_other_lanes".into(),
             boot_id: "another".into(),
             strict: false,
         });

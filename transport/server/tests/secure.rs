@@ -1,4 +1,4 @@
-//! TLS, and what is said when a server cannot start.
+//! TLS, and the messages of a server that cannot start.
 
 #![allow(clippy::unwrap_used)]
 
@@ -71,7 +71,7 @@ fn tls_and_token_let_a_client_in_and_clear_text_is_refused() {
 }
 
 #[test]
-fn what_keeps_a_server_from_starting_is_told_with_the_remedy() {
+fn what_keeps_a_server_from_starting_is_reported_with_the_remedy() {
     for (change, wanted) in [
         (
             (|options: &mut Options| options.libcuda = Some("/no/such/libcuda.so.1".into()))

@@ -1,4 +1,4 @@
-//! What the server told of the calling thread's last answers, for the library that traces the program
+//! What the server reported with the calling thread's last answers, for the library that traces the program
 //! (`gtrace exec --trace`).
 
 // An exported symbol.

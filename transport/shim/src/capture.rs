@@ -246,8 +246,8 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo(
 }
 
 thread_local! {
-    /// Nodes and edges that the program was told last: it may read them until it asks again.
-    static TOLD: std::cell::RefCell<(Vec<CUgraphNode>, Vec<CUgraphEdgeData>)> =
+    /// Nodes and edges that the program got last: it may read them until it asks again.
+    static GIVEN: std::cell::RefCell<(Vec<CUgraphNode>, Vec<CUgraphEdgeData>)> =
         const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
 }
 
@@ -302,14 +302,14 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
         put_wanted(numDependencies_out, info.nodes.len());
         let nodes = info.nodes.iter();
         let nodes = nodes.map(|node| without_provenance_mut(*node as usize));
-        TOLD.with_borrow_mut(|told| {
-            *told = (nodes.collect(), info.edges);
-            let some = !told.0.is_empty();
+        GIVEN.with_borrow_mut(|given| {
+            *given = (nodes.collect(), info.edges);
+            let some = !given.0.is_empty();
             put_wanted(
                 dependencies_out,
-                if some { told.0.as_ptr() } else { null() },
+                if some { given.0.as_ptr() } else { null() },
             );
-            put_wanted(edgeData_out, if some { told.1.as_ptr() } else { null() });
+            put_wanted(edgeData_out, if some { given.1.as_ptr() } else { null() });
         });
         Ok(())
     })

@@ -15,10 +15,10 @@ use gtrace_protocol::op_id;
 
 use crate::contexts::Known;
 use crate::device::device;
+use crate::device_idle;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
-use crate::settled;
 use crate::state::{lock, write};
 use crate::stats::local;
 use crate::tables;
@@ -216,7 +216,7 @@ pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> CUresult {
             Some(known) if !known.primary => {}
             _ => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
         }
-        let destroyed = match settled::leave(session, op_id("cuCtxDestroy_v2"), handle) {
+        let destroyed = match device_idle::send_if_idle(session, op_id("cuCtxDestroy_v2"), handle) {
             // SAFETY: a handle.
             Ok(false) => check(unsafe { remote::cuCtxDestroy_v2(ctx) }),
             left => left.map(drop),

@@ -15,17 +15,17 @@ use std::{ptr, slice};
 
 use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Side, SideKind, Upload};
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
-use gtrace_link::Lasting;
+use gtrace_link::PinnedRegion;
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
 use crate::allocations::Place;
-use crate::entry::{Call, check, done, leave_with, written};
+use crate::entry::{Call, check, done, send_one_way_with, written};
 use crate::generated::driver::remote;
 use crate::graph::captured_linear;
 use crate::lane::{Bulk, Lane};
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, deliveries, host_memory, log, managed, settled};
+use crate::{clock, deferred_copies, device_idle, host_memory, log, managed};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -37,7 +37,7 @@ pub(crate) fn stream(stream: CUstream) -> u64 {
     stream.addr() as u64
 }
 
-/// Sends frames that nobody waits for, or, in strict mode, each with its answer.
+/// Sends one-way frames, or, in strict mode, each with its answer.
 pub(crate) fn push(
     lane: &mut Lane,
     op: OpId,
@@ -45,7 +45,7 @@ pub(crate) fn push(
     small: &[u8],
     bulk: &[u8],
 ) -> Result<(), CUresult> {
-    push_bulk(lane, op, flags, small, Bulk::lasting(bulk, None))
+    push_bulk(lane, op, flags, small, Bulk::pinned(bulk, None))
 }
 
 fn push_bulk(
@@ -57,7 +57,8 @@ fn push_bulk(
 ) -> Result<(), CUresult> {
     let began = clock::now();
     if !lane.session.settings.strict {
-        return leave_with(lane, op, flags.with(Flags::ONE_WAY), small, bulk, began).map(drop);
+        return send_one_way_with(lane, op, flags.with(Flags::ONE_WAY), small, bulk, began)
+            .map(drop);
     }
     let mut call =
         Call::new(op, flags.with(Flags::STRICT), began).send(lane, small, bulk.bytes())?;
@@ -92,7 +93,7 @@ pub(crate) fn in_call<T>(action: impl FnOnce() -> T) -> T {
 pub(crate) fn synchronous(stream: CUstream, action: impl FnOnce() -> CUresult) -> CUresult {
     done(|| {
         check(in_call(action))?;
-        match session::cuda()?.state.deliveries.any() || managed::in_use() {
+        match session::cuda()?.state.deferred_copies.any() || managed::in_use() {
             // SAFETY: a handle.
             true => check(unsafe { remote::cuStreamSynchronize(stream) }),
             false => Ok(()),
@@ -161,9 +162,9 @@ fn upload_from(
     to: CUdeviceptr,
     bytes: &[u8],
     stream: u64,
-    memory: Option<Lasting>,
+    memory: Option<PinnedRegion>,
 ) -> Result<(), CUresult> {
-    deliveries::settle(session, bytes.as_ptr().addr(), bytes.len())?;
+    deferred_copies::settle(session, bytes.as_ptr().addr(), bytes.len())?;
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
         let chunk = chunk(lane);
@@ -185,7 +186,7 @@ fn upload_from(
                     upload.write(w);
                     Ok(())
                 },
-                |lane, small| push_bulk(lane, op, more, small, Bulk::lasting(piece, memory)),
+                |lane, small| push_bulk(lane, op, more, small, Bulk::pinned(piece, memory)),
             )?;
             at += piece.len();
             if at >= bytes.len() {
@@ -196,7 +197,7 @@ fn upload_from(
 }
 
 /// Takes the frames of an answer whose bulk parts are bytes in order: `sink` has to read as many
-/// from the lane as it is told.
+/// from the lane as its argument says.
 ///
 /// # Errors
 ///
@@ -246,7 +247,7 @@ pub(crate) fn download(
     from: CUdeviceptr,
     stream: u64,
 ) -> Result<(), CUresult> {
-    deliveries::settle(session, into.as_ptr().addr(), into.len())?;
+    deferred_copies::settle(session, into.as_ptr().addr(), into.len())?;
     with_lane(session, |lane| {
         let began = clock::now();
         let request = Download {
@@ -271,13 +272,13 @@ pub(crate) fn download(
             Ok(())
         })
     })?;
-    deliveries::collect(session)
+    deferred_copies::collect(session)
 }
 
 /// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
 /// copies to page-locked memory is here on return.
 pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
-    match session.state.deliveries.any() {
+    match session.state.deferred_copies.any() {
         true => synchronise(),
         false => Ok(()),
     }
@@ -420,7 +421,7 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         behind_host_functions(session, (srcHost, ByteCount), hStream)?;
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
-        let memory = host_memory::lasting(session, bytes);
+        let memory = host_memory::pinned(session, bytes);
         upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)
     })
 }
@@ -437,16 +438,16 @@ pub(crate) unsafe fn cuMemcpyDtoH_v2(
             let to = dstHost.addr() as u64;
             if managed::contains(to) {
                 between(session, (to, srcDevice), ByteCount, None)?;
-                // The host may look at once.
+                // The host may read at once.
                 return synchronise();
             }
             managed::before_read(session, srcDevice, ByteCount as u64)?;
         }
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
-        let until = settled::until(session);
+        let until = device_idle::until(session);
         download(session, OP, into, srcDevice, SYNCHRONOUS)?;
-        settled::copied(session, until);
+        device_idle::copied(session, until);
         managed::after_wait(0, false);
         Ok(())
     })
@@ -476,7 +477,7 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
             return Ok(());
         }
         let to = dstHost.expose_provenance();
-        if deliveries::copy(session, to, srcDevice, ByteCount, stream(hStream))? {
+        if deferred_copies::copy(session, to, srcDevice, ByteCount, stream(hStream))? {
             return Ok(());
         }
         // SAFETY: memory of the program.
@@ -541,8 +542,8 @@ unsafe fn unified(
                 if let Some(stream) = stream {
                     check(remote::cuStreamSynchronize(stream))?;
                 }
-                deliveries::settle(session, dst as usize, len)?;
-                deliveries::settle(session, src as usize, len)?;
+                deferred_copies::settle(session, dst as usize, len)?;
+                deferred_copies::settle(session, src as usize, len)?;
                 let (into, bytes) = (destination(to, len)?, source(from, len)?);
                 ptr::copy(bytes.as_ptr(), into.as_mut_ptr(), len);
                 Ok(())

@@ -93,7 +93,7 @@ pub(crate) struct LaunchLimits {
 
 impl LaunchLimits {
     fn of(device: &DeviceSnapshot) -> Self {
-        // What the device does not tell is for the driver to refuse.
+        // The driver refuses what the device does not report.
         let max =
             |of| attribute(device, of).map_or(u32::MAX, |max| u32::try_from(max).unwrap_or(0));
         Self {
@@ -424,7 +424,7 @@ pub(crate) unsafe fn cuDeviceGetP2PAttribute(
     unsafe { remote::cuDeviceGetP2PAttribute(value, attrib, srcDevice, dstDevice) }
 }
 
-/// No driver logs on this machine: the registration succeeds, and nothing is ever told.
+/// No driver logs on this machine: the registration succeeds, and the callback is never called.
 pub(crate) unsafe fn cuLogsRegisterCallback(
     callbackFunc: cuda::CUlogsCallback,
     _userData: *mut std::ffi::c_void,

@@ -1,6 +1,6 @@
 //! What every exported function goes through.
 //!
-//! No panic crosses into C: it becomes CUDA_ERROR_UNKNOWN, and its reason is told.
+//! No panic crosses into C: it becomes CUDA_ERROR_UNKNOWN, and its reason is reported.
 
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstream};
 use gtrace_cuda::types::nvml::{NVML_ERROR_INSUFFICIENT_SIZE, nvmlReturn_t};
-use gtrace_cuda::{Kind, STREAM_PER_THREAD};
+use gtrace_cuda::{Kind, Operation, STREAM_PER_THREAD};
 use gtrace_protocol::{DecodeError, Flags, Header, OpId, Reader, Writer, op_id};
 
 use crate::lane::{Bulk, Frame, Lane};
 use crate::session::{self, Session, with_lane};
-use crate::{clock, context, deliveries, log, managed, nvml, settled, stats, status, times};
+use crate::{
+    clock, context, deferred_copies, device_idle, log, managed, nvml, stats, status, times,
+};
 
 /// By kind, so that the numbers of a kind are dense. A kind is a byte.
 static COUNTERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
@@ -22,7 +24,7 @@ static COUNTERS: [AtomicU64; 64] = [const { AtomicU64::new(0) }; 64];
 #[inline]
 pub(crate) fn mint(kind: Kind) -> u64 {
     if let (Kind::Stream, Some(session)) = (kind, session::current()) {
-        session.settled.stream_made();
+        session.device_idle.stream_made();
     }
     let counter = &COUNTERS[kind as usize % COUNTERS.len()];
     kind.handle(counter.fetch_add(1, Ordering::Relaxed) + 1)
@@ -107,18 +109,18 @@ pub(crate) fn waiting(
 /// A call that is not awaited: its error comes with a later call.
 #[inline]
 pub(crate) fn one_way(
-    op: OpId,
+    op: Operation,
     hint: usize,
     write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
 ) -> CUresult {
     let _ = hint;
     done(|| {
         let session = session::cuda()?;
-        if managed::in_use() && managed::may_use_memory(op) {
+        if managed::in_use() && op.attributes.uses_memory {
             managed::before_any(session)?;
         }
         if session.settings.strict {
-            return exchange(session, op, Flags::STRICT, write, |_| Ok(()));
+            return exchange(session, op.id, Flags::STRICT, write, |_| Ok(()));
         }
         with_lane(session, |lane| {
             let began = clock::now();
@@ -126,12 +128,12 @@ pub(crate) fn one_way(
                 0 => {}
                 code => return Err(code),
             }
-            let settled = settled::is_idle(op) && settled::is(session);
+            let device_idle = op.attributes.idle && device_idle::is(session);
             let seq = written(lane, write, |lane, small| {
-                leave_with(lane, op, Flags::ONE_WAY, small, Bulk::default(), began)
+                send_one_way_with(lane, op.id, Flags::ONE_WAY, small, Bulk::default(), began)
             })?;
-            if settled {
-                settled::still(lane, seq);
+            if device_idle {
+                device_idle::still(lane, seq);
             }
             Ok(())
         })
@@ -203,15 +205,15 @@ pub(crate) fn written<T>(
 ///
 /// [`status::LOST`].
 #[inline]
-pub(crate) fn leave(
+pub(crate) fn send_one_way(
     lane: &mut Lane,
     op: OpId,
     small: &[u8],
     bulk: &[u8],
     began: u64,
 ) -> Result<(), CUresult> {
-    let bulk = Bulk::lasting(bulk, None);
-    leave_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
+    let bulk = Bulk::pinned(bulk, None);
+    send_one_way_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
 }
 
 /// As [`leave`], with these flags, of which [`Flags::ONE_WAY`] is one. The frame's number in its lane.
@@ -219,7 +221,7 @@ pub(crate) fn leave(
 /// # Errors
 ///
 /// [`status::LOST`].
-pub(crate) fn leave_with(
+pub(crate) fn send_one_way_with(
     lane: &mut Lane,
     op: OpId,
     flags: Flags,
@@ -256,10 +258,10 @@ pub(crate) fn exchange(
     // In strict mode also calls are answered that wait for nothing.
     let waits = !flags.has(Flags::STRICT);
     // What other threads are taking of copies to page-locked memory.
-    let mut elsewhere = Vec::new();
+    let mut in_flight_on_other_lanes = Vec::new();
     let outcome = with_lane(session, |lane| {
         let began = clock::now();
-        let until = settled::until(session);
+        let until = device_idle::until(session);
         let call = written(lane, write, |lane, small| {
             if op == STREAM && stream_is_drained(lane, small) {
                 return Ok(None);
@@ -273,8 +275,8 @@ pub(crate) fn exchange(
             return check(lane.take_sticky());
         };
         // Behind the call, so that it finds all that the call has waited for.
-        let taking = match waits && session.state.deliveries.any() {
-            true => Some(deliveries::ask(lane, 0, true)?),
+        let taking = match waits && session.state.deferred_copies.any() {
+            true => Some(deferred_copies::ask(lane, 0, true)?),
             false => None,
         };
         call.wait(lane)?;
@@ -282,19 +284,19 @@ pub(crate) fn exchange(
         let outcome = lane.outcome(&call.header);
         call.end();
         if let Some(taking) = taking {
-            elsewhere = deliveries::receive(lane, taking)?;
+            in_flight_on_other_lanes = deferred_copies::receive(lane, taking)?;
         }
         match outcome {
             cuda::CUDA_SUCCESS if op == SYNCHRONIZE => {
-                all = settled::synchronised(session, until);
+                all = device_idle::synchronised(session, until);
                 result
             }
             cuda::CUDA_SUCCESS => result,
             code => Err(code),
         }
     });
-    if !elsewhere.is_empty() {
-        deliveries::finish(session, &elsewhere)?;
+    if !in_flight_on_other_lanes.is_empty() {
+        deferred_copies::finish(session, &in_flight_on_other_lanes)?;
     }
     if outcome.is_ok() && waits {
         managed::after_wait(given, all);
@@ -384,7 +386,7 @@ impl Call {
             flags: self.flags,
             context: if nvml { 0 } else { context::of_frame() },
             small,
-            bulk: Bulk::lasting(bulk, None),
+            bulk: Bulk::pinned(bulk, None),
             began: self.began,
         })?;
         self.bytes_out = small.len() + bulk.len();

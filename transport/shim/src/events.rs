@@ -16,7 +16,7 @@ use crate::lane::Outgoing;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::stats::local;
-use crate::{deliveries, managed};
+use crate::{deferred_copies, managed};
 
 /// Where an event was recorded last.
 #[derive(Clone)]
@@ -25,17 +25,17 @@ pub(crate) struct Mark {
     /// Number of the frame in it.
     seq: u64,
     /// The last copy to page-locked memory that was asked for before.
-    deliveries: u64,
+    deferred_copies: u64,
     /// A question was answered with yes.
     complete: bool,
 }
 
 impl Mark {
-    pub(crate) const fn new(lane: Arc<Outgoing>, seq: u64, deliveries: u64) -> Self {
+    pub(crate) const fn new(lane: Arc<Outgoing>, seq: u64, deferred_copies: u64) -> Self {
         Self {
             lane,
             seq,
-            deliveries,
+            deferred_copies,
             complete: false,
         }
     }
@@ -54,8 +54,8 @@ impl Mark {
 pub(crate) struct Events {
     /// By their handle.
     marks: Mutex<HashMap<u64, Mark>>,
-    /// Those that graphs or other processes record too, so that the frame of the last record does not tell.
-    elsewhere: Mutex<HashSet<u64>>,
+    /// Those that graphs or other processes record too, so that the frame of the last record does not decide.
+    on_another_stream: Mutex<HashSet<u64>>,
 }
 
 impl Events {
@@ -68,18 +68,18 @@ impl Events {
     }
 
     /// A graph or another process records this event too from now on: only the server knows of it.
-    pub(crate) fn recorded_elsewhere(&self, event: u64) {
-        lock(&self.elsewhere).insert(event);
+    pub(crate) fn recorded_on_another_stream(&self, event: u64) {
+        lock(&self.on_another_stream).insert(event);
         self.remove(event);
     }
 
-    /// It is recorded in a way that does not tell when: only the server knows.
+    /// It is recorded in a way that does not say when: only the server knows.
     pub(crate) fn remove(&self, event: u64) {
         lock(&self.marks).remove(&event);
     }
 
-    fn is_recorded_elsewhere(&self, event: u64) -> bool {
-        lock(&self.elsewhere).contains(&event)
+    fn is_recorded_on_another_stream(&self, event: u64) -> bool {
+        lock(&self.on_another_stream).contains(&event)
     }
 
     /// The answer to a question was that the record at `mark` is complete.
@@ -103,7 +103,10 @@ fn number(event: CUevent) -> u64 {
 
 /// Other processes record this event too.
 pub(crate) fn share(session: &Session, event: CUevent) {
-    session.state.events.recorded_elsewhere(number(event));
+    session
+        .state
+        .events
+        .recorded_on_another_stream(number(event));
 }
 
 pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uint) -> CUresult {
@@ -128,7 +131,10 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
             && !session.settings.strict
             && !session::thread_is_ending()
             && !session.state.captures.any()
-            && !session.state.events.is_recorded_elsewhere(number(event));
+            && !session
+                .state
+                .events
+                .is_recorded_on_another_stream(number(event));
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -158,7 +164,10 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
         && let Some(session) = session::current()
         && session.state.captures.any()
     {
-        session.state.events.recorded_elsewhere(number(hEvent));
+        session
+            .state
+            .events
+            .recorded_on_another_stream(number(hEvent));
     }
     code
 }
@@ -171,7 +180,7 @@ pub(crate) unsafe fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) -> CUres
     unsafe { remote::cuCtxRecordEvent(hCtx, hEvent) }
 }
 
-/// Whether the event is known to have happened, and there is nothing else to tell the program.
+/// Whether the event is known to have happened, and there is no error to report to the program.
 ///
 /// # Errors
 ///
@@ -194,9 +203,9 @@ fn query(event: CUevent, ask: impl FnOnce() -> CUresult, count: impl FnOnce()) -
         let mark = session.state.events.get(number(event));
         if has_happened(session, mark.as_ref())? {
             // What was copied before the event has to be here.
-            let copies = &session.state.deliveries;
-            if mark.is_some_and(|mark| copies.any_until(mark.deliveries)) {
-                deliveries::collect(session)?;
+            let copies = &session.state.deferred_copies;
+            if mark.is_some_and(|mark| copies.any_until(mark.deferred_copies)) {
+                deferred_copies::collect(session)?;
             }
             count();
             managed::after_wait(0, false);
@@ -230,7 +239,7 @@ pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
     done(|| {
         let events = &session::cuda()?.state.events;
         events.remove(number(hEvent));
-        lock(&events.elsewhere).remove(&number(hEvent));
+        lock(&events.on_another_stream).remove(&number(hEvent));
         // SAFETY: a handle.
         check(unsafe { remote::cuEventDestroy_v2(hEvent) })
     })

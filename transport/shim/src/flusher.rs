@@ -12,25 +12,25 @@ use std::time::{Duration, Instant};
 use crate::lane::Outgoing;
 use crate::log;
 
-/// Between two looks while calls come.
+/// Between two checks while calls come.
 const PERIOD: Duration = Duration::from_micros(60);
-/// Looks in vain before it sleeps.
+/// Checks without work before it sleeps.
 const PATIENCE: u32 = 32;
 
-/// Between two looks at what devices were given.
-const TEND: Duration = Duration::from_millis(250);
+/// Between two polls of completions.
+const POLL_COMPLETIONS: Duration = Duration::from_millis(250);
 
 const ASLEEP: u32 = 0;
 const AWAKE: u32 = 1;
 
-/// What the thread looks after.
+/// What the thread flushes and polls.
 pub(crate) trait Flush {
     /// Sends what lies somewhere; true if something did. `all` is scratch memory.
     fn flush(&self, all: &mut Vec<Arc<Outgoing>>) -> bool;
-    /// Whether what was sent has to be looked after, since a device has it.
-    fn is_tended(&self) -> bool;
-    /// Looks after what was sent.
-    fn tend(&self);
+    /// Whether completions must be polled, since a device has what was sent.
+    fn needs_polling(&self) -> bool;
+    /// Polls completions of what was sent.
+    fn poll_completions(&self);
 }
 
 /// The bell of the thread.
@@ -67,9 +67,9 @@ impl Flusher {
     fn sleep(&self, session: &impl Flush) {
         let period = libc::timespec {
             tv_sec: 0,
-            tv_nsec: TEND.subsec_nanos().into(),
+            tv_nsec: POLL_COMPLETIONS.subsec_nanos().into(),
         };
-        let timeout = match session.is_tended() {
+        let timeout = match session.needs_polling() {
             true => &raw const period,
             false => std::ptr::null(),
         };
@@ -85,8 +85,8 @@ impl Flusher {
                     timeout,
                 )
             };
-            if session.is_tended() {
-                session.tend();
+            if session.needs_polling() {
+                session.poll_completions();
             }
         }
     }
@@ -113,12 +113,12 @@ impl Flusher {
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 2_000) };
         let mut all = Vec::new();
         let mut in_vain = 0;
-        let mut tended = Instant::now();
+        let mut polled = Instant::now();
         loop {
             thread::sleep(PERIOD);
-            if session.is_tended() && tended.elapsed() >= TEND {
-                session.tend();
-                tended = Instant::now();
+            if session.needs_polling() && polled.elapsed() >= POLL_COMPLETIONS {
+                session.poll_completions();
+                polled = Instant::now();
             }
             if session.flush(&mut all) {
                 in_vain = 0;
@@ -141,7 +141,7 @@ impl Flusher {
     }
 }
 
-/// Does `action` with all signals blocked that come from elsewhere, so that a thread started by it never runs a handler of
+/// Does `action` with all asynchronous signals blocked, so that a thread started by it never runs a handler of
 /// the program.
 pub(crate) fn without_signals<T>(action: impl FnOnce() -> T) -> T {
     // SAFETY: both sets are local and initialised by sigfillset(3) and by the first call.

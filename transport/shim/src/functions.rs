@@ -83,8 +83,8 @@ fn get(
         of: owner,
         name: text,
     };
-    let told = lock(&session.state.functions).told.remove(&key);
-    let info = match told {
+    let reported = lock(&session.state.functions).reported.remove(&key);
+    let info = match reported {
         // It is there, so that nothing has to be waited for.
         Some(info) => {
             with_lane(session, |lane| {

@@ -19,7 +19,7 @@ use crate::entry::{Call, check, done, written};
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{capture, clock, deliveries, flusher, log, managed, status};
+use crate::{capture, clock, deferred_copies, flusher, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ fn run(session: &'static Session) {
         // What the stream has done by now is there for the function, and what the function does for the
         // stream.
         managed::after_wait(0, false);
-        if apart(session, || deliveries::collect(session)) == Err(status::LOST) {
+        if apart(session, || deferred_copies::collect(session)) == Err(status::LOST) {
             return;
         }
         if let Some(pending) = pending {
@@ -142,7 +142,7 @@ fn run(session: &'static Session) {
                     .cloned(),
                 false => None,
             };
-            // An error is one of the context, which the program is told.
+            // Context errors are reported by the next call.
             let _ = plan.as_ref().map(|plan| plan.begin(session));
             // SAFETY: the program gave function and argument to be called so. A panic of Rust code
             // cannot come out of an `extern "C"` function.
@@ -158,8 +158,8 @@ fn run(session: &'static Session) {
         if managed::in_use() && managed::before_any(session) == Err(status::LOST) {
             return;
         }
-        let tell = |lane: &mut Lane| {
-            let told = written(
+        let send = |lane: &mut Lane| {
+            let reported = written(
                 lane,
                 |w| {
                     w.u64(reached.call);
@@ -169,10 +169,10 @@ fn run(session: &'static Session) {
             );
             // The stream waits for it.
             lane.flush();
-            told
+            reported
         };
-        let told = apart(session, || with_lane(session, tell));
-        if told == Err(status::LOST) {
+        let reported = apart(session, || with_lane(session, send));
+        if reported == Err(status::LOST) {
             return;
         }
     }
@@ -186,7 +186,7 @@ fn next(session: &'static Session) -> Result<HostReached, CUresult> {
             reached = Some(HostReached::read(r)?);
             Ok(())
         })?;
-        // A one-way call of another lane has failed if something has; it is told there.
+        // A one-way call of another lane has failed if something has; it is reported there.
         check(call.header.status)?;
         call.end();
         reached.ok_or(cuda::CUDA_ERROR_UNKNOWN)

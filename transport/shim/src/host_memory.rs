@@ -8,7 +8,7 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{self, NonNull};
 
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult};
-use gtrace_link::{Lasting, LinkKind};
+use gtrace_link::{LinkKind, PinnedRegion};
 
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put};
@@ -17,7 +17,7 @@ use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::state::{read, write};
 use crate::stats::local;
-use crate::{copy, deliveries, log, managed};
+use crate::{copy, deferred_copies, log, managed};
 
 const PAGE: usize = 4096;
 
@@ -39,32 +39,32 @@ fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: 
     }
 }
 
-/// Fewest bytes for which a link is told that they lie in page-locked memory.
-const LASTING: usize = 32 << 10;
+/// Fewest bytes that a link gets as pinned memory.
+const PINNED_MIN: usize = 32 << 10;
 
 /// The allocation as links know it.
-fn as_lasting(found: &Allocation) -> Option<Lasting> {
+fn as_pinned(found: &Allocation) -> Option<PinnedRegion> {
     let start = ptr::with_exposed_provenance_mut::<u8>(found.base as usize);
-    // SAFETY: page-locked memory stays where it is until it is given back, when links are told first; and the
+    // SAFETY: page-locked memory stays where it is until it is freed, and links release it before; and the
     // program leaves it as it is until the copies from it are done, as CUDA asks of it.
-    NonNull::new(start).map(|start| unsafe { Lasting::new(start, found.size as usize) })
+    NonNull::new(start).map(|start| unsafe { PinnedRegion::new(start, found.size as usize) })
 }
 
 /// The page-locked memory that all of `bytes` lie in, if a device of the link may take them from there.
-pub(crate) fn lasting(session: &Session, bytes: &[u8]) -> Option<Lasting> {
-    if session.info.kind != LinkKind::Rdma || bytes.len() < LASTING || copy::is_in_call() {
+pub(crate) fn pinned(session: &Session, bytes: &[u8]) -> Option<PinnedRegion> {
+    if session.info.kind != LinkKind::Rdma || bytes.len() < PINNED_MIN || copy::is_in_call() {
         return None;
     }
     let found = read(&session.state.allocations).find(bytes.as_ptr().addr() as u64)?;
     let place = matches!(found.place, Place::HostAllocated | Place::HostRegistered);
-    as_lasting(&found).filter(|_| place)
+    as_pinned(&found).filter(|_| place)
 }
 
 /// No link takes anything from there any more.
 fn release(session: &Session, found: &Allocation) {
     if session.info.kind == LinkKind::Rdma
         && found.place.is_host()
-        && let Some(memory) = as_lasting(found)
+        && let Some(memory) = as_pinned(found)
     {
         session.lanes.release(&memory);
     }
@@ -142,7 +142,7 @@ pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
         local!("cuMemFreeHost");
         let found = begins(session, p, Place::HostAllocated)?;
         // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
-        deliveries::settle(session, p.addr(), found.size as usize)?;
+        deferred_copies::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         release(session, &found);
         let size = (found.size as usize).next_multiple_of(PAGE);
@@ -189,7 +189,7 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
         local!("cuMemHostUnregister");
         let found = begins(session, p, Place::HostRegistered)
             .map_err(|_| cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)?;
-        deliveries::settle(session, p.addr(), found.size as usize)?;
+        deferred_copies::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         release(session, &found);
         Ok(())

@@ -1,5 +1,5 @@
-//! Kernel images in the program's memory. Their length stands in their own headers, as no call has
-//! it.
+//! Kernel images in the program's memory. Their length is read from their headers, as no call
+//! carries it.
 
 // Reads the program's memory as far as the headers there say.
 #![allow(unsafe_code)]

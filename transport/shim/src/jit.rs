@@ -100,7 +100,7 @@ pub(crate) unsafe fn options(
 }
 
 impl Wanted {
-    /// Gives the program what the compiler said.
+    /// Gives the program the compiler's output.
     ///
     /// # Safety
     ///

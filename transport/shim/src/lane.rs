@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstreamCaptureMode};
-use gtrace_link::{Ender, Lasting, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
+use gtrace_link::{Ender, Link, LinkError, LinkInfo, LinkKind, PinnedRegion, Rx, Tx};
 use gtrace_protocol::{
     After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
     Writer, control, op_id,
@@ -37,7 +37,7 @@ const SHARED_IDLE_NS: u64 = 5_000;
 /// The sending half.
 pub(crate) struct Outgoing {
     number: u16,
-    /// Up to which of its frames the records of events are complete, as the server said last.
+    /// Up to which of its frames the records of events are complete, as the server reported last.
     watermark: AtomicU64,
     /// Another thread's call waits for what lies here.
     hurry: AtomicBool,
@@ -46,7 +46,7 @@ pub(crate) struct Outgoing {
     info: LinkInfo,
     sending: Mutex<Sending>,
     /// Memories of the program that the link was given bytes of, and may know.
-    memories: Mutex<HashSet<Lasting>>,
+    memories: Mutex<HashSet<PinnedRegion>>,
 }
 
 struct Sending {
@@ -62,7 +62,7 @@ impl Sending {
     fn flush(&mut self) -> Result<(), LinkError> {
         self.frames = 0;
         self.flushed_ns = clock::now();
-        self.left.tell();
+        self.left.publish();
         self.tx.flush()
     }
 }
@@ -85,8 +85,8 @@ impl Outgoing {
                 return true;
             }
         };
-        if sending.frames == 0 || !sending.open || sending.tx.is_kept() {
-            sending.left.tell();
+        if sending.frames == 0 || !sending.open || sending.tx.failover_pending() {
+            sending.left.publish();
             return false;
         }
         // An error comes to the owner with its next call.
@@ -94,23 +94,23 @@ impl Outgoing {
         true
     }
 
-    /// Looks after what was sent, unless the owner is about to.
-    fn tend(&self) {
+    /// Polls completions of what was sent, unless the owner is about to.
+    fn poll_completions(&self) {
         if let Ok(mut sending) = self.sending.try_lock()
             && sending.open
         {
             // An error comes to the owner with its next call.
-            let _ = sending.tx.tend();
+            let _ = sending.tx.poll_completions();
         }
     }
 
-    fn memories(&self) -> MutexGuard<'_, HashSet<Lasting>> {
+    fn memories(&self) -> MutexGuard<'_, HashSet<PinnedRegion>> {
         self.memories.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes nothing from `memory` any more. A lane that never did is left alone: its owner may be sending, and wait for
     /// what comes after this.
-    fn release(&self, memory: &Lasting) {
+    fn release(&self, memory: &PinnedRegion) {
         if self.memories().remove(memory) {
             // Of a lane that is at its end nothing is taken either; its thread finds out with its next call.
             let _ = self.lock().tx.release(Some(memory));
@@ -135,7 +135,7 @@ impl Outgoing {
 
     /// A frame of the server has come.
     #[inline]
-    fn heard(&self, header: &Header) {
+    fn received(&self, header: &Header) {
         // A server of an earlier version says nothing. The lane's thread alone writes it.
         let complete = After(header.after).seq();
         if complete > self.watermark.load(Ordering::Relaxed) {
@@ -149,11 +149,11 @@ impl Outgoing {
 pub(crate) struct Bulk<'a> {
     bytes: &'a [u8],
     /// Where they lie, if the link may take them from there after the call has returned.
-    memory: Option<Lasting>,
+    memory: Option<PinnedRegion>,
 }
 
 impl<'a> Bulk<'a> {
-    pub(crate) fn lasting(bytes: &'a [u8], memory: Option<Lasting>) -> Self {
+    pub(crate) fn pinned(bytes: &'a [u8], memory: Option<PinnedRegion>) -> Self {
         Self { bytes, memory }
     }
 
@@ -192,7 +192,7 @@ pub(crate) struct Lane {
     pub(crate) chunk: usize,
     credits: u32,
     scratch: Vec<u8>,
-    /// An error of a one-way call that the program has not been told of; 0 for none.
+    /// An error of a one-way call that the program has not got; 0 for none.
     sticky: CUresult,
     /// The last frame of another lane that was hurried on.
     hurried: u64,
@@ -338,8 +338,8 @@ impl Lane {
     /// The last frame that was sent.
     #[inline]
     pub(crate) fn mark(&self) -> Mark {
-        let deliveries = self.session.state.deliveries.last();
-        Mark::new(Arc::clone(&self.out), self.sent, deliveries)
+        let deferred_copies = self.session.state.deferred_copies.last();
+        Mark::new(Arc::clone(&self.out), self.sent, deferred_copies)
     }
 
     /// An empty writer, to be given back with [`Lane::give_back`].
@@ -460,15 +460,15 @@ impl Lane {
         if header.op == control::OUTPUT {
             output::show(self.session, payload);
         } else if header.op == control::TIMES {
-            times::told(payload);
+            times::reported(payload);
         } else if header.op == control::WORK {
-            times::told_work(payload);
+            times::reported_work(payload);
         }
         let reason = String::from_utf8_lossy(payload).into_owned();
         self.rx.consume(len);
         self.skip(header.bulk())?;
         self.credits = self.credits.saturating_add(header.credit.into());
-        self.out.heard(header);
+        self.out.received(header);
         match header.op {
             control::GOODBYE => Err(LinkError::Closed(match reason.is_empty() {
                 true => self.session.peer(),
@@ -478,7 +478,7 @@ impl Lane {
                 self.note_sticky(header.context);
                 Ok(())
             }
-            // An answer that nobody waits for any more, or a control frame of a later version.
+            // An answer that is not awaited any more, or a control frame of a later version.
             _ => Ok(()),
         }
     }
@@ -516,7 +516,7 @@ impl Lane {
                 }));
             }
             self.credits = self.credits.saturating_add(header.credit.into());
-            self.out.heard(&header);
+            self.out.received(&header);
             return Ok(header);
         }
     }
@@ -568,14 +568,14 @@ impl Lane {
         self.skip(len).map_err(|error| self.lost(&error))
     }
 
-    /// What the program is told: the call's own failure, or else an earlier one-way call's.
+    /// The result for the program: the call's own failure, or else an earlier one-way call's.
     pub(crate) fn outcome(&mut self, header: &Header) -> CUresult {
         self.note_sticky(header.context);
         match header.status {
             cuda::CUDA_SUCCESS => self.take_sticky(),
             code => {
                 self.session.state.captures.failed(code);
-                // Why a capture has failed is not told after that it has.
+                // Once a capture was reported as invalidated, its reason is not reported later.
                 let ended = code == cuda::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                     && is_of_captures(self.sticky);
                 if self.sticky == code || ended {
@@ -586,20 +586,20 @@ impl Lane {
         }
     }
 
-    /// Keeps the error of an earlier one-way call until it can be told.
+    /// Keeps the error of an earlier one-way call until it can be reported.
     pub(crate) fn note_sticky(&mut self, code: CUresult) {
         if code == 0 {
             return;
         }
         self.session.state.captures.failed(code);
-        if gtrace_cuda::status::is_lasting(code) {
+        if gtrace_cuda::status::is_sticky(code) {
             self.session.set_broken(code);
         } else {
             self.sticky = code;
         }
     }
 
-    /// The error of an earlier one-way call that the program has to be told now, or 0.
+    /// The error of an earlier one-way call that must be reported to the program now, or 0.
     pub(crate) fn take_sticky(&mut self) -> CUresult {
         match self.session.broken() {
             0 => std::mem::take(&mut self.sticky),
@@ -630,7 +630,7 @@ impl Drop for Lane {
         }
         let mut sending = self.out.lock();
         sending.open = false;
-        // Who gives memory back looks for lanes that are open.
+        // Freeing memory releases it in open lanes only, so this lane releases all now.
         let _ = sending.tx.release(None);
         let header = Header {
             length: HEADER_LEN as u32,

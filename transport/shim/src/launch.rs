@@ -17,7 +17,7 @@ use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context;
 use crate::device::launch_limits;
-use crate::entry::{check, done, exchange, leave, written};
+use crate::entry::{check, done, exchange, send_one_way, written};
 use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
@@ -74,7 +74,7 @@ pub(crate) fn check_limits(
     Ok(())
 }
 
-/// Whether the blocks of a cooperative launch run at the same time, which CUDA tells at the launch.
+/// Whether the blocks of a cooperative launch run at the same time, which CUDA checks at the launch.
 fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
     let session = session::cuda()?;
     check_limits(session, any_record(session, launch.function)?, launch)?;
@@ -104,7 +104,7 @@ pub(crate) unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize,
             None => {
                 log::once(
                     "layout",
-                    "the server's driver is older than CUDA 12.4 and does not tell the layout of a \
+                    "the server's driver is older than CUDA 12.4 and does not report the layout of a \
                      kernel's parameters: such kernels cannot be launched",
                 );
                 Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
@@ -243,7 +243,7 @@ unsafe fn launch(
             let began = clock::now();
             check(lane.take_sticky())?;
             written(lane, write, |lane, small| {
-                leave(lane, op, small, &[], began)
+                send_one_way(lane, op, small, &[], began)
             })
         })?;
     }

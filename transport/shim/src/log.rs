@@ -27,7 +27,7 @@ pub(crate) fn say(text: &str) {
         let path = std::env::var_os("GTRACE_LOG").filter(|path| !path.is_empty())?;
         OpenOptions::new().append(true).create(true).open(path).ok()
     });
-    // With neither file nor standard error there is nobody to tell.
+    // With neither file nor standard error nobody can be notified.
     let _ = match file {
         Some(file) => (&*file).write_all(line.as_bytes()),
         None => std::io::stderr().write_all(line.as_bytes()),

@@ -23,7 +23,6 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gtrace_cuda::types::driver::CUresult;
-use gtrace_protocol::{OpId, op_id};
 
 use self::pager::{Pager, pager};
 use self::pages::{Attach, PAGE, Region, Run};
@@ -233,48 +232,6 @@ pub(crate) fn before_write(
         GIVEN.fetch_add(1, Ordering::AcqRel);
         state.release(session, base, Some(run))
     })
-}
-
-/// Whether a one-way call may read or write memory of the device, wherever that lies. Launches and
-/// linear copies, which are written by hand, say what they use.
-pub(crate) const fn may_use_memory(op: OpId) -> bool {
-    const OPS: [OpId; 27] = [
-        op_id("cuGraphLaunch"),
-        op_id("cuMemcpyDtoD_v2"),
-        op_id("cuMemcpyDtoDAsync_v2"),
-        op_id("cuMemcpyPeer"),
-        op_id("cuMemcpyPeerAsync"),
-        op_id("cuMemcpy3DPeer"),
-        op_id("cuMemcpy3DPeerAsync"),
-        op_id("cuMemsetD8_v2"),
-        op_id("cuMemsetD16_v2"),
-        op_id("cuMemsetD32_v2"),
-        op_id("cuMemsetD8Async"),
-        op_id("cuMemsetD16Async"),
-        op_id("cuMemsetD32Async"),
-        op_id("cuMemsetD2D8_v2"),
-        op_id("cuMemsetD2D16_v2"),
-        op_id("cuMemsetD2D32_v2"),
-        op_id("cuMemsetD2D8Async"),
-        op_id("cuMemsetD2D16Async"),
-        op_id("cuMemsetD2D32Async"),
-        op_id("cuStreamBatchMemOp"),
-        op_id("cuStreamBatchMemOp_v2"),
-        op_id("cuStreamWaitValue32_v2"),
-        op_id("cuStreamWaitValue64_v2"),
-        op_id("cuStreamWriteValue32"),
-        op_id("cuStreamWriteValue32_v2"),
-        op_id("cuStreamWriteValue64"),
-        op_id("cuStreamWriteValue64_v2"),
-    ];
-    let mut at = 0;
-    while at < OPS.len() {
-        if OPS[at] == op {
-            return true;
-        }
-        at += 1;
-    }
-    false
 }
 
 /// What the device has been given up to now, for [`after_wait`].

@@ -14,12 +14,12 @@ use gtrace_protocol::op_id;
 
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put_wanted};
+use crate::device_idle;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::reserve::reserve;
 use crate::session::{self, Session};
-use crate::settled;
 use crate::state::{lock, read, write};
 use crate::stats::local;
 
@@ -128,7 +128,7 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
         // Before the call: another thread may be given the address as soon as it is free.
         let known = write(&session.state.allocations).remove(dptr);
         managed::forget(dptr);
-        if known.is_some() && settled::leave(session, op_id("cuMemFree_v2"), dptr)? {
+        if known.is_some() && device_idle::send_if_idle(session, op_id("cuMemFree_v2"), dptr)? {
             return Ok(());
         }
         // SAFETY: no pointer of the client.

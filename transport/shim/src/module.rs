@@ -75,7 +75,7 @@ impl Job<'_> {
             check(status)?;
             match loaded.wanted {
                 false => {
-                    lock(&session.state.functions).told(handle, loaded.functions);
+                    lock(&session.state.functions).reported(handle, loaded.functions);
                     Ok(handle)
                 }
                 // It was sent, and the server lost it.
@@ -113,7 +113,7 @@ fn ask(
         _ => Loaded::read(r),
     })?;
     let outcome = match loaded.wanted {
-        // Told with the answer that counts.
+        // Reported with the answer that counts.
         true => {
             lane.note_sticky(call.header.context);
             call.header.status

@@ -1,5 +1,5 @@
 //! What of NVML is answered here: counting of initialisations, texts, and events, of which a remote
-//! device tells none.
+//! device reports none.
 
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]

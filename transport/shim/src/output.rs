@@ -46,7 +46,7 @@ pub(crate) fn show(session: &Session, payload: &[u8]) {
                 libc::fflush(stdout);
             }
         }
-        // With nobody to read it there is nobody to tell.
+        // With no reader nobody can be notified.
         Stream::Error => drop(std::io::stderr().write_all(output.text)),
     }
 }

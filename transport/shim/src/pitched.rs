@@ -16,7 +16,7 @@ use crate::entry::{Call, check, written};
 use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
-use crate::{clock, deliveries, managed};
+use crate::{clock, deferred_copies, managed};
 
 mod calls;
 
@@ -78,7 +78,7 @@ impl Host {
     fn settle(&self, session: &'static Session, extent: &Extent) -> Result<(), CUresult> {
         let [width, height, depth] = sizes(extent)?;
         let last = self.at(depth.saturating_sub(1), height.saturating_sub(1), width);
-        deliveries::settle(session, self.base, last.saturating_sub(self.base))
+        deferred_copies::settle(session, self.base, last.saturating_sub(self.base))
     }
 
     /// Address of a row's byte `x`.
@@ -250,7 +250,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         managed::before_any(session)?;
         if to_host && !client(&copy.to) && copy.stream == SYNCHRONOUS {
             between(session, op, &copy)?;
-            // The host may look at once.
+            // The host may read at once.
             return crate::copy::synchronise();
         }
     }
@@ -274,7 +274,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             let host = Host::new(&copy.to, &copy.extent)?;
             host.settle(session, &copy.extent)?;
             with_lane(session, |lane| download(lane, op, copy, host, bytes))?;
-            deliveries::collect(session)
+            deferred_copies::collect(session)
         }
         (true, true) => {
             let from = Host::new(&copy.from, &copy.extent)?;

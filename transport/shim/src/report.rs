@@ -72,8 +72,8 @@ struct Report {
     /// Times that RDMA was asked for and not agreed upon.
     refused: u64,
     /// Times that a device was given up for the connection, and that it was taken again.
-    falls: u64,
-    returns: u64,
+    failovers: u64,
+    failbacks: u64,
     /// Bytes that a device took from the program's page-locked memory.
     lent: u64,
     /// Why the connection has ended before the program.
@@ -105,8 +105,8 @@ impl Report {
             chunk: session.info.chunk,
             fallbacks,
             refused: changes.refused,
-            falls: changes.falls,
-            returns: changes.returns,
+            failovers: changes.failovers,
+            failbacks: changes.failbacks,
             lent: changes.lent,
             lost: session.why_lost().map(str::to_owned),
             lanes_broken: session.lanes_broken(),
@@ -231,7 +231,7 @@ fn json(report: &Report) -> String {
     let fallbacks: Vec<String> = report.fallbacks.iter().map(|f| quoted(f)).collect();
     format!(
         "{{\"program\":{},\"pid\":{},\"server\":{},\"server_host\":{},\"link\":{},\
-         \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"falls\":{},\"returns\":{},\"from_page_locked\":{},\
+         \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"failovers\":{},\"failbacks\":{},\"from_page_locked\":{},\
          \"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\
          \"waiting\":{},\"bytes_out\":{},\"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
         quoted(&report.program),
@@ -243,8 +243,8 @@ fn json(report: &Report) -> String {
         report.chunk,
         fallbacks.join(","),
         report.refused,
-        report.falls,
-        report.returns,
+        report.failovers,
+        report.failbacks,
         report.lent,
         or_null(report.lost.as_deref()),
         report.lanes_broken,
@@ -329,7 +329,7 @@ mod tests {
             left.count(op, 0);
             left.time(ns * 1000, true);
         }
-        left.tell();
+        left.publish();
         let found = stats::operations().find(|o| o.op == op).unwrap();
         let row = row(found);
         let times = row.parts[0].as_ref().unwrap();

@@ -38,7 +38,7 @@ pub(crate) fn reserve(base: u64, size: u64) {
                     "reserve",
                     &format!(
                         "memory of this program lies at addresses of the GPU ({from:#x}): calls that \
-                         tell host from device memory by address may take one for the other"
+                         distinguish host from device memory by address may take one for the other"
                     ),
                 );
             }

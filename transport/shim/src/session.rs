@@ -13,10 +13,10 @@ use gtrace_cuda::types::driver::{self as cuda, CUresult};
 use gtrace_link::{Ender, LinkError, LinkInfo, Target};
 use gtrace_protocol::{ClientHello, Features};
 
+use crate::device_idle::DeviceIdleTracker;
 use crate::flusher::Flusher;
 use crate::lane::{Lane, Lanes};
 use crate::settings::Settings;
-use crate::settled::Settled;
 use crate::state::State;
 use crate::{fork, log, stats, status};
 
@@ -49,7 +49,7 @@ pub(crate) struct Session {
     /// Calls of the process that were awaited.
     pub(crate) awaited: AtomicU64,
     /// Whether the device has nothing to do.
-    pub(crate) settled: Settled,
+    pub(crate) device_idle: DeviceIdleTracker,
     /// Lanes in use.
     pub(crate) lanes: Lanes,
     /// Lanes whose thread has ended.
@@ -115,7 +115,7 @@ pub(crate) fn cuda() -> Result<&'static Session, CUresult> {
 ///
 /// # Errors
 ///
-/// [`status::UNREACHABLE`], after the reason was told.
+/// [`status::UNREACHABLE`], after the reason was reported.
 pub(crate) fn open() -> Result<&'static Session, CUresult> {
     let usable = |session: &Session| {
         !session.lost.load(Ordering::Relaxed) || CUDA.load(Ordering::Relaxed) == READY
@@ -205,7 +205,7 @@ fn connect() -> Result<&'static Session, CUresult> {
         settings,
         last: AtomicU64::new(0),
         awaited: AtomicU64::new(0),
-        settled: Settled::default(),
+        device_idle: DeviceIdleTracker::default(),
         lanes: Lanes::default(),
         idle: Mutex::new(Vec::new()),
         flusher: Flusher::default(),

@@ -8,7 +8,7 @@ use std::sync::{
 use crate::allocations::Allocations;
 use crate::capture::Captures;
 use crate::contexts::Contexts;
-use crate::deliveries::Deliveries;
+use crate::deferred_copies::DeferredCopies;
 use crate::device::LaunchLimits;
 use crate::events::Events;
 use crate::functions::{Functions, Record};
@@ -36,7 +36,7 @@ pub(crate) struct State {
     pub(crate) events: Events,
     pub(crate) host_functions: HostFunctions,
     /// Copies to page-locked memory that were not waited for.
-    pub(crate) deliveries: Deliveries,
+    pub(crate) deferred_copies: DeferredCopies,
     /// Texture and surface objects.
     pub(crate) objects: Mutex<Objects>,
     /// The pool from which `cuMemAllocAsync` allocates, by device, where the program has set one.

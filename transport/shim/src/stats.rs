@@ -215,13 +215,13 @@ impl Left {
 
     #[cold]
     fn change(&mut self, op: OpId) {
-        self.tell();
+        self.publish();
         self.operation = operation(op);
         self.usual_ns = 0;
     }
 
     /// Adds what was counted to the counts of the process.
-    pub(crate) fn tell(&mut self) {
+    pub(crate) fn publish(&mut self) {
         if self.untimed > 0 {
             self.place_usual();
         }

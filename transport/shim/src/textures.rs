@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::ptr::without_provenance_mut;
 
+use gtrace_cuda::Operation;
 use gtrace_cuda::payload::{
     Payload as _, Resource, TextureCreate, View, texture_description, texture_words,
 };
@@ -34,7 +35,7 @@ pub(crate) struct Objects {
 ///
 /// Null, or a description of the program.
 unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Result<Resource, CUresult> {
-    // SAFETY: the caller's promise; which part of the union there is the type tells.
+    // SAFETY: the caller's promise; the type selects the part of the union.
     unsafe {
         let given = given.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         if given.flags != 0 {
@@ -195,8 +196,8 @@ pub(crate) unsafe fn cuSurfObjectCreate(
     })
 }
 
-/// Has the server end an object, if `forget` knows it: a wrong number is told at once.
-fn destroy(op: OpId, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> CUresult {
+/// Has the server end an object, if `forget` knows it: a wrong number is reported at once.
+fn destroy(op: Operation, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> CUresult {
     let known = match session::cuda() {
         Ok(session) => forget(&mut lock(&session.state.objects)),
         Err(code) => return code,
@@ -211,15 +212,19 @@ fn destroy(op: OpId, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> 
 }
 
 pub(crate) unsafe fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
-    destroy(op_id("cuTexObjectDestroy"), texObject, |objects| {
-        objects.textures.remove(&texObject).is_some()
-    })
+    destroy(
+        const { Operation::named("cuTexObjectDestroy") },
+        texObject,
+        |objects| objects.textures.remove(&texObject).is_some(),
+    )
 }
 
 pub(crate) unsafe fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
-    destroy(op_id("cuSurfObjectDestroy"), surfObject, |objects| {
-        objects.surfaces.remove(&surfObject).is_some()
-    })
+    destroy(
+        const { Operation::named("cuSurfObjectDestroy") },
+        surfObject,
+        |objects| objects.surfaces.remove(&surfObject).is_some(),
+    )
 }
 
 /// What a texture was made of.

@@ -1,4 +1,4 @@
-//! What the server tells of calls that nobody waits for, and of what the GPU did for calls, for the library that traces
+//! What the server reports about asynchronous calls, and of what the GPU did for calls, for the library that traces
 //! the program (`gtrace exec --trace`).
 
 // An exported symbol.
@@ -11,18 +11,18 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use gtrace_cuda::payload::{HOST_DONE, IMAGE, TAKE};
+use gtrace_cuda::payload::{COLLECT, HOST_DONE, IMAGE};
 use gtrace_protocol::{Features, Flags, Header, OpId, Times, WorkTimes, Works, op_id};
 
 use crate::generated::driver::remote;
 use crate::{clock, entry, log, session};
 
-/// Calls whose times are not told yet, and such whose times nobody has taken yet; what is more is not told.
+/// Calls whose times are not reported yet, and such whose times nobody has taken yet; what is more is not reported.
 const MOST: usize = 1 << 16;
 /// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
 const COMPARED_NS: u64 = 1_000_000_000;
 
-/// Before each time that a thread at its end asks for what it was not told.
+/// Pauses before a thread at its end asks again for missing times.
 const MOMENTS: [Duration; 4] = [
     Duration::ZERO,
     Duration::from_micros(200),
@@ -31,7 +31,7 @@ const MOMENTS: [Duration; 4] = [
 ];
 
 /// Frames that the program's call may need, and that give its stream nothing to do.
-const NO_WORK: [OpId; 4] = [IMAGE, TAKE, HOST_DONE, op_id("cuStreamSynchronize")];
+const NO_WORK: [OpId; 4] = [IMAGE, COLLECT, HOST_DONE, op_id("cuStreamSynchronize")];
 
 /// The clock of the library that traces; null while nobody does.
 static TICKS: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -73,7 +73,7 @@ struct Timed {
 
 /// A call, by the server's clock.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Reported {
     called: u64,
     begun_ns: u64,
     queue_ns: u32,
@@ -93,7 +93,7 @@ struct Compared {
 struct Kept {
     /// Frames that were sent: their numbers, and when.
     sent: VecDeque<(u64, u64)>,
-    told: VecDeque<Told>,
+    reported: VecDeque<Reported>,
     compared: Option<Compared>,
     /// Frames whose work is timed: their numbers, and of which calls they are.
     timed: VecDeque<(u64, u64)>,
@@ -169,9 +169,9 @@ pub(crate) fn ask_for_work(header: &mut Header) {
 }
 
 /// A frame WORK.
-pub(crate) fn told_work(payload: &[u8]) {
+pub(crate) fn reported_work(payload: &[u8]) {
     match Works::read(payload) {
-        Ok(works) => with(|kept| kept.told_work(&works)),
+        Ok(works) => with(|kept| kept.reported_work(&works)),
         Err(error) => log::once(
             "work",
             &format!("the server's times of work on the GPU cannot be read: {error}"),
@@ -180,9 +180,9 @@ pub(crate) fn told_work(payload: &[u8]) {
 }
 
 /// A frame TIMES.
-pub(crate) fn told(payload: &[u8]) {
+pub(crate) fn reported(payload: &[u8]) {
     match Times::read(payload) {
-        Ok(times) => with(|kept| kept.told(&times)),
+        Ok(times) => with(|kept| kept.reported(&times)),
         Err(error) => log::once(
             "times",
             &format!("the server's times of calls cannot be read: {error}"),
@@ -209,7 +209,7 @@ impl Kept {
         }
     }
 
-    fn told(&mut self, times: &Times) {
+    fn reported(&mut self, times: &Times) {
         for call in &times.0 {
             while self.sent.front().is_some_and(|(seq, _)| *seq < call.seq) {
                 self.sent.pop_front();
@@ -217,8 +217,8 @@ impl Kept {
             let Some((_, called)) = self.sent.pop_front_if(|(seq, _)| *seq == call.seq) else {
                 continue;
             };
-            if self.told.len() < MOST {
-                self.told.push_back(Told {
+            if self.reported.len() < MOST {
+                self.reported.push_back(Reported {
                     called,
                     begun_ns: call.begun_ns,
                     queue_ns: call.queue_ns,
@@ -233,7 +233,7 @@ impl Kept {
         if self.timed.back().is_some_and(|(last, _)| *last >= seq) {
             self.timed.clear();
         }
-        // Of calls that failed nothing is ever told.
+        // Failed calls never get a time.
         if self.timed.len() == MOST {
             self.timed.pop_front();
         }
@@ -241,7 +241,7 @@ impl Kept {
     }
 
     /// Streams are through with their work in any order.
-    fn told_work(&mut self, works: &Works) {
+    fn reported_work(&mut self, works: &Works) {
         for work in &works.0 {
             let found = self.timed.binary_search_by_key(&work.seq, |(seq, _)| *seq);
             let Some((_, token)) = found.ok().and_then(|at| self.timed.remove(at)) else {
@@ -284,7 +284,7 @@ impl Kept {
 
     fn take(&mut self, now: u64) -> Option<OneWay> {
         let compared = self.compared?;
-        let call = self.told.pop_front()?;
+        let call = self.reported.pop_front()?;
         let begun = call.begun_ns.wrapping_sub(compared.ahead);
         let ended = begun.wrapping_add(call.exec_ns.into());
         Some(OneWay {
@@ -297,7 +297,7 @@ impl Kept {
     }
 }
 
-/// From now on the server is asked for its times of calls that nobody waits for; `ticks` is a clock.
+/// From now on the server is asked for its times of asynchronous calls; `ticks` is a clock.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gtrace_shim_keep_times(ticks: Ticks) {
     TICKS.store(ticks as *mut (), Ordering::Relaxed);
@@ -340,7 +340,7 @@ unsafe fn write_known<T>(
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn gtrace_shim_one_way(calls: *mut OneWay, most: u64) -> u64 {
     // SAFETY: the caller's promise.
-    unsafe { write_known(calls, most, |kept| !kept.told.is_empty(), Kept::take) }
+    unsafe { write_known(calls, most, |kept| !kept.reported.is_empty(), Kept::take) }
 }
 
 /// What the thread's next call gives `stream` to do is to be timed, until this is called again; token 0: no more. Whether
@@ -368,7 +368,7 @@ pub(crate) unsafe extern "C" fn gtrace_shim_work(works: *mut Work, most: u64) ->
     unsafe { write_known(works, most, |kept| !kept.works.is_empty(), Kept::take_work) }
 }
 
-/// Has the server tell what it still has to tell of the calling thread's calls, if there is something: for a thread at its
+/// Has the server say what it still has to say about the calling thread's calls, if there is something: for a thread at its
 /// end. Mostly one round trip; the GPU may need a moment more to see that it is through.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gtrace_shim_settle() {
@@ -422,7 +422,7 @@ mod tests {
         }
         assert!(kept.take(now).is_none());
         // One that was not sent from here, and one whose times are not known.
-        kept.told(&Times(vec![
+        kept.reported(&Times(vec![
             call(2, 0),
             call(3, now - hour - 5 * MS),
             call(9, 0),
@@ -463,7 +463,7 @@ mod tests {
             off_ns: 4,
         };
         let now = 100 * MS;
-        kept.told_work(&Works(vec![
+        kept.reported_work(&Works(vec![
             work(8, now - 50),
             work(4, 0),
             work(3, now - 60),
@@ -491,7 +491,7 @@ mod tests {
         let mut kept = Kept::default();
         kept.sent(5, 1);
         kept.sent(1, 2);
-        kept.told(&Times(vec![call(1, 0)]));
-        assert_eq!(kept.told.front().unwrap().called, 2);
+        kept.reported(&Times(vec![call(1, 0)]));
+        assert_eq!(kept.reported.front().unwrap().called, 2);
     }
 }

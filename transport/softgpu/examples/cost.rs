@@ -1,4 +1,4 @@
-//! What launches and copies cost on the stand-in: `cargo run --release -p gtrace-softgpu --example cost`.
+//! What launches and copies cost on the CPU emulator: `cargo run --release -p gtrace-softgpu --example cost`.
 //! Each figure stands beside what it is measured against in the same run.
 #![allow(unsafe_code, clippy::unwrap_used, reason = "a program that measures")]
 

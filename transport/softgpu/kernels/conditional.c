@@ -1,5 +1,5 @@
 // Conditional nodes of graphs: kernels that say whether they go on. The function is one of NVIDIA's device runtime,
-// which programs link in and the stand-in has.
+// which programs link in and the CPU emulator has.
 #include "common.h"
 
 void cudaGraphSetConditional(u64 handle, u32 value);

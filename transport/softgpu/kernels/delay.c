@@ -13,7 +13,7 @@ KERNEL void delay(u64 nanoseconds) {
         ;
 }
 
-// As many rounds of arithmetic as it is told, for measuring: multiply, add, xor, shift.
+// As many rounds of arithmetic as asked for, for measuring: multiply, add, xor, shift.
 KERNEL void work(u32 *output, u32 rounds) {
     u32 x = INDEX;
     for (u32 i = 0; i < rounds; i++) {

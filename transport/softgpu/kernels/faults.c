@@ -1,7 +1,7 @@
 // Kernels that go wrong, for what the driver must report.
 #include "common.h"
 
-// Writes where it is told: a null or foreign pointer faults.
+// Writes where it is asked to: a null or foreign pointer faults.
 KERNEL void write_at(u32 *address, u32 value) {
     if (INDEX == 0)
         *(volatile u32 *)address = value;

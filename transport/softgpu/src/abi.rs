@@ -101,7 +101,7 @@ impl<T: Copy> Out<T> {
 }
 
 impl Out<c_void> {
-    /// The same pointer for a value of type `T`, where another argument tells the type.
+    /// The same pointer for a value of type `T`, where another argument gives the type.
     #[must_use]
     pub fn cast<T>(self) -> Out<T> {
         Out(self.0.cast())

@@ -1,7 +1,7 @@
-//! What the stand-in says of itself: `CU_DEVICE_ATTRIBUTE_*`.
+//! What the CPU emulator says of itself: `CU_DEVICE_ATTRIBUTE_*`.
 //!
 //! Compute capability 9.0 with the limits that NVIDIA documents for it, so that programs take the
-//! paths they take on such a GPU; what the stand-in does not have (tensor maps,
+//! paths they take on such a GPU; what the CPU emulator does not have (tensor maps,
 //! IPC, clusters unless launches are skipped) is 0. Attributes that CUDA 13 has and this table has not are 0 as well.
 
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::config::warn;
 use crate::device::{Device, PCI_DOMAIN};
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
 
-/// `CUDA_VERSION` that the stand-in speaks.
+/// `CUDA_VERSION` that the CPU emulator speaks.
 const DRIVER_VERSION: i32 = 13_000;
 
 /// What `cuDriverGetVersion` says: [`DRIVER_VERSION`], or an older one that the environment asks for.
@@ -87,7 +87,7 @@ pub(crate) const CONSTANT: u32 = 64 << 10;
 pub(crate) const PITCH_STEP: u64 = 512;
 /// Where textures of plain memory begin, bytes.
 pub(crate) const TEXTURE_ALIGN: u64 = 512;
-/// Clock told for the multiprocessors and for memory, kHz.
+/// Clock reported for the multiprocessors and for memory, kHz.
 pub(crate) const CLOCK_KHZ: u32 = 1_000_000;
 
 /// `cuDeviceGetAttribute`.

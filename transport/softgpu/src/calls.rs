@@ -88,7 +88,7 @@ fn watched(name: &'static str, body: impl FnOnce() -> u32) -> u32 {
     let code = body();
     if let Some(path) = &wanted.stamps {
         let took = begun.elapsed();
-        // A thread that is at its end tells of its calls no more.
+        // A thread that is at its end reports its calls no more.
         let _ = STAMPS.try_with(|stamps| stamps.borrow_mut().push(path, name, took));
     }
     code

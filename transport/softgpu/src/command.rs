@@ -197,7 +197,7 @@ impl Command {
             Self::Record(event, number) => event.complete(number),
             Self::Await(progress, number) => progress.wait(number),
             Self::Free(base) => {
-                // Freed by another way meanwhile: there is nobody left to tell.
+                // Freed by another way meanwhile: there is nobody left to notify.
                 if memory::find(base).is_some_and(|found| found.kind == memory::Kind::Graph) {
                     let _ = crate::graph::memory::free(base);
                 } else if let Some(state) = shared() {

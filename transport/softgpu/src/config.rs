@@ -1,4 +1,4 @@
-//! Settings of the stand-in, from the environment, read once. README.md says what each means.
+//! Settings of the CPU emulator, from the environment, read once. README.md says what each means.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    /// Reads the environment. What cannot be understood is told on stderr and left at its default,
+    /// Reads the environment. What cannot be understood is reported on stderr and left at its default,
     /// as a library has no other place to say so.
     pub(crate) fn from_env() -> Self {
         Self::read(|name| std::env::var(name).ok())
@@ -72,7 +72,7 @@ impl Config {
     }
 }
 
-/// Whether causes are told that CUDA's error codes do not have room for.
+/// Whether causes are reported that CUDA's error codes do not have room for.
 pub(crate) fn verbose() -> bool {
     static VERBOSE: OnceLock<bool> = OnceLock::new();
     *VERBOSE.get_or_init(|| std::env::var_os("GTRACE_SOFTGPU_VERBOSE").is_some_and(|it| it == "1"))
@@ -80,7 +80,7 @@ pub(crate) fn verbose() -> bool {
 
 /// One line on stderr, so that it is clear who speaks.
 pub(crate) fn warn(text: &str) {
-    eprintln!("gtrace softgpu (CPU stand-in): {text}");
+    eprintln!("gtrace softgpu (CPU emulator): {text}");
 }
 
 /// `64`, `512MiB`, `4G`: a number of bytes; the suffixes are powers of 1024.

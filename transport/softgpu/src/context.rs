@@ -56,8 +56,8 @@ const LIMITS: [(u32, usize); 10] = [
     (9, 0), // whether it may do without
 ];
 
-/// From here on limits are only told.
-const TOLD: u32 = 7;
+/// From here on limits are only reported.
+const REPORTED: u32 = 7;
 
 impl Context {
     /// Makes a context on `device` and registers it: the primary one, by its handle, or another.
@@ -140,7 +140,7 @@ impl Context {
         self.printed.flush();
     }
 
-    /// Waits for all work and tells its error.
+    /// Waits for all work and reports its error.
     pub(crate) fn synchronise(&self) -> Answer {
         crate::graph::capture::refuse_context(self)?;
         self.drain();
@@ -175,7 +175,7 @@ impl Context {
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let found = limits
             .iter_mut()
-            .find(|(id, _)| *id == limit && limit < TOLD)
+            .find(|(id, _)| *id == limit && limit < REPORTED)
             .ok_or(UNSUPPORTED_LIMIT)?;
         found.1 = value;
         Ok(())
@@ -196,7 +196,7 @@ static AT_EXIT: AtomicU64 = AtomicU64::new(0);
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: both only tell numbers.
+        // SAFETY: both only return numbers.
         #[allow(unsafe_code)]
         let is_main = unsafe { libc::gettid() == libc::getpid() };
         if is_main {
@@ -229,7 +229,7 @@ pub(crate) fn top() -> Option<Arc<Context>> {
     with_stack(|stack| stack.last().cloned())
 }
 
-/// The current context, which must live; its error is not looked at.
+/// The current context, which must live; its error is not checked.
 pub(crate) fn bound() -> Answer<Arc<Context>> {
     let state = state()?;
     if FORBIDDEN.get() {

@@ -1,4 +1,4 @@
-//! One stand-in device: its identity, memory, busy time and condition.
+//! One CPU emulator device: its identity, memory, busy time and condition.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ const SPREAD: u64 = 4;
 const DISCARD_FROM: u64 = 32 << 20;
 /// Bytes of a page of the host.
 pub(crate) const PAGE: u64 = 4096;
-/// PCI domain of the stand-ins: real machines count domains from 0.
+/// PCI domain of the CPU emulators: real machines count domains from 0.
 pub(crate) const PCI_DOMAIN: u32 = 0x5350;
 
 /// See the module.
@@ -53,7 +53,7 @@ impl Device {
         uuid[15] = b'0' + index as u8;
         Ok(Self {
             index,
-            name: format!("gtrace softgpu (CPU stand-in{what}) {index}"),
+            name: format!("gtrace softgpu (CPU emulator{what}) {index}"),
             uuid,
             memory: config.memory,
             faults: Faults::new(index, config.fault.as_deref()),
@@ -158,7 +158,7 @@ impl Device {
     }
 }
 
-/// How long kernels ran, for the utilisation that NVML tells.
+/// How long kernels ran, for the utilisation that NVML reports.
 pub(crate) struct Busy {
     state: Mutex<BusyState>,
 }
@@ -171,7 +171,7 @@ struct BusyState {
     percent: u32,
 }
 
-/// Shortest period over which utilisation is told, as NVML documents.
+/// Shortest period over which utilisation is reported, as NVML documents.
 const SAMPLE: Duration = Duration::from_millis(167);
 
 impl Busy {

@@ -10,10 +10,10 @@ use crate::calls::Delay;
 use crate::config::warn;
 use crate::error::CuError;
 
-/// How often the control file is looked at, at most.
+/// How often the control file is read, at most.
 const POLL: Duration = Duration::from_millis(10);
 
-/// What is told for one device.
+/// What is reported for one device.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct DeviceFaults {
     /// Launches until failure and its code, in any order.
@@ -45,8 +45,8 @@ pub(crate) struct Faults {
 }
 
 struct Now {
-    told: DeviceFaults,
-    /// Launch count when `told` was read; its numbers count from there.
+    injected: DeviceFaults,
+    /// Launch count when `injected` was read; its numbers count from there.
     since: u64,
     looked: Option<Instant>,
     stamp: Option<(SystemTime, u64)>,
@@ -54,13 +54,13 @@ struct Now {
 
 impl Faults {
     pub(crate) fn new(device: usize, text: Option<&str>) -> Self {
-        let told = text.map(|text| parse(text, device)).unwrap_or_default();
+        let injected = text.map(|text| parse(text, device)).unwrap_or_default();
         let faults = Self {
             device,
             armed: AtomicBool::new(false),
             launches: AtomicU64::new(0),
             now: Mutex::new(Now {
-                told,
+                injected,
                 since: 0,
                 looked: None,
                 stamp: None,
@@ -75,14 +75,15 @@ impl Faults {
     }
 
     fn arm(&self, now: &Now) {
-        let told = &now.told;
-        let armed = !told.failing.is_empty() || told.lost_at.is_some() || !told.delay.is_zero();
+        let injected = &now.injected;
+        let armed =
+            !injected.failing.is_empty() || injected.lost_at.is_some() || !injected.delay.is_zero();
         self.armed.store(armed, Ordering::Relaxed);
     }
 
-    /// What is told now.
-    pub(crate) fn told(&self) -> DeviceFaults {
-        self.lock().told.clone()
+    /// What is reported now.
+    pub(crate) fn injected(&self) -> DeviceFaults {
+        self.lock().injected.clone()
     }
 
     /// Reads the control file again if it changed; true if it did.
@@ -101,7 +102,7 @@ impl Faults {
         }
         now.stamp = stamp;
         // A file that is gone means no faults, as an emptied one does.
-        now.told = parse(
+        now.injected = parse(
             &std::fs::read_to_string(path).unwrap_or_default(),
             self.device,
         );
@@ -110,7 +111,7 @@ impl Faults {
         true
     }
 
-    /// Counts a launch and tells what befalls it.
+    /// Counts a launch and says what befalls it.
     pub(crate) fn on_launch(&self) -> LaunchFate {
         let number = self.launches.fetch_add(1, Ordering::Relaxed) + 1;
         if !self.armed.load(Ordering::Relaxed) {
@@ -119,21 +120,24 @@ impl Faults {
         let now = self.lock();
         let number = number.saturating_sub(now.since);
         LaunchFate {
-            delay: now.told.delay,
+            delay: now.injected.delay,
             fails: now
-                .told
+                .injected
                 .failing
                 .iter()
                 .find(|(at, _)| *at == number)
                 .and_then(|(_, code)| CuError::from_code(*code)),
-            lost: now.told.lost_at.is_some_and(|at| at > 0 && number >= at),
+            lost: now
+                .injected
+                .lost_at
+                .is_some_and(|at| at > 0 && number >= at),
         }
     }
 }
 
-/// Reads the entries for `device`; what cannot be understood is told on stderr and skipped.
+/// Reads the entries for `device`; what cannot be understood is reported on stderr and skipped.
 fn parse(text: &str, device: usize) -> DeviceFaults {
-    let mut told = DeviceFaults::default();
+    let mut injected = DeviceFaults::default();
     for line in text
         .lines()
         .filter(|line| !line.trim_start().starts_with('#'))
@@ -148,46 +152,46 @@ fn parse(text: &str, device: usize) -> DeviceFaults {
                 None => (Some(0), entry),
             };
             let understood = match whose {
-                Some(number) if number == device => parse_entry(what, &mut told),
+                Some(number) if number == device => parse_entry(what, &mut injected),
                 Some(_) => parse_entry(what, &mut DeviceFaults::default()),
                 None => None,
             };
-            // Told once, by the first device, not once a device.
+            // Reported once, by the first device, not once a device.
             if understood.is_none() && device == 0 {
                 warn(&format!("fault `{entry}` is not understood and is ignored"));
             }
         }
     }
-    told
+    injected
 }
 
-fn parse_entry(entry: &str, told: &mut DeviceFaults) -> Option<()> {
+fn parse_entry(entry: &str, injected: &mut DeviceFaults) -> Option<()> {
     if let Some(rest) = entry.strip_prefix("launch:") {
         let (code, at) = rest.split_once('@').unwrap_or((rest, "1"));
         let code: u32 = code
             .parse()
             .ok()
             .filter(|code| crate::error::describe(*code).is_some())?;
-        told.failing.push((at.parse().ok()?, code));
+        injected.failing.push((at.parse().ok()?, code));
     } else if entry == "lost" {
-        told.lost_at = Some(0);
+        injected.lost_at = Some(0);
     } else if let Some(at) = entry.strip_prefix("lost@") {
-        told.lost_at = Some(at.parse().ok()?);
+        injected.lost_at = Some(at.parse().ok()?);
     } else if let Some(time) = entry.strip_prefix("delay:launch=") {
-        told.delay = parse_time(time)?;
+        injected.delay = parse_time(time)?;
     } else if let Some(call) = entry.strip_prefix("delay:") {
         // Kept by `calls`, as it is for all devices.
         Delay::parse(call)?;
     } else if let Some(code) = entry.strip_prefix("xid:") {
-        told.xids.push(code.parse().ok()?);
+        injected.xids.push(code.parse().ok()?);
     } else if let Some(count) = entry.strip_prefix("ecc:corrected=") {
-        told.ecc_corrected = count.parse().ok()?;
+        injected.ecc_corrected = count.parse().ok()?;
     } else if let Some(count) = entry.strip_prefix("ecc:uncorrected=") {
-        told.ecc_uncorrected = count.parse().ok()?;
+        injected.ecc_uncorrected = count.parse().ok()?;
     } else if let Some(reason) = entry.strip_prefix("throttle:") {
-        told.throttle |= parse_reason(reason)?;
+        injected.throttle |= parse_reason(reason)?;
     } else if let Some(degrees) = entry.strip_prefix("temperature=") {
-        told.temperature = Some(degrees.parse().ok()?);
+        injected.temperature = Some(degrees.parse().ok()?);
     } else {
         return None;
     }

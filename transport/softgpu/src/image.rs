@@ -49,7 +49,7 @@ fn takes_code() -> bool {
 }
 
 /// Reads the modules at `address`: an image whose length its own header or its closing NUL
-/// tells.
+/// reports.
 ///
 /// # Errors
 /// `CUDA_ERROR_NO_BINARY_FOR_GPU` if there is nothing for this device, `CUDA_ERROR_INVALID_IMAGE` if
@@ -75,7 +75,7 @@ pub(crate) fn load(address: u64) -> Answer<Vec<Part>> {
     }
 }
 
-/// As [`load`], for an image whose length the caller tells.
+/// As [`load`], for an image whose length the caller gives.
 pub(crate) fn load_sized(address: u64, length: usize) -> Answer<Vec<Part>> {
     if length < 4 {
         return Err(INVALID_IMAGE);

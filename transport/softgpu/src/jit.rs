@@ -84,7 +84,7 @@ impl Logs {
 impl Log {
     fn write(&self, text: &str) {
         if self.buffer != 0 && self.size > 0 {
-            // SAFETY: by the contract of the options the buffer has the size that was told.
+            // SAFETY: by the contract of the options the buffer has the size that was reported.
             let buffer = unsafe { Out::<c_char>::new(self.buffer as *mut c_char) };
             let _ = buffer.put_text(self.size, text);
         }

@@ -192,7 +192,7 @@ fn gather(entry: &Entry, values: PointerArray, extra: PointerArray) -> Answer<Ve
     if size < entry.param_size || (buffer == 0 && entry.param_size > 0) {
         return Err(INVALID_VALUE);
     }
-    // SAFETY: by the contract of cuLaunchKernel the buffer has the size that was told.
+    // SAFETY: by the contract of cuLaunchKernel the buffer has the size that was reported.
     Ok(unsafe { crate::abi::read_bytes(buffer, entry.param_size) })
 }
 

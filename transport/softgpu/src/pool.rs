@@ -97,7 +97,7 @@ impl Pool {
         self.high.load(Ordering::Relaxed)
     }
 
-    /// Begins to look for the highest use anew.
+    /// Resets the highest use.
     pub(crate) fn reset_high(&self) {
         self.high.store(self.used(), Ordering::Relaxed);
     }

@@ -21,7 +21,7 @@ pub(crate) fn spin_time() -> Duration {
     })
 }
 
-/// Looks for `ready` for at most [`spin_time`]; tells whether it came.
+/// Polls `ready` for at most [`spin_time`]; returns whether it came.
 pub(crate) fn spin(mut ready: impl FnMut() -> bool) -> bool {
     if ready() {
         return true;
@@ -49,8 +49,8 @@ pub(crate) fn spin(mut ready: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Between two looks at a number that another process raises.
-const LOOK_EVERY: Duration = Duration::from_micros(50);
+/// Between two polls of a number that another process raises.
+const POLL_INTERVAL: Duration = Duration::from_micros(50);
 
 /// Two numbers in a page that other processes have too. It stays as long as this process.
 #[derive(Clone, Copy)]
@@ -125,7 +125,7 @@ impl Progress {
             if self.reached() >= number {
                 return;
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
         let mut held = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_add(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
 //! Live handles: every handle that a program holds is a number minted here, and only a number that
-//! is still registered leads to an object, so a wrong or destroyed handle is told, never followed.
+//! is still registered leads to an object, so a wrong or destroyed handle is reported, never followed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -56,7 +56,7 @@ fn build() -> Option<State> {
         contexts: Registry::new(),
     };
     for device in &state.devices {
-        state.apply_told(device);
+        state.apply_faults(device);
     }
     Some(state)
 }
@@ -115,17 +115,17 @@ impl State {
     /// Reads the control file again if it changed.
     pub(crate) fn refresh(&self, device: &Device) {
         if device.faults.refresh(self.config.control.as_deref()) {
-            self.apply_told(device);
+            self.apply_faults(device);
         }
     }
 
-    /// Does what was told to happen at once.
-    fn apply_told(&self, device: &Device) {
-        let told = device.faults.told();
-        for code in told.xids {
+    /// Does what was ordered to happen at once.
+    fn apply_faults(&self, device: &Device) {
+        let injected = device.faults.injected();
+        for code in injected.xids {
             self.write_xid(device, code, "injected by GTRACE_SOFTGPU_FAULT");
         }
-        if told.lost_at == Some(0) {
+        if injected.lost_at == Some(0) {
             self.lose(device);
         }
     }
@@ -172,7 +172,7 @@ impl State {
         self.write_xid(device, code, &text);
     }
 
-    /// Tells who waits for Xids, and appends a line in the driver's form to the file of
+    /// Notifies who waits for Xids, and appends a line in the driver's form to the file of
     /// `GTRACE_SOFTGPU_KMSG`.
     fn write_xid(&self, device: &Device, code: u32, text: &str) {
         crate::nvml::events::publish(device, code);

@@ -165,7 +165,7 @@ pub(crate) fn resolve(handle: u64) -> Answer<(Arc<Context>, Arc<Stream>)> {
     Ok((context, stream))
 }
 
-/// As [`resolve`], from a current context that is known; errors of the device are not looked at.
+/// As [`resolve`], from a current context that is known; errors of the device are not checked.
 pub(crate) fn locate(context: Arc<Context>, handle: u64) -> Answer<(Arc<Context>, Arc<Stream>)> {
     match handle {
         0 | LEGACY => {

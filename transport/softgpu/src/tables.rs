@@ -1,4 +1,4 @@
-//! The tables of NVIDIA's runtime, for the stand-in: see the crate `gtrace-tables`.
+//! The tables of NVIDIA's runtime, for the CPU emulator: see the crate `gtrace-tables`.
 
 use std::ffi::{c_int, c_void};
 use std::ptr::without_provenance_mut;

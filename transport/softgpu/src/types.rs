@@ -1,4 +1,4 @@
-//! Structures and names of the driver API's C types, as far as this stand-in takes them.
+//! Structures and names of the driver API's C types, as far as this CPU emulator takes them.
 //!
 //! Layouts follow the public bindings of CUDA 13. Handles travel as integers: the numbers that
 //! the registry mints.
@@ -223,7 +223,7 @@ impl From<FlatDescriptor> for ArrayDescriptor {
     }
 }
 
-/// `CUDA_RESOURCE_DESC`: what the union holds is told by the kind.
+/// `CUDA_RESOURCE_DESC`: what the union holds is reported by the kind.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ResourceDesc {
@@ -332,7 +332,7 @@ pub type StreamCallback = Option<unsafe extern "C" fn(Handle, u32, *mut c_void)>
 pub type BlockSizeToShared = Option<unsafe extern "C" fn(c_int) -> usize>;
 /// `kernelParams` and `extra` of a launch.
 pub type PointerArray = In<u64>;
-/// A pointer whose type another argument tells.
+/// A pointer whose type another argument gives.
 pub type Untyped = Out<c_void>;
 
 /// `CUgraphEdgeData`.

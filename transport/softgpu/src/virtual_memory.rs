@@ -260,7 +260,7 @@ fn apply(base: u64, mapping: &Mapping, context: u64) -> Answer {
     let (fd, size) = (&mapping.physical.fd, mapping.size);
     match access {
         Access::None => return pages::empty(base, size).map_err(|_| OUT_OF_MEMORY),
-        // The host of the stand-in writes, so that copies of a program which has no access fail by
+        // The host of the CPU emulator writes, so that copies of a program which has no access fail by
         // what is noted, and not by a signal.
         Access::Read | Access::ReadWrite => {
             pages::place(fd, base, size).map_err(|_| OUT_OF_MEMORY)?;

@@ -26,7 +26,7 @@ const INVALID_HANDLE: u32 = 400;
 const CONTEXT_IS_DESTROYED: u32 = 709;
 
 #[test]
-fn the_device_names_itself_a_stand_in() {
+fn the_device_names_itself_an_emulator() {
     let _fixture = Fixture::new();
     let mut text = [0 as c_char; 100];
     // SAFETY: an array of 100 elements.
@@ -34,7 +34,7 @@ fn the_device_names_itself_a_stand_in() {
     ok!(device::cuDeviceGetName, buffer, 100, 0);
     // SAFETY: the function wrote a NUL-terminated text.
     let text = unsafe { CStr::from_ptr(text.as_ptr()) }.to_str().unwrap();
-    assert_eq!(text, "gtrace softgpu (CPU stand-in) 0");
+    assert_eq!(text, "gtrace softgpu (CPU emulator) 0");
     assert_eq!(attribute(1), 1024, "threads per block");
     assert_eq!((attribute(75), attribute(76)), (9, 0), "compute capability");
     assert_eq!(
@@ -253,7 +253,7 @@ fn the_primary_context_is_counted_and_reset() {
 }
 
 #[test]
-fn a_wrong_handle_is_told() {
+fn a_wrong_handle_is_reported() {
     let _fixture = Fixture::new();
     let live = new_stream(0);
     for wrong in [3, 0xdead_beef, u64::MAX, live + 16] {
@@ -277,7 +277,7 @@ fn a_wrong_handle_is_told() {
 }
 
 #[test]
-fn pointers_are_told_apart() {
+fn pointers_are_distinguished() {
     let fixture = Fixture::new();
     let (on_device, on_host) = (alloc(4096), alloc_host(4096) as u64);
     let kind = |address: u64| {
@@ -408,7 +408,7 @@ fn functions_are_found_by_name_and_version() {
 }
 
 #[test]
-fn a_stream_does_not_capture_unless_it_is_told_to() {
+fn a_stream_does_not_capture_unless_asked_to() {
     let _fixture = Fixture::new();
     let own = new_stream(0);
     let mut status = 9;

@@ -1,4 +1,4 @@
-//! Errors that stay, and injected faults: by the control file, so that each test tells its own.
+//! Errors that stay, and injected faults: by the control file, so that each test injects its own.
 #![allow(
     unsafe_code,
     clippy::unwrap_used,
@@ -42,9 +42,9 @@ fn fixture() -> Fixture {
     Fixture::new()
 }
 
-/// Tells faults from the next call on.
-fn tell(text: &str) {
-    // The library looks at most each 10 ms.
+/// Injects faults from the next call on.
+fn inject(text: &str) {
+    // The library polls at most each 10 ms.
     std::thread::sleep(Duration::from_millis(15));
     std::fs::write(folder().join("control"), text).unwrap();
 }
@@ -62,7 +62,7 @@ fn an_illegal_access_breaks_the_context_until_it_is_destroyed() {
     assert_eq!(
         launch(wild, 1, 1, 0, &[]),
         0,
-        "a launch tells only what it knows"
+        "a launch reports only what it knows"
     );
     assert_eq!(call!(context::cuCtxSynchronize), ILLEGAL_ADDRESS);
     assert_eq!(
@@ -157,27 +157,27 @@ fn after_a_fault_nothing_that_was_queued_runs() {
 }
 
 #[test]
-fn the_nth_launch_fails_as_told() {
+fn the_nth_launch_fails_as_configured() {
     let _fixture = fixture();
     let empty = function(load(PTX), "empty");
-    tell("launch:719@2");
+    inject("launch:719@2");
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
     ok!(context::cuCtxSynchronize);
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
     assert_eq!(call!(context::cuCtxSynchronize), LAUNCH_FAILED);
-    tell("");
+    inject("");
 }
 
 #[test]
-fn launches_take_as_long_as_told() {
+fn launches_take_as_long_as_configured() {
     let _fixture = fixture();
     let empty = function(load(PTX), "empty");
-    tell("delay:launch=30ms");
+    inject("delay:launch=30ms");
     let begun = Instant::now();
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
     ok!(context::cuCtxSynchronize);
     assert!(begun.elapsed() >= Duration::from_millis(30));
-    tell("");
+    inject("");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn a_device_that_is_lost_is_lost_for_good_and_the_other_works() {
     ok!(nvml::events::nvmlDeviceRegisterEvents, handle, 8, set);
     let (endless, flag) = (function(load(PTX), "delay"), alloc(8));
     assert_eq!(launch(endless, 1, 1, new_stream(1), &[flag, u64::MAX]), 0);
-    tell("1/lost@1");
+    inject("1/lost@1");
     assert_eq!(launch(empty, 1, 1, 0, &[]), 0);
     assert_eq!(
         call!(context::cuCtxSynchronize),
@@ -245,7 +245,7 @@ fn a_device_that_is_lost_is_lost_for_good_and_the_other_works() {
     );
     ok!(nvml::events::nvmlEventSetFree, set);
     ok!(nvml::system::nvmlShutdown);
-    tell("");
+    inject("");
     ok!(context::cuCtxDestroy_v2, second);
     ok!(context::cuCtxSetCurrent, fixture.context);
     alloc(8);

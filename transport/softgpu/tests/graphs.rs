@@ -326,7 +326,7 @@ fn a_callback_with_a_status_and_attached_memory_are_not_captured() {
 }
 
 #[test]
-fn the_next_work_of_a_capture_waits_for_what_it_is_told_to() {
+fn the_next_work_of_a_capture_waits_for_its_dependencies() {
     let _fixture = Fixture::new();
     let (own, memory) = (new_stream(NON_BLOCKING), alloc(8));
     begin(own, GLOBAL);

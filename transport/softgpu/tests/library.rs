@@ -31,7 +31,7 @@ struct Driver(Library);
 
 impl Driver {
     fn load() -> Self {
-        // SAFETY: the stand-in has no constructors.
+        // SAFETY: the CPU emulator has no constructors.
         Self(unsafe { Library::new(library_path()) }.expect("loads"))
     }
 
@@ -191,7 +191,7 @@ fn child_devices() {
     let mut count: c_int = 0;
     driver.ok("cuDeviceGetCount", &[(&raw mut count) as u64]);
     assert_eq!(count, 2);
-    assert_eq!(driver.device_name(), "gtrace softgpu (CPU stand-in) 2");
+    assert_eq!(driver.device_name(), "gtrace softgpu (CPU emulator) 2");
     driver.ok("nvmlInit_v2", &[]);
     driver.ok("nvmlDeviceGetCount_v2", &[(&raw mut count) as u64]);
     assert_eq!(count, 3, "NVML shows all");
@@ -240,11 +240,11 @@ fn child_no_device() {
 #[test]
 fn skipped_launches_are_named_and_do_nothing() {
     let output = child("child_skip", &[("GTRACE_SOFTGPU_LAUNCH", "skip")]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let reported = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(
-        told.matches("accepted and not executed").count(),
+        reported.matches("accepted and not executed").count(),
         1,
-        "{told}"
+        "{reported}"
     );
 }
 
@@ -255,7 +255,7 @@ fn child_skip() {
     driver.ok("cuInit", &[0]);
     assert_eq!(
         driver.device_name(),
-        "gtrace softgpu (CPU stand-in, launches skipped) 0"
+        "gtrace softgpu (CPU emulator, launches skipped) 0"
     );
     let store = driver.function(STORE, "store");
     let mut address = 0u64;
@@ -272,7 +272,7 @@ fn child_skip() {
 }
 
 #[test]
-fn memory_has_the_size_that_is_told() {
+fn memory_has_the_size_that_is_reported() {
     child("child_memory", &[("GTRACE_SOFTGPU_MEMORY", "64MiB")]);
 }
 

@@ -1,4 +1,4 @@
-//! NVML: what it tells follows what the driver API does in the same process.
+//! NVML: what it reports follows what the driver API does in the same process.
 #![allow(
     unsafe_code,
     clippy::unwrap_used,
@@ -140,7 +140,7 @@ fn devices_are_found_by_every_name_they_have() {
     assert!(uuid.starts_with("GPU-67747261-6365-2073-6f66-"), "{uuid}");
     assert_eq!(
         text(device::nvmlDeviceGetName),
-        "gtrace softgpu (CPU stand-in) 0"
+        "gtrace softgpu (CPU emulator) 0"
     );
     let mut found = 0;
     let uuid = CString::new(uuid).unwrap();
@@ -188,7 +188,7 @@ fn devices_are_found_by_every_name_they_have() {
 fn what_a_cpu_does_not_have_is_not_supported() {
     let _fixture = Fixture::new();
     let handle = nvml();
-    // SAFETY: the function looks at no arguments.
+    // SAFETY: the function reads no arguments.
     assert_eq!(unsafe { rest::nvmlDeviceGetPowerUsage() }, 3);
     let field = |field| FieldValue {
         field,

@@ -391,7 +391,7 @@ fn vectors_of_four() {
 }
 
 #[test]
-fn delay_lasts_as_long_as_it_is_told() {
+fn delay_lasts_as_long_as_asked_for() {
     let gpu = Gpu::default();
     let module = gpu.load(include_str!("../kernels/delay.ptx")).unwrap();
     let before = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! Modules: what they tell of themselves, linking, errors, and texts that are no PTX.
+//! Modules: what they say about themselves, linking, errors, and texts that are no PTX.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::precedence)] // A test ends there.
 
 #[path = "ptx/gpu.rs"]

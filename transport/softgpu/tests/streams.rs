@@ -230,7 +230,7 @@ fn variables_of_a_module_are_initialised_and_found() {
 }
 
 #[test]
-fn what_is_no_image_is_told() {
+fn what_is_no_image_is_reported() {
     let _fixture = Fixture::new();
     let mut handle = 0;
     let load = |text: &CStr| {
@@ -269,12 +269,12 @@ fn what_is_no_image_is_told() {
         given,
     );
     assert_eq!(code, 218);
-    let told = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
+    let reported = CStr::from_bytes_until_nul(&log).unwrap().to_str().unwrap();
     assert!(
-        told.contains("line 4") && told.contains("nonsense"),
-        "{told}"
+        reported.contains("line 4") && reported.contains("nonsense"),
+        "{reported}"
     );
-    assert_eq!(values[1] as usize, told.len());
+    assert_eq!(values[1] as usize, reported.len());
 }
 
 #[test]

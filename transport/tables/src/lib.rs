@@ -3,7 +3,7 @@
 //! Purpose: interoperability. NVIDIA's runtime, which programs are linked with, expects of a driver a
 //! few functions that have no name, and ends with an error without them. They are handed out so that
 //! the user's own copy of the runtime works with the genuine driver on the serving machine (or with
-//! the stand-in). Nothing here comes from NVIDIA's code: layouts and results were observed at
+//! the CPU emulator). Nothing here comes from NVIDIA's code: layouts and results were observed at
 //! programs that run, and the answer to the runtime's question for the driver was published by the
 //! projects ZLUDA and LUPINE.
 //!

@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runtimes_do_without_is_not_told() {
+    fn what_runtimes_do_without_is_not_reported() {
         assert_eq!(refusal(&OPTIONAL[0]), None);
         assert!(refusal(&CUFFT).is_some_and(|why| why.contains("cuFFT")));
         let other = refusal(&[0xab; 16]).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Around a call: its time, and what is told of it.
+//! Around a call: its time, and what is reported about it.
 
 use gtrace_recording::{Details, Open, Recorder};
 

@@ -1,4 +1,4 @@
-//! What is told of a call, from its arguments.
+//! What is reported about a call, from its arguments.
 
 // Reads what pointers of the program point to.
 #![allow(unsafe_code)]

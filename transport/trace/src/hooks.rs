@@ -1,4 +1,4 @@
-//! What is done after calls that give functions: addresses are wrapped, names of kernels are told.
+//! What is done after calls that give functions: addresses are wrapped, names of kernels are recorded.
 
 // Pointers of the program and of the driver.
 #![allow(unsafe_code, non_snake_case)]
@@ -15,9 +15,9 @@ use gtrace_recording::message::Message;
 
 use crate::generated::driver::WRAPPERS;
 use crate::lock::Lock;
-use crate::{session, target, tell};
+use crate::{report, session, target};
 
-/// Most kernels of one module whose names are told at once.
+/// Most kernels of one module whose names are reported at once.
 const MAX_KERNELS: usize = 1 << 16;
 /// The newest version of CUDA whose names are known.
 const KNOWN: c_int = 13_000;
@@ -125,33 +125,34 @@ fn is_version_of(symbol: &str, base: &str) -> bool {
     rest.is_empty() || !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Names that were told, sorted.
-static TOLD: Lock<Vec<String>> = Lock::new(Vec::new());
+/// Names that were reported, sorted.
+static REPORTED: Lock<Vec<String>> = Lock::new(Vec::new());
 
-/// The program was given something as the driver has it: told once by name.
+/// The program got a driver function unwrapped: reported once by name.
 pub(crate) fn untouched(name: &str) {
-    let new = TOLD.with(
-        |told| match told.binary_search_by(|one| one.as_str().cmp(name)) {
-            Ok(_) => false,
-            Err(at) => {
-                told.insert(at, name.to_owned());
-                true
-            }
-        },
-    );
+    let new =
+        REPORTED.with(
+            |reported| match reported.binary_search_by(|one| one.as_str().cmp(name)) {
+                Ok(_) => false,
+                Err(at) => {
+                    reported.insert(at, name.to_owned());
+                    true
+                }
+            },
+        );
     if new && session::is_recorded() {
-        tell::tell(&Message::Untouched {
+        report::report(&Message::Untouched {
             process: session::process(),
             name: name.as_bytes(),
         });
     }
 }
 
-/// The child of fork(2) tells for itself.
+/// The child of fork(2) reports for itself.
 pub(crate) fn in_child() {
-    TOLD.open_in_child();
+    REPORTED.open_in_child();
     // Not dropped: the parent's allocator may have been in use by a thread that is not here.
-    TOLD.with(|told| std::mem::forget(std::mem::take(told)));
+    REPORTED.with(|reported| std::mem::forget(std::mem::take(reported)));
 }
 
 /// A table of functions without names is handed out as it is: NVIDIA's runtime checks its address.
@@ -308,7 +309,7 @@ fn wanted() -> bool {
 
 fn kernel(handle: u64, name: &CStr) {
     if wanted() {
-        tell::tell(&Message::Kernel {
+        report::report(&Message::Kernel {
             process: session::process(),
             ticks: session::variables().scale.ticks(),
             handle,
@@ -322,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_told_from_other_functions() {
+    fn versions_are_distinguished_from_other_functions() {
         for name in [
             "cuMemAlloc",
             "cuMemAlloc_v2",

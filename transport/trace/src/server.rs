@@ -1,4 +1,4 @@
-//! What the server of a GPU elsewhere told of a call, where the driver's library is that of its client.
+//! The times of a call from the server of a remote GPU, where the driver's library is that of its client.
 
 // A function of the driver's library, by address.
 #![allow(unsafe_code)]
@@ -19,7 +19,7 @@ type KeepTimes = extern "C" fn(extern "C" fn() -> u64);
 /// `gtrace_shim_one_way`.
 type OneWays = unsafe extern "C" fn(*mut OneWay, u64) -> u64;
 
-/// A call that nobody waited for, as the client's library tells of it.
+/// A call that nobody waited for, as the client's library reports it.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct OneWay {
@@ -44,19 +44,19 @@ static ONE_WAY: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 pub(crate) fn returned(recorder: &Recorder, function: u16, start: u64) {
     let answered = ANSWERED.load(Ordering::Relaxed);
     if answered.addr() != NO_SERVER {
-        tell(answered, recorder, function, start);
+        report(answered, recorder, function, start);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn tell(answered: *mut c_void, recorder: &Recorder, function: u16, start: u64) {
+fn report(answered: *mut c_void, recorder: &Recorder, function: u16, start: u64) {
     let Some(answered) = find(answered) else {
         return;
     };
     let scale = session::variables().scale;
-    tell_one_way(recorder);
-    gpu::told(recorder);
+    report_one_way(recorder);
+    gpu::reported(recorder);
     // Before the client's clock is read, so that nothing comes to lie behind the call's end.
     let now = scale.ticks();
     let mut times = [0; 4];
@@ -80,7 +80,7 @@ fn tell(answered: *mut c_void, recorder: &Recorder, function: u16, start: u64) {
 }
 
 /// What has become known of this thread's calls that nobody waited for.
-fn tell_one_way(recorder: &Recorder) {
+fn report_one_way(recorder: &Recorder) {
     let one_way = ONE_WAY.load(Ordering::Relaxed);
     if one_way.is_null() {
         return;
@@ -115,7 +115,7 @@ fn tell_one_way(recorder: &Recorder) {
     }
 }
 
-/// At a thread's end: has the server tell what it has not told of the thread's calls.
+/// At a thread's end: has the server send the missing times of the thread's calls.
 pub(crate) struct LastWords;
 
 thread_local! {
@@ -141,8 +141,8 @@ impl Drop for LastWords {
             let settle = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn()>(settle) };
             settle();
             if let Some((recorder, way)) = threads::recorder() {
-                tell_one_way(recorder);
-                gpu::told(recorder);
+                report_one_way(recorder);
+                gpu::reported(recorder);
                 if way == threads::Way::Borrowed {
                     threads::give_back(recorder);
                 }
@@ -155,7 +155,7 @@ extern "C" fn ticks() -> u64 {
     session::variables().scale.ticks()
 }
 
-/// Has the client's library ask its server for the times of calls that nobody waits for. One of an earlier version
+/// Has the client's library ask its server for the times of asynchronous calls. One of an earlier version
 /// does not know how.
 fn keep_times() {
     let keep = target::symbol(c"gtrace_shim_keep_times");
@@ -173,7 +173,7 @@ fn find(known: *mut c_void) -> Option<Answered> {
         false => known,
         true => {
             let found = target::symbol(c"gtrace_shim_answered");
-            // Without a ring there is nobody to tell.
+            // Without a ring there is nobody to notify.
             let found = found.filter(|_| session::variables().events != 0);
             if found.is_some() {
                 keep_times();

@@ -1,4 +1,4 @@
-//! What this process was told, and the number that it has given itself.
+//! The settings of this process, and the number that it has given itself.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,12 +7,12 @@ use gtrace_recording::Variables;
 use gtrace_recording::clock::boottime;
 use gtrace_recording::message::Message;
 
-use crate::tell;
+use crate::report;
 
 /// The number of this process; 0: none yet.
 static PROCESS: AtomicU64 = AtomicU64::new(0);
 /// Whether somebody listens, as far as is known.
-static HEARD: AtomicBool = AtomicBool::new(true);
+static LISTENING: AtomicBool = AtomicBool::new(true);
 
 /// What the environment says.
 pub(crate) fn variables() -> &'static Variables {
@@ -22,15 +22,15 @@ pub(crate) fn variables() -> &'static Variables {
 
 /// Whether calls are recorded.
 pub(crate) fn is_recorded() -> bool {
-    variables().socket.is_some() && HEARD.load(Ordering::Relaxed)
+    variables().socket.is_some() && LISTENING.load(Ordering::Relaxed)
 }
 
 /// Nobody listens: nothing is recorded from now on.
-pub(crate) fn unheard() {
-    HEARD.store(false, Ordering::Relaxed);
+pub(crate) fn not_listening() {
+    LISTENING.store(false, Ordering::Relaxed);
 }
 
-/// The number of this process. The first that asks has the process told of.
+/// The number of this process. The first request announces the process.
 pub(crate) fn process() -> u64 {
     let known = PROCESS.load(Ordering::Relaxed);
     if known != 0 {
@@ -43,7 +43,7 @@ pub(crate) fn process() -> u64 {
         Err(other) => other,
         Ok(_) => {
             let name = std::fs::read("/proc/self/comm").unwrap_or_default();
-            tell::tell(&Message::Process {
+            report::report(&Message::Process {
                 process: number,
                 pid,
                 name: name.trim_ascii_end(),

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use gtrace_recording::{FUNCTIONS, NAMES};
 
+use crate::report::say;
 use crate::session;
-use crate::tell::say;
 
 /// CUDA_ERROR_SHARED_OBJECT_INIT_FAILED: what every call answers without a driver.
 const NO_DRIVER: u32 = 303;
@@ -101,7 +101,7 @@ fn open() -> Result<usize, String> {
     // SAFETY: a path. RTLD_LOCAL: the driver's symbols are reached through this library's.
     let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if library.is_null() {
-        // SAFETY: what dlerror(3) tells is a string, until the next call of its kind.
+        // SAFETY: what dlerror(3) returns is a string, until the next call of its kind.
         let error = unsafe {
             let text = libc::dlerror();
             match text.is_null() {

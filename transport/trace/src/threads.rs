@@ -13,7 +13,7 @@ use gtrace_recording::message::Message;
 use gtrace_recording::{Recorder, layout};
 
 use crate::lock::Lock;
-use crate::tell::{say, tell, tell_with};
+use crate::report::{report, report_with, say};
 use crate::{fork, session};
 
 /// The thread records nothing.
@@ -115,7 +115,7 @@ fn take() -> Option<&'static Recorder> {
     // SAFETY: room for a thread's name (PR_GET_NAME(2const)).
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
     let length = name.iter().position(|byte| *byte == 0).unwrap_or(16);
-    tell(&Message::Thread {
+    report(&Message::Thread {
         process,
         thread: u64::from(thread),
         name: &name[..length],
@@ -129,7 +129,7 @@ pub(crate) fn give_back(recorder: &'static Recorder) {
     FREE.with(|free| free.push(Unused(recorder)));
 }
 
-/// New memory, of which `gtrace trace` is told.
+/// New memory, of which `gtrace trace` is reported.
 fn make(process: u64) -> Option<&'static Recorder> {
     let variables = session::variables();
     let length = layout::length(variables.events);
@@ -168,7 +168,7 @@ fn make(process: u64) -> Option<&'static Recorder> {
         let pid = libc::getpid() as u32;
         Recorder::new(base, variables.events, variables.scale, (pid, process))
     };
-    if !tell_with(&Message::Memory { process }, Some(file.as_fd())) {
+    if !report_with(&Message::Memory { process }, Some(file.as_fd())) {
         // SAFETY: the mapping made above, which nobody else knows.
         unsafe { libc::munmap(base.as_ptr().cast(), length) };
         return None;

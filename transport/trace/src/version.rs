@@ -1,4 +1,4 @@
-//! The mark by which this object is told from the driver.
+//! The mark by which this object is distinguished from the driver.
 
 // An exported symbol.
 #![allow(unsafe_code)]

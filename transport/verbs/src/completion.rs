@@ -1,4 +1,4 @@
-//! A completion queue and the channel that tells of it.
+//! A completion queue and the channel that reports it.
 #![allow(unsafe_code)]
 
 use std::array;
@@ -35,9 +35,9 @@ pub enum Outcome {
     /// The peer wrote to a region of ours, and sent this number along.
     Written(u32),
     /// The peer sent this number alone.
-    Told(u32),
+    SendImm(u32),
     /// Something came that carries no number.
-    Bare,
+    NoImm,
 }
 
 /// A completion queue with a channel of its own.
@@ -99,7 +99,7 @@ impl Completions {
         let mut found: [ibv_wc; BATCH] = array::from_fn(|_| empty());
         let mut any = false;
         loop {
-            // SAFETY: the queue is open, and has room for as many entries as it is told.
+            // SAFETY: the queue is open, and has room for as many entries as it is given.
             let count = unsafe {
                 let context = &*self.raw.as_ref().context;
                 let Some(poll) = context.ops.poll_cq else {
@@ -189,8 +189,8 @@ fn completion(work: &ibv_wc) -> Result<Completion, VerbsError> {
     let outcome = match (work.opcode & IBV_WC_RECV != 0, with) {
         (false, _) => Outcome::Sent,
         (true, true) if work.opcode == IBV_WC_RECV_RDMA_WITH_IMM => Outcome::Written(number),
-        (true, true) => Outcome::Told(number),
-        (true, false) => Outcome::Bare,
+        (true, true) => Outcome::SendImm(number),
+        (true, false) => Outcome::NoImm,
     };
     Ok(Completion {
         id: work.wr_id,

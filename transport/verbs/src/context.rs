@@ -44,7 +44,7 @@ pub struct Port {
 
 /// Why a device cannot be opened. Where its file may not be opened, libibverbs looks for another one by
 /// its number, and says at last that there is none.
-fn told(error: io::Error) -> io::Error {
+fn acknowledged(error: io::Error) -> io::Error {
     let forbidden = || {
         let files = std::fs::read_dir("/dev/infiniband").ok()?;
         files.flatten().find_map(|file| {
@@ -100,7 +100,7 @@ impl Context {
                 let context = NonNull::new(unsafe { (functions.ibv_open_device)(device) });
                 opened = context.ok_or_else(|| VerbsError::Open {
                     device: name.to_owned(),
-                    source: told(io::Error::last_os_error()),
+                    source: acknowledged(io::Error::last_os_error()),
                 });
                 break;
             }

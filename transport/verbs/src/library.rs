@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_library_and_one_that_is_another_are_told_apart() {
+    fn a_missing_library_and_one_that_is_another_are_distinguished() {
         assert!(matches!(
             load("libgtrace-no-such-library.so.1"),
             Err(Failure::Missing(text)) if text.contains("no-such-library")

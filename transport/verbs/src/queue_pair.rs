@@ -136,7 +136,7 @@ impl QueuePair {
     }
 
     /// Connects it: from here on it receives, and then sends. `psn` is the sequence number of its
-    /// first packet, as the other side was told; with [`Access::RemoteWrite`] the other side may
+    /// first packet, as the other side was notified; with [`Access::RemoteWrite`] the other side may
     /// write to regions of that access.
     ///
     /// # Errors
@@ -297,7 +297,7 @@ impl QueuePair {
     /// # Errors
     ///
     /// [`VerbsError::Call`].
-    pub fn tell(&mut self, number: u32, name: Option<u64>) -> Result<(), VerbsError> {
+    pub fn send_imm(&mut self, number: u32, name: Option<u64>) -> Result<(), VerbsError> {
         let nowhere = Remote { address: 0, key: 0 };
         self.post(IBV_WR_SEND_WITH_IMM, 0, None, nowhere, number, name)
     }

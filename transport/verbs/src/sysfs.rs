@@ -44,8 +44,8 @@ pub fn devices() -> Vec<String> {
 
 /// What the kernel shows of a device for as long as programs can open it.
 ///
-/// A device that is taken away may tell those that have it open, and end what they do with it; or, where
-/// its driver cannot, as SoftRoCE's, wait until all of them have closed it and tell them nothing. In either
+/// A device that is taken away may notify those that have it open, and end what they do with it; or, where
+/// its driver cannot, as SoftRoCE's, wait until all of them have closed it and notify nobody. In either
 /// case this is gone first.
 pub(crate) struct Shown(File);
 

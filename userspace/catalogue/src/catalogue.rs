@@ -1,7 +1,7 @@
-use gtrace_event::{Advice, Kind, Occurrence, Severity};
+use gtrace_event::{Action, Advice, Kind, Occurrence, Severity};
 
 use crate::entry::{KindEntry, SxidEntry, XidEntry};
-use crate::policy::{Action, Policy, PolicyError, Ruling};
+use crate::policy::{Policy, PolicyError, Ruling};
 use crate::{refine, table};
 
 /// The tables of this version, with a site's policy on top where one is loaded.
@@ -37,8 +37,7 @@ impl Catalogue {
 
     /// Decides what `occ` means: sets its severity and returns the advice.
     ///
-    /// The first entry of [`Advice::site`] is the action, one word: `page`, `ticket`, `log` or
-    /// `drill`; the site's steps follow. An occurrence that `gtrace inject` made is always a
+    /// [`Advice::site`] has the site's steps and its note. An occurrence that `gtrace inject` made is always a
     /// drill, and a line that a process wrote into the kernel log pages only where a rule names
     /// `provenance = "userspace"`.
     pub fn assess(&self, occ: &mut Occurrence) -> Advice {
@@ -47,7 +46,7 @@ impl Catalogue {
         advice
     }
 
-    /// The action that [`Self::assess`] puts first in the site's advice.
+    /// The action of [`Self::assess`].
     pub fn action(&self, occ: &Occurrence) -> Action {
         self.judge(occ).1
     }
@@ -55,12 +54,12 @@ impl Catalogue {
     fn judge(&self, occ: &Occurrence) -> (Severity, Action, Advice) {
         let verdict = refine::verdict(occ);
         let ruling = Ruling::of(self.site.as_ref(), occ, verdict.severity);
-        let mut site = vec![ruling.action.name().to_owned()];
-        site.extend(ruling.steps.iter().cloned());
+        let mut site = ruling.steps.to_vec();
         site.extend(ruling.note.map(|note| format!("Note: {note}")));
         let advice = Advice {
             meaning: Some(verdict.meaning),
             vendor: verdict.vendor,
+            action: Some(ruling.action),
             site,
             rule: Some(ruling.rule.unwrap_or(verdict.rule)),
         };

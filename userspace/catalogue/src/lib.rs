@@ -21,4 +21,4 @@ pub use catalogue::Catalogue;
 pub use entry::{Category, KindEntry, Scope, SxidEntry, XidEntry};
 pub use failure_mode::{failure_mode, failure_mode_title};
 pub use nvlink5::{Nvlink5Decode, Nvlink5Severity, nvlink5_decode, nvlink5_link_down_reason};
-pub use policy::{Action, PolicyError};
+pub use policy::PolicyError;

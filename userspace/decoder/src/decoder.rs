@@ -216,7 +216,7 @@ impl Decoder {
     }
 }
 
-/// Refuses most records by a look at their first bytes.
+/// Refuses most records by their first bytes.
 fn may_match(text: &str) -> bool {
     const BEGINNINGS: &[&str] = &[
         "NVRM: ",

@@ -1,4 +1,4 @@
-//! Lines of several records that tell of one occurrence.
+//! Lines of several records that report one occurrence.
 
 use gtrace_event::{Kind, Occurrence, Severity};
 

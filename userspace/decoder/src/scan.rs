@@ -1,4 +1,4 @@
-//! Small readers of text: each takes what it looks for from the front and gives back the rest.
+//! Small parsers: each takes its pattern from the front and returns the rest.
 
 use std::str::FromStr;
 

@@ -55,6 +55,10 @@ const LINES: &[&str] = &[
     "EXT4-fs (nvme0n1p1): Remounting filesystem read-only",
     "nvme nvme0: I/O tag 123 (1000) opcode 0x2 (I/O Cmd) QID 4 timeout, aborting",
     "usb 1-1: new high-speed USB device number 2 using xhci_hcd",
+    "message repeated 3 times: [ NVRM: Xid (PCI:0000:03:00): 45, Ch 00000001]",
+    "NVRM: Xid (PCI:0001:ab:cd): 69, pid=1310987, name=train.3, Class Error: ChId 0008",
+    r#"{"_HOSTNAME":"h","__REALTIME_TIMESTAMP":"1772510706123456","SYSLOG_FACILITY":"0","_TRANSPORT":"kernel","MESSAGE":"NVRM: Xid (PCI:0000:03:00): 45, Ch 1\nx"}"#,
+    r#"{"SYSLOG_IDENTIFIER":"NVRM","SYSLOG_PID":"7","SYSLOG_FACILITY":"1","MESSAGE":[88,105,100,32,40,255]}"#,
 ];
 
 const PREFIXES: &[&str] = &[
@@ -73,6 +77,10 @@ const PREFIXES: &[&str] = &[
     "<3>1 2026-03-03T04:05:06.5Z host kernel - - - ",
     "\u{1b}[32m[12345.678901] \u{1b}[0m",
     "gtrace-inject[1]: ",
+    "host kernel: ",
+    "kernel: Jan 21 11:18:36 kernel: ",
+    "[12345.678901] host kernel: 2026-03-03T04:05:06Z inner kernel: [12345.678901] ",
+    "[Tue Mar  3 04:05:06 2026] host kernel: ",
     "    ",
 ];
 

@@ -36,7 +36,6 @@ const NONE: &[&str] = &[
     "NVRM: Xid (PCI:0000:zz:00): 79, x",
     "NVRM: Xid (PCI:0000:3b): 79, x",
     "NVRM: Xid (PCI:0000:3b:00:00:1): 79, x",
-    "NVRM: Xid (PCI:0000:3b:20): 79, x",
     "NVRM: Xid (GPU-I:05): 79, x",
     "NVRM: Xid (PCI:0000:3b:00): x79, x",
     "NVRM: Xid (PCI:0000:3b:00): 79x, x",
@@ -161,7 +160,7 @@ const NONE: &[&str] = &[
     "watchdog: BUG: soft lockup - CPU#x stuck for 23s! [x:1]",
     "watchdog: Delayed init of the lockup detector failed: -22",
     "\"echo 0 > /proc/sys/kernel/hung_task_timeout_secs\" disables this message.",
-    // Crashes elsewhere.
+    // Crashes in other programs.
     "python[1234]: segfault at 0 ip 00007f sp 00007f error 4 in libcuda.so.1[7f+1]",
     "python[1234]: segfault at 0 ip 00007f sp 00007f error 4 in libtorch_cuda.so[7f+1]",
     "libnccl-test[1234]: segfault at 0 ip 00007f sp 00007f error 4 in libc.so.6[7f+1]",

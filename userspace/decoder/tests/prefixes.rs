@@ -199,6 +199,50 @@ fn prefixes() -> Vec<(&'static str, &'static str, Value, Value)> {
             none(),
         ),
         ("kernel: [12345.678901] ", "unknown", none(), boot()),
+        ("host kernel: ", "unknown", none(), none()),
+        (
+            "kernel: Jan 21 11:18:36 kernel: ",
+            "unknown",
+            none(),
+            none(),
+        ),
+        (
+            "Mar  3 04:05:06 host kernel: Jan 21 11:18:36 inner kernel: [12345.678901] ",
+            "unknown",
+            none(),
+            boot(),
+        ),
+        (
+            "2026-03-03T04:05:06Z host kernel: 2026-03-03T04:05:05Z inner kernel: ",
+            "unknown",
+            time("2026-03-03T04:05:05Z"),
+            none(),
+        ),
+        (
+            "[12345.678901] host kernel: Jan 21 11:18:36 inner kernel: ",
+            "unknown",
+            none(),
+            boot(),
+        ),
+        ("host kernel: kernel: ", "unknown", none(), none()),
+        (
+            "10-0-0-1.example.com kernel: [12345.678901] ",
+            "unknown",
+            none(),
+            boot(),
+        ),
+        (
+            "[Tue Mar  3 04:05:06 2026] host kernel: ",
+            "unknown",
+            none(),
+            none(),
+        ),
+        (
+            "[2026-03-03T04:05:06+01:00] host kernel: ",
+            "unknown",
+            time("2026-03-03T03:05:06Z"),
+            none(),
+        ),
         (
             "\u{1b}[32m[12345.678901] \u{1b}[0m\u{1b}[33m",
             "unknown",
@@ -259,6 +303,158 @@ fn a_whole_log_of_each_prefix() {
 }
 
 #[test]
+fn host_and_time_of_a_line_are_kept_as_written() {
+    for (prefix, log) in [
+        ("", Value::Null),
+        ("[12345.678901] ", Value::Null),
+        ("host kernel: ", j!({"host": "host"})),
+        ("[12345.678901] host kernel: ", j!({"host": "host"})),
+        ("2026-03-03T04:05:06Z host kernel: ", j!({"host": "host"})),
+        (
+            "[Tue Mar  3 04:05:06 2026] ",
+            j!({"time": "Tue Mar  3 04:05:06 2026"}),
+        ),
+        (
+            "[Tue Mar  3 04:05:06 2026] gpu-1 kernel: ",
+            j!({"time": "Tue Mar  3 04:05:06 2026", "host": "gpu-1"}),
+        ),
+        (
+            "Mar  3 04:05:06 host kernel: [12345.678901] ",
+            j!({"time": "Mar  3 04:05:06", "host": "host"}),
+        ),
+        (
+            "2026-03-03 04:05:06 host kernel: ",
+            j!({"time": "2026-03-03 04:05:06", "host": "host"}),
+        ),
+        (
+            "Tue 2026-03-03 04:05:06 CET host kernel: ",
+            j!({"time": "Tue 2026-03-03 04:05:06 CET", "host": "host"}),
+        ),
+        (
+            "<3>1 2026-03-03T04:05:06.5Z host kernel - - - ",
+            j!({"host": "host"}),
+        ),
+        ("<3>1 2026-03-03T04:05:06.5Z - kernel - - - ", Value::Null),
+        (
+            "kernel: Jan 21 11:18:36 kernel: ",
+            j!({"time": "Jan 21 11:18:36"}),
+        ),
+        (
+            "Mar  3 04:05:06 outer kernel: Jan 21 11:18:36 inner kernel: ",
+            j!({"time": "Jan 21 11:18:36", "host": "inner"}),
+        ),
+        (
+            "2026-03-03T04:05:06Z outer kernel: Jan 21 11:18:36 kernel: ",
+            j!({"host": "outer"}),
+        ),
+    ] {
+        let found = saved(&format!("{prefix}{XID}\n"));
+        assert_eq!(found.len(), 1, "{prefix}");
+        assert_eq!(
+            json(&found[0]).get("log").unwrap_or(&Value::Null),
+            &log,
+            "{prefix}"
+        );
+    }
+    let of_process = "Mar  3 04:05:06 outer kernel: Jan 21 11:18:36 inner sshd[7]: ";
+    assert_eq!(saved(&format!("{of_process}{XID}\n")), []);
+    // A report of several lines is from where its first line is.
+    let log = "Mar  3 04:05:06 one kernel: pcieport 0000:00:1c.0: AER: Corrected error received: 0000:00:1c.0\n\
+               Mar  3 04:05:07 two kernel: usb 1-1: x\n\
+               Mar  3 04:05:08 two kernel: NVRM: Xid (PCI:0000:3b:00): 79, x\n";
+    let found = saved(log);
+    let hosts: Vec<_> = found
+        .iter()
+        .map(|o| (o.kind, o.log.as_ref().unwrap().host.as_deref().unwrap()))
+        .collect();
+    assert_eq!(hosts, [(Kind::Aer, "one"), (Kind::Xid, "two")]);
+}
+
+#[test]
+fn a_line_that_a_syslog_daemon_folded_says_how_often_it_came() {
+    for prefix in ["", "host kernel: ", "Mar  3 04:05:06 host kernel: "] {
+        for text in [format!(" {XID}"), format!("[12345.678901] {XID}")] {
+            let line = format!("{prefix}message repeated 3 times: [{text}]\n");
+            let found = saved(&line);
+            assert_eq!(found.len(), 1, "{line}");
+            assert_eq!(found[0].message, XID, "{line}");
+            let log = found[0].log.as_ref().unwrap();
+            assert_eq!(log.repeated, Some(3), "{line}");
+        }
+    }
+    for odd in [
+        "message repeated 3 times: [",
+        "message repeated times: [ x]",
+        "message repeated 99999999999999999999 times: [ x]",
+        "message repeated 3 times: []",
+    ] {
+        assert_eq!(saved(odd), []);
+    }
+}
+
+#[test]
+fn records_of_the_journal_as_json() {
+    let entry = |fields: Value| saved(&format!("{fields}\n"));
+    let kernel = j!({
+        "MESSAGE": XID, "_TRANSPORT": "kernel", "SYSLOG_IDENTIFIER": "kernel",
+        "SYSLOG_FACILITY": "0", "PRIORITY": "3", "_HOSTNAME": "gpu-1",
+        "__REALTIME_TIMESTAMP": "1772510706123456", "_SOURCE_MONOTONIC_TIMESTAMP": "12345678901",
+    });
+    let with = |name: &str, value: Value| {
+        let mut fields = kernel.clone();
+        fields[name] = value;
+        fields
+    };
+    let found = entry(kernel.clone());
+    assert_eq!(found.len(), 1);
+    let fields = [
+        ("message", j!(XID)),
+        ("provenance", j!("kernel")),
+        ("time", j!("2026-03-03T04:05:06.123456Z")),
+        ("boottime_ns", j!(12_345_678_901_000u64)),
+        ("log/host", j!("gpu-1")),
+        ("lines", j!([1, 1])),
+    ];
+    assert_fields("journal", &json(&found[0]), &fields);
+
+    let only = entry(j!({ "MESSAGE": XID }));
+    assert_eq!(only[0].provenance, Provenance::Unknown);
+    let relayed = j!({ "MESSAGE": format!("Jan 21 11:18:36 inner kernel: [12345.678901] {XID}") });
+    let relayed = entry(relayed);
+    let fields = [
+        ("message", j!(XID)),
+        ("boottime_ns", j!(12_345_678_901_000u64)),
+        ("log/host", j!("inner")),
+    ];
+    assert_fields("relayed", &json(&relayed[0]), &fields);
+    let bytes = entry(with("MESSAGE", j!(XID.as_bytes())));
+    assert_eq!(bytes[0].message, XID);
+    assert!(entry(with("_TRANSPORT", j!("syslog"))).is_empty());
+    // journald has taken the first word of what a process wrote for its name.
+    let forged = j!({
+        "MESSAGE": &XID["NVRM: ".len()..], "_TRANSPORT": "kernel", "SYSLOG_IDENTIFIER": "NVRM",
+        "SYSLOG_FACILITY": "1",
+    });
+    let forged = entry(forged);
+    assert_eq!(forged[0].message, XID);
+    assert_eq!(forged[0].provenance, Provenance::Userspace);
+    let drill = j!({
+        "MESSAGE": XID, "_TRANSPORT": "kernel", "SYSLOG_IDENTIFIER": "gtrace-inject",
+        "SYSLOG_FACILITY": "1",
+    });
+    assert_eq!(entry(drill)[0].provenance, Provenance::Injected);
+    for odd in [
+        j!({ "MESSAGE": null }),
+        j!({ "MESSAGE": [] }),
+        j!({ "MESSAGE": {"x": XID} }),
+        j!({ "x": XID, "\"MESSAGE\"": XID }),
+    ] {
+        assert!(entry(odd.clone()).is_empty(), "{odd}");
+    }
+    assert!(saved(&format!("{{\"MESSAGE\":\"{XID}\"")).is_empty());
+}
+
+#[test]
 fn odd_bytes() {
     for (bytes, count) in [
         (b"".as_slice(), 0),
@@ -293,7 +489,7 @@ fn odd_bytes() {
 }
 
 #[test]
-fn drills_are_told_from_faults() {
+fn drills_are_distinguished_from_faults() {
     let feed = |text: &str, facility| {
         let mut decoder = Decoder::new(Options::default());
         let mut out = Vec::new();

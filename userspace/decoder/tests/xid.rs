@@ -511,3 +511,21 @@ fn further_lines_of_an_xids_record_stay_in_its_message() {
     );
     assert_eq!(out[0].lines, Some([9, 9]));
 }
+
+#[test]
+fn an_impossible_device_number_leaves_what_is_sure() {
+    let line = "NVRM: Xid (PCI:0001:ab:cd): 69, pid=1310987, name=train.3, Class Error: ChId 0008";
+    check(
+        line,
+        &[
+            ("kind", j!("xid")),
+            ("gpu", Value::Null),
+            ("process/pid", j!(1_310_987)),
+            ("process/comm", j!("train.3")),
+            ("detail/xid", j!(69)),
+        ],
+    );
+    for not_one in ["PCI:no:where", "PCI:", "PCI:0001", "PCI::ab:cd", "x"] {
+        assert!(live(&format!("NVRM: Xid ({not_one}): 69, x")).is_empty());
+    }
+}

@@ -5,13 +5,13 @@ use std::time::Duration;
 use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
 
 use crate::nvml::{NvmlGpu, NvmlSnapshot};
-use crate::pci::{PciReport, PciTree, PciWatch};
+use crate::pci::{AerReport, PciReport, PciTree, PciWatch};
 use crate::procfs::{DriverVersion, ProcGpu, proc_gpus};
 use crate::sysfs::{ProcRoot, SysRoot};
 use crate::watch::SampleWatch;
-use crate::{GpuInfo, Metric, Observed, RdmaExpected, RdmaHealth, RdmaWatch};
+use crate::{GpuInfo, Observed, RdmaExpected, RdmaHealth, RdmaWatch};
 
-/// A sample older than this says nothing about the load now.
+/// A sample older than this does not show the load now.
 const FRESH: Duration = Duration::from_secs(30);
 /// How many snapshots in a row must lack a GPU before it counts as lost: NVML may have counted
 /// before the driver was bound to it.
@@ -32,7 +32,7 @@ pub struct Devices {
     lost: BTreeSet<PciAddress>,
     /// What PCI showed last.
     seen: PciSeen,
-    /// NVML has given samples since speeds were judged last: one sample that says busy must not count twice.
+    /// NVML has given samples since speeds were judged last: one busy sample must not count twice.
     fresh_samples: bool,
 }
 
@@ -54,7 +54,9 @@ pub struct DeviceReport {
     pub driver: Option<DriverVersion>,
     /// Why PCI could not be listed, if it could not.
     pub pci_error: Option<String>,
-    /// How the RDMA ports stand; `None` where they were not looked at.
+    /// AER counters; `None` where PCI was not polled, or could not be.
+    pub aer: Option<AerReport>,
+    /// State of the RDMA ports; `None` where they were not read.
     pub rdma: Option<RdmaHealth>,
 }
 
@@ -81,13 +83,13 @@ impl Devices {
         self
     }
 
-    /// Looks at everything. `snapshot` is NVML's answer of this moment, `None` if it gave none;
+    /// Polls everything. `snapshot` is NVML's answer of this moment, `None` if it gave none;
     /// then samples are absent and nothing is concluded from that. Never calls NVML, so it never
     /// hangs on a dead GPU.
     pub fn poll(&mut self, snapshot: Option<NvmlSnapshot>) -> DeviceReport {
         let mut report = self.report();
         self.take_samples(snapshot.as_ref(), &mut report.events);
-        self.look_at_all(&mut report);
+        self.poll_all(&mut report);
         self.conclude(&mut report, snapshot.as_ref());
         report
     }
@@ -104,20 +106,20 @@ impl Devices {
         report
     }
 
-    /// Looks at PCI and at RDMA ports. What NVML said last stands, and is not judged anew.
-    pub fn look(&mut self) -> DeviceReport {
+    /// Polls PCI and RDMA ports. NVML's last answer is kept, and is not judged again.
+    pub fn poll_now(&mut self) -> DeviceReport {
         let mut report = self.report();
-        self.look_at_all(&mut report);
+        self.poll_all(&mut report);
         self.conclude(&mut report, None);
         report
     }
 
-    /// Looks at PCI alone, out of turn, as something else says that a device may be in trouble.
-    /// What NVML said last stands, and is not judged anew.
-    pub fn look_at_pci(&mut self) -> DeviceReport {
+    /// Polls PCI alone, out of turn, as another source reports that a device may be in trouble.
+    /// NVML's last answer is kept, and is not judged again.
+    pub fn poll_pci(&mut self) -> DeviceReport {
         let mut report = self.report();
-        let pci = self.pci.look();
-        self.take_pci(pci, &mut report.events);
+        let pci = self.pci.poll_now();
+        self.take_pci(pci, &mut report);
         self.conclude(&mut report, None);
         report
     }
@@ -127,11 +129,6 @@ impl Devices {
         self.pci.tree()
     }
 
-    /// AER counters of devices and ports, which belong to no single GPU.
-    pub fn port_metrics(&self) -> Vec<Metric> {
-        self.pci.metrics()
-    }
-
     fn report(&self) -> DeviceReport {
         DeviceReport {
             driver: DriverVersion::read(&self.proc),
@@ -139,20 +136,20 @@ impl Devices {
         }
     }
 
-    fn look_at_all(&mut self, report: &mut DeviceReport) {
+    fn poll_all(&mut self, report: &mut DeviceReport) {
         let now = Timestamp::now();
-        let rdma = self.rdma.look(now);
+        let rdma = self.rdma.poll_now(now);
         report.events.extend(rdma.events);
         report.rdma = Some(rdma.health);
         let samples = &self.samples;
         let pci = match std::mem::take(&mut self.fresh_samples) {
             true => self.pci.poll(|pci| samples.busy(pci, now, FRESH)),
-            false => self.pci.look(),
+            false => self.pci.poll_now(),
         };
-        self.take_pci(pci, &mut report.events);
+        self.take_pci(pci, report);
     }
 
-    /// Puts together what each showed last, and judges what NVML says now.
+    /// Merges what each source showed last, and judges NVML's answer of now.
     fn conclude(&mut self, report: &mut DeviceReport, snapshot: Option<&NvmlSnapshot>) {
         report.gpus.clone_from(&self.seen.gpus);
         report.pci_error.clone_from(&self.seen.error);
@@ -164,7 +161,7 @@ impl Devices {
     }
 
     /// Takes over what PCI shows. That a GPU does not answer needs no second event where NVML has lost it.
-    fn take_pci(&mut self, pci: io::Result<PciReport>, events: &mut Vec<Observed>) {
+    fn take_pci(&mut self, pci: io::Result<PciReport>, report: &mut DeviceReport) {
         self.seen = match pci {
             Ok(mut pci) => {
                 let listed = |at: &PciAddress| pci.gpus.iter().any(|gpu| gpu.pci == *at);
@@ -173,7 +170,8 @@ impl Devices {
                     event.occurrence.kind != Kind::GpuLost
                         || !gpu.is_some_and(|at| self.lost.contains(&at) && listed(&at))
                 });
-                events.extend(pci.events);
+                report.events.extend(pci.events);
+                report.aer = Some(pci.aer);
                 PciSeen {
                     gpus: pci.gpus,
                     lost: pci.lost,
@@ -277,7 +275,7 @@ impl Devices {
     }
 }
 
-/// NVML cannot say which GPU it cannot open, so its errors are given with every one it misses.
+/// NVML does not report which GPU it cannot open, so its errors are given with every one it misses.
 fn missing_reason(snapshot: &NvmlSnapshot) -> String {
     let mut reason = "the driver is bound to the GPU and NVML does not show it".to_owned();
     for gpu in &snapshot.unreadable {

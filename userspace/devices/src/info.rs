@@ -47,6 +47,13 @@ pub struct GpuInfo {
     /// configuration space are then not read, as that would wake it.
     #[serde(default)]
     pub suspended: bool,
+    /// Whether the device did not answer a reading of its link and configuration space in time, as
+    /// happens while it is being reset. It is then left alone, with back-off, and has no link here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
+    /// Whether the sample is older than three sampling intervals. `/metrics` leaves it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
     /// Why NVML gives no or only part of a sample, in its words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvml_error: Option<String>,
@@ -71,6 +78,8 @@ impl GpuInfo {
             upstream: Vec::new(),
             present_in: PresentIn::default(),
             suspended: false,
+            unanswered: false,
+            stale: false,
             nvml_error: None,
             sample: None,
         }

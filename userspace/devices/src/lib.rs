@@ -30,6 +30,7 @@ mod observed;
 mod pci;
 mod procfs;
 mod rdma;
+mod reads;
 mod sample;
 mod sysfs;
 mod watch;
@@ -44,13 +45,13 @@ pub use nvml::{
 };
 pub use observed::Observed;
 pub use pci::{
-    AerCounters, AerSeverity, PciClass, PciDevice, PciReport, PciTree, PciWatch, Relation,
-    inventory,
+    AerCounters, AerReport, AerSeverity, PciClass, PciDevice, PciReport, PciTree, PciWatch,
+    Relation, inventory,
 };
 pub use procfs::{DriverVersion, ProcGpu, proc_gpus};
 pub use rdma::{
     CounterClass, PORT_COUNTERS, PortCounter, RdmaExpected, RdmaHealth, RdmaPort, RdmaReport,
-    RdmaState, RdmaWatch, rdma_ports,
+    RdmaState, RdmaWatch,
 };
 pub use sample::{
     Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode, NvLinkSample, Power,

@@ -136,7 +136,7 @@ fn a_gpu_that_nvml_calls_lost_is_lost_at_once_but_not_twice() {
     );
     assert!(devices.poll(dead()).events.is_empty());
 
-    // Whoever is sure first tells of it; PCI needs two readings a second apart.
+    // Whoever is sure first reports it; PCI needs two readings a second apart.
     let long = Duration::from_millis(1050);
     let mut devices = Devices::new(sys.root(), ProcRoot::default());
     sys.write(FIRST, "config", [0xff; 4]);
@@ -186,7 +186,7 @@ fn nvml_and_pci_are_asked_apart_and_what_the_other_said_last_stands() {
     let sys = Sys::host();
     let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
     let whole = || snapshot(vec![nvml_gpu(FIRST, 0), nvml_gpu(SECOND, 1)]);
-    let report = devices.look();
+    let report = devices.poll_now();
     assert_eq!(report.gpus.len(), 2);
     assert!(report.rdma.is_some() && !report.gpus[0].present_in.nvml);
     let report = devices.sample(whole());
@@ -194,23 +194,23 @@ fn nvml_and_pci_are_asked_apart_and_what_the_other_said_last_stands() {
     let present = report.gpus[0].present_in;
     assert!(present.pci && present.nvml);
     assert!(report.gpus[0].link.is_some());
-    let report = devices.look();
+    let report = devices.poll_now();
     assert!(report.gpus[0].present_in.nvml && report.gpus[0].sample.is_some());
 
-    // Gone from PCI, which nobody has looked at yet.
+    // Gone from PCI, which was not polled yet.
     sys.remove(SECOND);
     let dead = || snapshot(vec![nvml_gpu(FIRST, 0)]);
     for _ in 0..3 {
-        assert!(devices.sample(dead()).events.is_empty(), "PCI's to tell");
+        assert!(devices.sample(dead()).events.is_empty(), "PCI's to report");
     }
-    let events = devices.look().events;
+    let events = devices.poll_now().events;
     assert_eq!(lost(&events).len(), 1);
     assert_eq!(events[0].witness, WitnessName::SysfsPci);
     assert!(devices.sample(dead()).events.is_empty());
 }
 
 #[test]
-fn a_gpu_that_is_lost_is_told_once_by_whoever_is_asked_first() {
+fn a_gpu_that_is_lost_is_reported_once_by_whoever_is_asked_first() {
     let dead = || {
         let mut gpu = nvml_gpu(FIRST, 0);
         (gpu.lost, gpu.errors) = (true, vec!["device fell off the bus".into()]);
@@ -221,11 +221,11 @@ fn a_gpu_that_is_lost_is_told_once_by_whoever_is_asked_first() {
         let sys = Sys::host();
         let mut devices = Devices::new(sys.root(), ProcRoot::default());
         sys.write(FIRST, "config", [0xff; 4]);
-        assert!(devices.look().events.is_empty());
+        assert!(devices.poll_now().events.is_empty());
         std::thread::sleep(long);
         let events = match nvml_first {
-            true => [devices.sample(dead()).events, devices.look().events].concat(),
-            false => [devices.look().events, devices.sample(dead()).events].concat(),
+            true => [devices.sample(dead()).events, devices.poll_now().events].concat(),
+            false => [devices.poll_now().events, devices.sample(dead()).events].concat(),
         };
         let by = match nvml_first {
             true => WitnessName::Nvml,
@@ -236,10 +236,10 @@ fn a_gpu_that_is_lost_is_told_once_by_whoever_is_asked_first() {
 }
 
 #[test]
-fn a_gpu_that_was_taken_from_the_driver_between_looks_is_not_lost() {
+fn a_gpu_that_was_taken_from_the_driver_between_polls_is_not_lost() {
     let sys = Sys::host();
     let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
-    devices.look();
+    devices.poll_now();
     let without = || snapshot(vec![nvml_gpu(FIRST, 0)]);
     std::fs::remove_file(sys.device(SECOND).join("driver")).unwrap();
     for _ in 0..3 {
@@ -252,7 +252,7 @@ fn a_gpu_that_was_taken_from_the_driver_between_looks_is_not_lost() {
 }
 
 #[test]
-fn one_sample_that_says_busy_judges_one_look_at_the_link() {
+fn one_sample_that_says_busy_judges_one_poll_of_the_link() {
     let sys = Sys::host();
     sys.write(FIRST, "current_link_speed", "8.0 GT/s PCIe");
     let mut devices = Devices::new(sys.root(), ProcRoot(proc_tree(&[]).path().to_owned()));
@@ -264,10 +264,10 @@ fn one_sample_that_says_busy_judges_one_look_at_the_link() {
     };
     devices.sample(busy());
     for _ in 0..5 {
-        assert!(devices.look().events.is_empty());
+        assert!(devices.poll_now().events.is_empty());
     }
     devices.sample(busy());
-    assert_eq!(devices.look().events[0].occurrence.kind, Kind::PcieLink);
+    assert_eq!(devices.poll_now().events[0].occurrence.kind, Kind::PcieLink);
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn with_command(command: impl Fn() -> Command + Send + 'static) -> NvmlConfig {
     NvmlConfig {
         deadline: Duration::from_secs(10),
         retry: (Duration::from_millis(20), Duration::from_millis(100)),
+        retry_start: (Duration::from_millis(20), Duration::from_millis(100)),
         driver_loaded: None,
         ..NvmlConfig::with_command(command)
     }
@@ -424,4 +425,42 @@ fn the_child_outlives_the_thread_that_asked_first() {
     std::thread::sleep(Duration::from_millis(100));
     client.sample().unwrap();
     assert_eq!(client.status().starts, 1);
+}
+
+#[test]
+fn a_gpu_that_does_not_initialise_is_left_alone_and_one_that_worked_is_asked_again_soon() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let children = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let patient = |env: &[(&str, &str)], deadline| {
+        let children = std::sync::Arc::clone(&children);
+        client(NvmlConfig {
+            deadline,
+            retry: (Duration::ZERO, Duration::ZERO),
+            retry_start: (HOUR, HOUR),
+            started: Box::new(move |pid| children.lock().unwrap().push(pid)),
+            ..config(env)
+        })
+    };
+    // nvmlInit opens the GPUs; it takes seconds where one does not initialise.
+    let hang = [("FAKE_NVML_HANG", "nvmlDeviceGetCount_v2")];
+    let client = patient(&hang, Duration::from_millis(200));
+    for _ in 0..3 {
+        assert!(matches!(client.sample(), Err(NvmlError::Hung(_))));
+    }
+    assert_eq!((client.status().starts, client.status().hangs), (1, 1));
+    // The driver was loaded anew, a card has come, or somebody asks for it.
+    client.resume();
+    assert!(matches!(client.sample(), Err(NvmlError::Hung(_))));
+    assert_eq!(client.status().starts, 2);
+
+    let client = patient(&[], Duration::from_secs(10));
+    client.sample().unwrap();
+    let pid = client.status().pid.unwrap();
+    let process = rustix::process::Pid::from_raw(pid as i32).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+    // The first one finds the child gone, if it was not seen to go before.
+    let again = client.sample().or_else(|_| client.sample()).unwrap();
+    assert_eq!((again.gpus.len(), client.status().starts), (1, 2));
+    assert_eq!(children.lock().unwrap().len(), 4);
+    assert!(children.lock().unwrap().contains(&pid));
 }

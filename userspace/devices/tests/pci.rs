@@ -1,13 +1,13 @@
-//! The watch over PCI on made-up sysfs trees.
+//! The watch over PCI on fake sysfs trees.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 
 use std::time::Duration;
 
-use gtrace_devices::{Observed, PciClass, PciTree, PciWatch, Relation, inventory};
+use gtrace_devices::{Observed, PciClass, PciReport, PciTree, PciWatch, Relation, inventory};
 use gtrace_event::{Kind, PciAddress, Provenance, Severity, WitnessName};
-use support::{Sys, pci};
+use support::{Stuck, Sys, pci};
 
 const GPU: &str = "0000:3d:00.0";
 const ROOT: &str = "0000:3a:00.0";
@@ -138,7 +138,7 @@ fn the_port_above_a_vanished_gpu_still_says_why() {
     poll(&mut watch);
     sys.remove(GPU);
     sys.aer(PORT, 0, 1);
-    let told: Vec<_> = poll(&mut watch)
+    let reported: Vec<_> = poll(&mut watch)
         .iter()
         .map(|e| {
             let occurrence = &e.occurrence;
@@ -151,7 +151,7 @@ fn the_port_above_a_vanished_gpu_still_says_why() {
         .collect();
     let gpu = Some(pci(GPU));
     assert_eq!(
-        told,
+        reported,
         [
             (Kind::GpuLost, gpu, None),
             (Kind::Aer, gpu, Some(pci(PORT)))
@@ -271,12 +271,15 @@ fn a_gpu_whose_link_is_down_for_a_moment_is_not_lost() {
     for _ in 0..2 {
         sys.write(GPU, "config", [0xff; 64]);
         for _ in 0..5 {
-            let report = watch.look().unwrap();
+            let report = watch.poll_now().unwrap();
             assert!(report.events.is_empty() && report.lost.is_empty());
         }
         sys.write(GPU, "config", [0xde, 0x10, 0x30, 0x23]);
         wait_until_silent_for_long();
-        assert!(watch.look().unwrap().events.is_empty(), "it answers again");
+        assert!(
+            watch.poll_now().unwrap().events.is_empty(),
+            "it answers again"
+        );
     }
 }
 
@@ -421,13 +424,13 @@ fn a_slow_link_is_a_fault_only_while_the_gpu_is_busy() {
 }
 
 #[test]
-fn a_look_out_of_turn_sees_what_is_lost_and_leaves_speeds_to_the_polls() {
+fn a_poll_out_of_turn_sees_what_is_lost_and_leaves_speeds_to_the_polls() {
     let sys = Sys::host();
     sys.write(GPU, "current_link_speed", "2.5 GT/s PCIe");
     let mut watch = sys.watch();
     assert!(watch.poll(|_| true).unwrap().events.is_empty());
     for _ in 0..5 {
-        assert!(watch.look().unwrap().events.is_empty());
+        assert!(watch.poll_now().unwrap().events.is_empty());
     }
     let slow = watch.poll(|_| true).unwrap().events;
     assert_eq!(
@@ -436,13 +439,13 @@ fn a_look_out_of_turn_sees_what_is_lost_and_leaves_speeds_to_the_polls() {
         "the second poll in a row, as if none had looked"
     );
     sys.remove(GPU);
-    let lost = watch.look().unwrap();
+    let lost = watch.poll_now().unwrap();
     assert_eq!(lost.events.len(), 1);
     assert_eq!(lost.events[0].occurrence.kind, Kind::GpuLost);
     assert!(watch.poll(|_| true).unwrap().events.is_empty(), "once");
 }
 
-/// sysfs says `Unknown` for a speed code that the kernel does not know, and 0 or 255 lanes where
+/// sysfs shows `Unknown` for a speed code that the kernel does not know, and 0 or 255 lanes where
 /// there is no link register or it reads all ones.
 #[test]
 fn a_link_whose_maximum_is_not_known_is_not_judged() {
@@ -513,8 +516,7 @@ fn metrics_name_every_counter_of_devices_and_ports() {
     sys.aer(ROOT, 7, 0);
     sys.write(ROOT, "aer_rootport_total_err_cor", "9\n");
     let mut watch = sys.watch();
-    poll(&mut watch);
-    let metrics = watch.metrics();
+    let metrics = watch.poll(|_| false).unwrap().aer.metrics;
     let find = |name: &str, labels: &[(&str, &str)]| {
         let found = metrics.iter().find(|m| {
             m.name == name
@@ -541,4 +543,61 @@ fn metrics_name_every_counter_of_devices_and_ports() {
         ),
         Some(0.0)
     );
+}
+
+#[test]
+fn a_device_whose_configuration_space_hangs_holds_up_no_other() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    let (stuck, other) = (pci("0000:3d:00.0"), pci("0000:3e:00.0"));
+    let first = watch.poll(|_| false).unwrap();
+    let link = |report: &PciReport, at| {
+        let gpu = report.gpus.iter().find(|gpu| gpu.pci == at).unwrap();
+        (gpu.link.is_some(), gpu.unanswered)
+    };
+    assert_eq!(link(&first, stuck), (true, false));
+
+    let _config = Stuck::at(sys.device("0000:3d:00.0").join("config"));
+    for _ in 0..3 {
+        let report = watch.poll(|_| false).unwrap();
+        assert_eq!(
+            link(&report, stuck),
+            (false, true),
+            "its link is not of now"
+        );
+        assert_eq!(link(&report, other), (true, false));
+        assert!(report.events.is_empty(), "{:?}", report.events);
+    }
+    // The other one is watched as before.
+    sys.write("0000:3e:00.0", "config", [0xff; 4]);
+    let lost = (0..)
+        .find_map(|_| watch.poll_now().unwrap().events.pop())
+        .unwrap();
+    assert_eq!(lost.occurrence.kind, Kind::GpuLost);
+    assert_eq!(lost.occurrence.gpu.unwrap().pci, Some(other));
+}
+
+#[test]
+fn a_device_whose_error_counters_hang_holds_up_no_other() {
+    const OTHER: &str = "0000:3e:00.0";
+    let sys = Sys::host();
+    sys.aer(GPU, 3, 0);
+    sys.aer(OTHER, 5, 0);
+    let mut watch = sys.watch();
+    poll(&mut watch);
+    let _counters = Stuck::at(sys.device(GPU).join("aer_dev_correctable"));
+    sys.aer(OTHER, 6, 0);
+    let report = watch.poll(|_| false).unwrap();
+    let counted: Vec<_> = report.events.iter().map(|e| (gpu_of(e), e.count)).collect();
+    assert_eq!(counted, [(Some(pci(OTHER)), 1)]);
+    let report = watch.poll(|_| false).unwrap();
+    assert!(report.events.is_empty());
+    assert_eq!(report.aer.unanswered, [pci(GPU)]);
+    let of = |device: &str| {
+        let label = ("device", device.to_owned());
+        let metrics = &report.aer.metrics;
+        metrics.iter().filter(|m| m.labels.contains(&label)).count()
+    };
+    assert_eq!(of(GPU), 0, "what was read earlier is not of now");
+    assert!(of(OTHER) > 0);
 }

@@ -1,15 +1,16 @@
-//! The watch over RDMA ports on made-up sysfs trees.
+//! The watch over RDMA ports on fake sysfs trees.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
 
 use std::fs;
 use std::path::PathBuf;
 
-use gtrace_devices::{
-    Observed, RdmaExpected, RdmaHealth, RdmaState, RdmaWatch, SysRoot, rdma_ports,
-};
+use gtrace_devices::{Observed, RdmaExpected, RdmaHealth, RdmaState, RdmaWatch, SysRoot};
 use gtrace_event::{Kind, PortChange, Severity, Timestamp, WitnessName};
+use support::Stuck;
 
-/// A made-up /sys with RDMA devices.
+/// A fake /sys with RDMA devices.
 struct Sys(tempfile::TempDir);
 
 impl Sys {
@@ -94,7 +95,8 @@ fn changes(events: &[Observed]) -> Vec<PortChange> {
 #[test]
 fn ports_are_read_with_what_they_have() {
     let sys = Sys::new();
-    assert!(rdma_ports(&sys.root()).is_empty());
+    let ports = || sys.watch().poll_now(at(0)).health.ports;
+    assert!(ports().is_empty());
     sys.add("mlx5_1", 1);
     sys.add("mlx5_0", 1);
     std::os::unix::fs::symlink(
@@ -105,7 +107,7 @@ fn ports_are_read_with_what_they_have() {
     fs::create_dir_all(sys.port("mlx5_0", 1).join("gid_attrs/ndevs")).unwrap();
     fs::write(sys.port("mlx5_0", 1).join("gid_attrs/ndevs/0"), "ib0\n").unwrap();
     fs::create_dir_all(sys.port("broken", 1)).unwrap();
-    let ports = rdma_ports(&sys.root());
+    let ports = ports();
     let names: Vec<_> = ports.iter().map(|port| port.name()).collect();
     assert_eq!(
         names,
@@ -123,13 +125,13 @@ fn ports_are_read_with_what_they_have() {
 }
 
 #[test]
-fn a_port_that_goes_down_and_comes_back_is_told_once_each() {
+fn a_port_that_goes_down_and_comes_back_is_reported_once_each() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     sys.add("mlx5_1", 1);
     sys.down("mlx5_1", 1);
     let mut watch = sys.watch();
-    let first = watch.look(at(0));
+    let first = watch.poll_now(at(0));
     assert!(
         first.events.is_empty(),
         "what is down at the start is not expected"
@@ -141,7 +143,7 @@ fn a_port_that_goes_down_and_comes_back_is_told_once_each() {
     );
 
     sys.down("mlx5_0", 1);
-    let report = watch.look(at(10));
+    let report = watch.poll_now(at(10));
     assert_eq!(changes(&report.events), [PortChange::Down]);
     let event = &report.events[0].occurrence;
     assert_eq!(event.severity, Severity::Critical);
@@ -149,24 +151,27 @@ fn a_port_that_goes_down_and_comes_back_is_told_once_each() {
     assert_eq!(event.detail.rdma.physical_state.as_deref(), Some("Polling"));
     assert_eq!(report.health.state, RdmaState::Unhealthy);
     assert!(report.health.reasons[0].contains("mlx5_0 port 1 is DOWN (Polling)"));
-    assert!(watch.look(at(20)).events.is_empty(), "once");
+    assert!(watch.poll_now(at(20)).events.is_empty(), "once");
 
     sys.up("mlx5_0", 1);
-    let report = watch.look(at(30));
+    let report = watch.poll_now(at(30));
     assert_eq!(changes(&report.events), [PortChange::Up]);
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
 
 #[test]
-fn what_happens_between_two_looks_is_seen_by_its_counter_and_three_times_are_flapping() {
+fn what_happens_between_two_polls_is_seen_by_its_counter_and_three_times_are_flapping() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.count("mlx5_0", 1, "counters/link_downed", 1);
-    assert_eq!(changes(&watch.look(at(10)).events), [PortChange::Bounced]);
+    assert_eq!(
+        changes(&watch.poll_now(at(10)).events),
+        [PortChange::Bounced]
+    );
     sys.count("mlx5_0", 1, "counters/link_downed", 3);
-    let report = watch.look(at(20));
+    let report = watch.poll_now(at(20));
     assert_eq!(
         changes(&report.events),
         [PortChange::Bounced, PortChange::Flapping]
@@ -175,12 +180,12 @@ fn what_happens_between_two_looks_is_seen_by_its_counter_and_three_times_are_fla
     assert_eq!(report.health.state, RdmaState::Degraded);
     sys.count("mlx5_0", 1, "counters/link_downed", 4);
     assert_eq!(
-        changes(&watch.look(at(30)).events),
+        changes(&watch.poll_now(at(30)).events),
         [PortChange::Bounced],
-        "an episode is told once"
+        "an episode is reported once"
     );
     // Ten quiet minutes end it.
-    let report = watch.look(at(700));
+    let report = watch.poll_now(at(700));
     assert!(report.events.is_empty());
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
@@ -190,26 +195,26 @@ fn a_port_that_flaps_slowly_enough_to_be_seen_is_flapping_too() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    watch.look(at(0));
-    let mut told = Vec::new();
+    watch.poll_now(at(0));
+    let mut reported = Vec::new();
     for round in 0..3 {
         sys.down("mlx5_0", 1);
-        told.extend(changes(&watch.look(at(round * 60 + 10)).events));
+        reported.extend(changes(&watch.poll_now(at(round * 60 + 10)).events));
         sys.up("mlx5_0", 1);
-        told.extend(changes(&watch.look(at(round * 60 + 20)).events));
+        reported.extend(changes(&watch.poll_now(at(round * 60 + 20)).events));
     }
     use PortChange::{Down, Flapping, Up};
-    assert_eq!(told, [Down, Up, Down, Up, Down, Flapping, Up]);
+    assert_eq!(reported, [Down, Up, Down, Up, Down, Flapping, Up]);
 }
 
 #[test]
-fn a_port_that_is_slower_than_it_was_is_told_until_it_is_not() {
+fn a_port_that_is_slower_than_it_was_is_reported_until_it_is_not() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.rate("mlx5_0", 1, "200 Gb/sec (2X NDR)");
-    let report = watch.look(at(10));
+    let report = watch.poll_now(at(10));
     assert_eq!(changes(&report.events), [PortChange::Slow]);
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!(
@@ -217,15 +222,15 @@ fn a_port_that_is_slower_than_it_was_is_told_until_it_is_not() {
         (Some(200.0), Some(400.0))
     );
     assert_eq!(report.health.state, RdmaState::Degraded);
-    assert!(watch.look(at(20)).events.is_empty());
+    assert!(watch.poll_now(at(20)).events.is_empty());
     sys.rate("mlx5_0", 1, "400 Gb/sec (4X NDR)");
-    let report = watch.look(at(30));
+    let report = watch.poll_now(at(30));
     assert_eq!(changes(&report.events), [PortChange::FullSpeed]);
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
 
 #[test]
-fn what_the_configuration_expects_is_judged_from_the_start_though_not_at_the_first_look() {
+fn what_the_configuration_expects_is_judged_from_the_start_though_not_at_the_first_poll() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     sys.add("mlx5_1", 1);
@@ -235,14 +240,14 @@ fn what_the_configuration_expects_is_judged_from_the_start_though_not_at_the_fir
         rate_gbps: Some(400.0),
     };
     let mut watch = RdmaWatch::new(sys.root(), expected);
-    assert_eq!(changes(&watch.look(at(0)).events), [PortChange::Slow]);
-    let report = watch.look(at(10));
+    assert_eq!(changes(&watch.poll_now(at(0)).events), [PortChange::Slow]);
+    let report = watch.poll_now(at(10));
     assert_eq!(changes(&report.events), [PortChange::TooFew]);
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!((rdma.active_ports, rdma.expected_ports), (Some(1), Some(2)));
     assert_eq!(report.health.state, RdmaState::Unhealthy);
     sys.rate("mlx5_1", 1, "400 Gb/sec (4X NDR)");
-    let report = watch.look(at(20));
+    let report = watch.poll_now(at(20));
     assert_eq!(
         changes(&report.events),
         [PortChange::FullSpeed, PortChange::Enough]
@@ -250,8 +255,11 @@ fn what_the_configuration_expects_is_judged_from_the_start_though_not_at_the_fir
     // A host that should have ports and has none at all.
     let none = Sys::new();
     let mut watch = RdmaWatch::new(none.root(), expected);
-    watch.look(at(0));
-    assert_eq!(changes(&watch.look(at(10)).events), [PortChange::TooFew]);
+    watch.poll_now(at(0));
+    assert_eq!(
+        changes(&watch.poll_now(at(10)).events),
+        [PortChange::TooFew]
+    );
 }
 
 #[test]
@@ -260,9 +268,9 @@ fn a_device_that_is_gone_is_one_event_and_its_return_another() {
     sys.add("mlx5_0", 1);
     sys.add("mlx5_0", 2);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.remove("mlx5_0");
-    let report = watch.look(at(10));
+    let report = watch.poll_now(at(10));
     assert_eq!(report.events.len(), 1, "two ports and one device");
     let event = &report.events[0].occurrence;
     assert_eq!(
@@ -271,32 +279,32 @@ fn a_device_that_is_gone_is_one_event_and_its_return_another() {
     );
     assert_eq!(event.message, "the RDMA device mlx5_0 is gone");
     assert_eq!(report.health.state, RdmaState::Unhealthy);
-    assert!(watch.look(at(20)).events.is_empty());
+    assert!(watch.poll_now(at(20)).events.is_empty());
     sys.add("mlx5_0", 1);
     sys.add("mlx5_0", 2);
-    let report = watch.look(at(30));
+    let report = watch.poll_now(at(30));
     assert_eq!(changes(&report.events), [PortChange::Up, PortChange::Up]);
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
 
 #[test]
-fn counters_are_told_above_their_limit_within_an_hour_and_old_ones_never() {
+fn counters_are_reported_above_their_limit_within_an_hour_and_old_ones_never() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     sys.count("mlx5_0", 1, "counters/symbol_error", 5000);
     let mut watch = sys.watch();
     assert!(
-        watch.look(at(0)).events.is_empty(),
+        watch.poll_now(at(0)).events.is_empty(),
         "counted before the start"
     );
     sys.count("mlx5_0", 1, "counters/symbol_error", 5010);
     assert!(
-        watch.look(at(10)).events.is_empty(),
+        watch.poll_now(at(10)).events.is_empty(),
         "ten in an hour are in order"
     );
     // Eleven within the hour of the first.
     sys.count("mlx5_0", 1, "counters/symbol_error", 5011);
-    let report = watch.look(at(20));
+    let report = watch.poll_now(at(20));
     assert_eq!(report.events.len(), 1);
     let event = &report.events[0];
     assert_eq!((event.occurrence.kind, event.count), (Kind::RdmaErrors, 1));
@@ -309,45 +317,48 @@ fn counters_are_told_above_their_limit_within_an_hour_and_old_ones_never() {
     // Ten more, spread over two hours.
     for n in 1..=20 {
         sys.count("mlx5_0", 1, "counters/symbol_error", 5011 + n);
-        assert!(watch.look(at(20 + 600 * n as i64)).events.is_empty(), "{n}");
+        assert!(
+            watch.poll_now(at(20 + 600 * n as i64)).events.is_empty(),
+            "{n}"
+        );
     }
-    assert_eq!(watch.look(at(14_000)).health.state, RdmaState::Healthy);
+    assert_eq!(watch.poll_now(at(14_000)).health.state, RdmaState::Healthy);
     // Reset with the driver: all of it is new.
     sys.count("mlx5_0", 1, "counters/symbol_error", 12);
-    let report = watch.look(at(14_010));
+    let report = watch.poll_now(at(14_010));
     let sample = &report.events[0].occurrence.detail.sample;
     assert_eq!((sample.previous, sample.value), (Some(0.0), Some(12.0)));
 }
 
 #[test]
-fn errors_that_go_on_are_told_once_an_hour_and_are_trouble_until_they_end() {
+fn errors_that_go_on_are_reported_once_an_hour_and_are_trouble_until_they_end() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     // 5,000 a second for three hours, and 300 s without.
-    let mut told = Vec::new();
-    for look in 1..=1110 {
-        let counted = 50_000 * u64::min(look, 1080);
+    let mut reported = Vec::new();
+    for round in 1..=1110 {
+        let counted = 50_000 * u64::min(round, 1080);
         sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", counted);
-        let now = 10 * look as i64;
-        let report = watch.look(at(now));
+        let now = 10 * round as i64;
+        let report = watch.poll_now(at(now));
         assert_eq!(report.health.state, RdmaState::Degraded, "{now}");
         for event in report.events {
             let sample = &event.occurrence.detail.sample;
             let rose = sample.value.unwrap() - sample.previous.unwrap();
-            told.push((now, rose, event.count));
+            reported.push((now, rose, event.count));
         }
     }
     let hour = 360.0 * 50_000.0;
     assert_eq!(
-        told,
+        reported,
         [(10, 5e4, 1), (3610, hour, 1), (7210, hour, 1)],
-        "and none of what was told already"
+        "and none of what was reported already"
     );
-    let report = watch.look(at(10_800 + 3590));
+    let report = watch.poll_now(at(10_800 + 3590));
     assert_eq!(report.health.state, RdmaState::Degraded);
-    let report = watch.look(at(10_800 + 3600));
+    let report = watch.poll_now(at(10_800 + 3600));
     assert!(report.events.is_empty(), "it ended an hour ago");
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
@@ -357,13 +368,13 @@ fn an_hour_is_an_hour_however_often_ports_are_looked_at() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for now in (0..3600_i64).step_by(2) {
         sys.count("mlx5_0", 1, "counters/symbol_error", now as u64 / 300);
-        let events = watch.look(at(now)).events;
-        told.extend(events.iter().map(|_| now));
+        let events = watch.poll_now(at(now)).events;
+        reported.extend(events.iter().map(|_| now));
     }
-    assert_eq!(told, [3300], "the eleventh");
+    assert_eq!(reported, [3300], "the eleventh");
 }
 
 #[test]
@@ -373,10 +384,10 @@ fn a_counter_that_was_reset_between_two_readings_that_are_kept_is_new() {
     let mut watch = sys.watch();
     for (second, value) in [(0, 2), (1, 12)] {
         sys.count("mlx5_0", 1, "counters/symbol_error", value);
-        assert!(watch.look(at(second)).events.is_empty());
+        assert!(watch.poll_now(at(second)).events.is_empty());
     }
     sys.count("mlx5_0", 1, "counters/symbol_error", 11);
-    let report = watch.look(at(2));
+    let report = watch.poll_now(at(2));
     let sample = &report.events[0].occurrence.detail.sample;
     assert_eq!((sample.previous, sample.value), (Some(0.0), Some(11.0)));
 }
@@ -395,9 +406,9 @@ fn a_counter_of_the_link_at_its_end_is_trouble_until_it_is_reset() {
         sys.add("mlx5_0", 1);
         sys.count("mlx5_0", 1, file, before);
         let mut watch = sys.watch();
-        assert_eq!(watch.look(at(0)).health.state, RdmaState::Healthy);
+        assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
         sys.count("mlx5_0", 1, file, end);
-        let report = watch.look(at(10));
+        let report = watch.poll_now(at(10));
         let errors = report.events.iter();
         let errors: Vec<_> = errors
             .filter(|event| event.occurrence.kind == Kind::RdmaErrors)
@@ -414,19 +425,19 @@ fn a_counter_of_the_link_at_its_end_is_trouble_until_it_is_reset() {
             (Some(before as f64), Some(end as f64), None)
         );
         // Two days later.
-        let report = watch.look(at(172_800));
+        let report = watch.poll_now(at(172_800));
         assert!(report.events.is_empty(), "once");
         assert_eq!(report.health.state, RdmaState::Degraded);
         let reason = &report.health.reasons[0];
         for part in [counter, &end.to_string(), "perfquery -R"] {
             assert!(reason.contains(part), "{reason}");
         }
-        // Who looks for the first time tells nothing, and sees it.
-        let first = sys.watch().look(at(172_810));
+        // The first poll reports nothing, and sees it.
+        let first = sys.watch().poll_now(at(172_810));
         assert!(first.events.is_empty());
         assert_eq!(first.health.state, RdmaState::Degraded);
         sys.count("mlx5_0", 1, file, 0);
-        let report = watch.look(at(172_820));
+        let report = watch.poll_now(at(172_820));
         assert!(report.events.is_empty());
         assert_eq!(report.health.state, RdmaState::Healthy);
     }
@@ -439,10 +450,10 @@ fn a_counter_of_discards_at_its_end_and_one_that_is_wider_are_no_trouble() {
     sys.count("mlx5_0", 1, "counters/port_xmit_discards", 65_500);
     sys.count("mlx5_0", 1, "counters/symbol_error", 65_530);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.count("mlx5_0", 1, "counters/port_xmit_discards", 65_535);
     sys.count("mlx5_0", 1, "counters/symbol_error", 65_536);
-    let report = watch.look(at(10));
+    let report = watch.poll_now(at(10));
     assert!(report.events.is_empty());
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
@@ -452,64 +463,64 @@ fn a_device_that_returns_with_a_counter_at_its_end_has_not_got_there() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.remove("mlx5_0");
-    watch.look(at(10));
+    watch.poll_now(at(10));
     sys.add("mlx5_0", 1);
     sys.count("mlx5_0", 1, "counters/symbol_error", 65_535);
-    let report = watch.look(at(20));
+    let report = watch.poll_now(at(20));
     assert_eq!(changes(&report.events), [PortChange::Up]);
     assert_eq!(report.health.state, RdmaState::Degraded);
 }
 
 #[test]
-fn four_errors_an_hour_are_told_of_a_counter_of_four_bits() {
+fn four_errors_an_hour_of_a_counter_of_four_bits_are_reported() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let file = "counters/excessive_buffer_overrun_errors";
     let mut watch = sys.watch();
-    for (second, value, told) in [(0, 0, 0), (10, 3, 0), (20, 4, 1)] {
+    for (second, value, events) in [(0, 0, 0), (10, 3, 0), (20, 4, 1)] {
         sys.count("mlx5_0", 1, file, value);
-        assert_eq!(watch.look(at(second)).events.len(), told, "{value}");
+        assert_eq!(watch.poll_now(at(second)).events.len(), events, "{value}");
     }
 }
 
 #[test]
-fn a_connection_that_gave_up_is_told_each_time_and_few_retransmissions_never() {
+fn a_connection_that_gave_up_is_reported_each_time_and_few_retransmissions_never() {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     let mut watch = sys.watch();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", 20_000);
     sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 1);
-    let told = |health: Vec<Observed>| -> Vec<String> {
+    let messages = |health: Vec<Observed>| -> Vec<String> {
         let names = health.into_iter();
         names
             .map(|event| event.occurrence.detail.rdma.port_counter.unwrap())
             .collect()
     };
     assert_eq!(
-        told(watch.look(at(10)).events),
+        messages(watch.poll_now(at(10)).events),
         ["req_transport_retries_exceeded"]
     );
     sys.count("mlx5_0", 1, "hw_counters/packet_seq_err", 40_000);
     sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 2);
     assert_eq!(
-        told(watch.look(at(20)).events),
+        messages(watch.poll_now(at(20)).events),
         ["packet_seq_err", "req_transport_retries_exceeded"]
     );
     sys.count("mlx5_0", 1, "hw_counters/req_transport_retries_exceeded", 5);
-    assert_eq!(watch.look(at(30)).events[0].count, 3);
+    assert_eq!(watch.poll_now(at(30)).events[0].count, 3);
 }
 
 #[test]
 fn metrics_are_in_base_units_and_absent_where_there_is_nothing() {
     let sys = Sys::new();
     let mut watch = sys.watch();
-    assert!(RdmaWatch::metrics(&watch.look(at(0)).health).is_empty());
+    assert!(RdmaWatch::metrics(&watch.poll_now(at(0)).health).is_empty());
     assert_eq!(RdmaHealth::default().state, RdmaState::Absent);
     sys.add("mlx5_0", 1);
-    let metrics = RdmaWatch::metrics(&watch.look(at(10)).health);
+    let metrics = RdmaWatch::metrics(&watch.poll_now(at(10)).health);
     let value = |name: &str| {
         let found = metrics.iter().find(|metric| metric.name == name);
         found.map(|metric| metric.value)
@@ -545,60 +556,96 @@ fn with_storage() -> (Sys, RdmaWatch) {
 #[test]
 fn a_surplus_port_that_never_had_the_rate_is_judged_by_its_own() {
     let (sys, mut watch) = with_storage();
-    let report = watch.look(at(0));
+    let report = watch.poll_now(at(0));
     assert!(report.events.is_empty(), "{:?}", report.events);
     assert_eq!(report.health.state, RdmaState::Healthy);
     sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
-    let report = watch.look(at(10));
+    let report = watch.poll_now(at(10));
     assert_eq!(changes(&report.events), [PortChange::Slow]);
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!(rdma.expected_rate_gbps, Some(100.0));
     assert_eq!(report.health.state, RdmaState::Degraded);
     sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
-    assert_eq!(changes(&watch.look(at(20)).events), [PortChange::FullSpeed]);
+    assert_eq!(
+        changes(&watch.poll_now(at(20)).events),
+        [PortChange::FullSpeed]
+    );
     // Another's loss does not make it slow, and one that had the rate is slow without it.
     sys.rate("mlx5_1", 1, "200 Gb/sec (2X NDR)");
-    let report = watch.look(at(30));
+    let report = watch.poll_now(at(30));
     assert_eq!(changes(&report.events), [PortChange::Slow]);
     let device = report.events[0].occurrence.detail.rdma.rdma_device.as_ref();
     assert_eq!(device.unwrap(), "mlx5_1");
     sys.rate("mlx5_2", 1, "400 Gb/sec (4X NDR)");
-    let report = watch.look(at(40));
+    let report = watch.poll_now(at(40));
     assert!(report.events.is_empty());
     assert_eq!(report.health.state, RdmaState::Degraded, "mlx5_1");
     sys.rate("mlx5_2", 1, "100 Gb/sec (4X EDR)");
-    let report = watch.look(at(50));
+    let report = watch.poll_now(at(50));
     let rdma = &report.events[0].occurrence.detail.rdma;
     assert_eq!(rdma.expected_rate_gbps, Some(400.0), "it had that");
 }
 
 #[test]
-fn a_surplus_port_that_is_down_or_gone_is_told_and_leaves_the_health_as_it_is() {
+fn a_surplus_port_that_is_down_or_gone_is_reported_and_leaves_the_health_as_it_is() {
     let (sys, mut watch) = with_storage();
-    watch.look(at(0));
+    watch.poll_now(at(0));
     sys.rate("mlx5_2", 1, "50 Gb/sec (2X EDR)");
-    watch.look(at(10));
+    watch.poll_now(at(10));
     sys.down("mlx5_2", 1);
-    let report = watch.look(at(20));
+    let report = watch.poll_now(at(20));
     assert_eq!(changes(&report.events), [PortChange::Down]);
     assert_eq!(
         (report.health.state, report.health.reasons),
         (RdmaState::Healthy, Vec::new())
     );
     sys.remove("mlx5_2");
-    let report = watch.look(at(30));
+    let report = watch.poll_now(at(30));
     assert_eq!(report.events[0].occurrence.kind, Kind::RdmaLost);
     assert_eq!(report.health.state, RdmaState::Healthy);
     // One of those that are expected.
     sys.down("mlx5_1", 1);
-    let report = watch.look(at(40));
+    let report = watch.poll_now(at(40));
     assert_eq!(report.health.state, RdmaState::Unhealthy);
     assert!(report.health.reasons[0].contains("mlx5_1 port 1 is DOWN"));
     // Without a number each port counts.
     let mut watch = sys.watch();
-    watch.look(at(50));
+    watch.poll_now(at(50));
     sys.add("mlx5_1", 1);
-    watch.look(at(60));
+    watch.poll_now(at(60));
     sys.remove("mlx5_1");
-    assert_eq!(watch.look(at(70)).health.state, RdmaState::Unhealthy);
+    assert_eq!(watch.poll_now(at(70)).health.state, RdmaState::Unhealthy);
+}
+
+#[test]
+fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.add("mlx5_1", 1);
+    let expected = RdmaExpected {
+        ports: Some(2),
+        rate_gbps: None,
+    };
+    let mut watch = RdmaWatch::new(sys.root(), expected);
+    assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
+    let _counter = Stuck::at(sys.port("mlx5_0", 1).join("hw_counters/packet_seq_err"));
+    for second in 1..4 {
+        let report = watch.poll_now(at(second));
+        assert!(report.events.is_empty(), "{:?}", report.events);
+        assert_eq!(report.health.state, RdmaState::Degraded);
+        assert_eq!(
+            report.health.reasons,
+            ["mlx5_0 does not answer a reading of its ports and is left alone, with back-off"]
+        );
+        let shown: Vec<_> = report.health.ports.iter().map(|p| p.name()).collect();
+        assert_eq!(shown, ["mlx5_1 port 1"]);
+        let metrics = RdmaWatch::metrics(&report.health);
+        let stuck = ("device", "mlx5_0".to_owned());
+        assert!(!metrics.iter().any(|m| m.labels.contains(&stuck)));
+    }
+    // The other one is watched as before.
+    sys.down("mlx5_1", 1);
+    let report = watch.poll_now(at(4));
+    assert_eq!(changes(&report.events), [PortChange::Down]);
+    assert_eq!(report.health.state, RdmaState::Unhealthy);
 }

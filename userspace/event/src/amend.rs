@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Advice, Detail, Event, EventId, Gpu, Process, Provenance, Severity, Witness};
+use crate::{Advice, Detail, Event, EventId, Gpu, Process, Provenance, Severity, Variant, Witness};
 
 /// A change to an event: another witness, a repeat, or more known about it.
 ///
@@ -24,6 +24,9 @@ pub struct Amendment {
     /// When the newest repeat happened.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_time: Option<Timestamp>,
+    /// Some of the repeats whose text differs, old and new.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub variants: Option<Vec<Variant>>,
     /// Provenance, once known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub provenance: Option<Provenance>,
@@ -65,6 +68,7 @@ impl Amendment {
             witnesses: changed(&old.witnesses, &new.witnesses),
             repeats: changed(&old.repeats, &new.repeats),
             last_time: appeared(&old.last_time, &new.last_time),
+            variants: changed(&old.variants, &new.variants),
             provenance: changed(&old.provenance, &new.provenance),
             severity: changed(&old.severity, &new.severity),
             gpu: appeared(&old.gpu, &new.gpu),
@@ -77,6 +81,7 @@ impl Amendment {
             witnesses: None,
             repeats: None,
             last_time: None,
+            variants: None,
             provenance: None,
             severity: None,
             gpu: None,
@@ -87,5 +92,70 @@ impl Amendment {
             ..amendment.clone()
         };
         (amendment != empty).then_some(amendment)
+    }
+}
+
+impl Event {
+    /// Applies `amendment`. One that is older than the event's revision changes nothing.
+    pub fn apply(&mut self, amendment: &Amendment) {
+        if amendment.revision <= self.revision {
+            return;
+        }
+        let Amendment {
+            witnesses,
+            repeats,
+            variants,
+            provenance,
+            severity,
+            message,
+            detail,
+            ..
+        } = amendment.clone();
+        self.revision = amendment.revision;
+        set(&mut self.witnesses, witnesses);
+        set(&mut self.repeats, repeats);
+        set(&mut self.variants, variants);
+        set(&mut self.provenance, provenance);
+        set(&mut self.severity, severity);
+        set(&mut self.message, message);
+        set(&mut self.detail, detail);
+        set_some(&mut self.last_time, &amendment.last_time);
+        set_some(&mut self.gpu, &amendment.gpu);
+        set_some(&mut self.process, &amendment.process);
+        set_some(&mut self.advice, &amendment.advice);
+    }
+}
+
+fn set<T>(part: &mut T, new: Option<T>) {
+    if let Some(new) = new {
+        *part = new;
+    }
+}
+
+fn set_some<T: Clone>(part: &mut Option<T>, new: &Option<T>) {
+    if new.is_some() {
+        part.clone_from(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::tests::event;
+
+    #[test]
+    fn an_amendment_carries_only_what_changed_and_applies_once() {
+        let old = event();
+        let mut new = old.clone();
+        new.revision = 1;
+        new.repeats = 3;
+        new.provenance = Provenance::Kernel;
+        let amendment = Amendment::between(&old, &new, old.time).unwrap();
+        assert!(amendment.message.is_none() && amendment.detail.is_none());
+        let mut folded = old.clone();
+        folded.apply(&amendment);
+        folded.apply(&amendment);
+        assert_eq!(folded, new);
+        assert!(Amendment::between(&old, &old, old.time).is_none());
     }
 }

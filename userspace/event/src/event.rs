@@ -3,7 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Ack, Advice, Amendment, Detail, EventId, Gpu, Kind, Occurrence, Process, Provenance, Severity,
+    Ack, Advice, Detail, EventId, Gpu, Kind, Occurrence, Process, Provenance, Severity, Variant,
     Witness,
 };
 
@@ -26,6 +26,10 @@ pub struct Event {
     /// The host's name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
+    /// The machine, whatever its name: derived from /etc/machine-id (machine-id(5) asks not to show
+    /// that itself). Absent where a container has none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub machine_id: Option<String>,
     /// What happened.
     pub kind: Kind,
     /// How bad it is.
@@ -52,6 +56,9 @@ pub struct Event {
     /// When the newest of the repeats happened.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub last_time: Option<Timestamp>,
+    /// Some of the repeats whose text differs from `message`, the earliest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub variants: Vec<Variant>,
     /// Meaning and what to do.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub advice: Option<Advice>,
@@ -71,6 +78,7 @@ impl Event {
             boot_id: None,
             boottime_ns: occurrence.boottime_ns,
             host: None,
+            machine_id: None,
             kind: occurrence.kind,
             severity: occurrence.severity,
             gpu: occurrence.gpu,
@@ -81,36 +89,10 @@ impl Event {
             provenance: occurrence.provenance,
             repeats: 0,
             last_time: None,
+            variants: Vec::new(),
             advice: None,
             acks: Vec::new(),
         }
-    }
-
-    /// Applies `amendment`. One that is older than the event's revision changes nothing.
-    pub fn apply(&mut self, amendment: &Amendment) {
-        if amendment.revision <= self.revision {
-            return;
-        }
-        let Amendment {
-            witnesses,
-            repeats,
-            provenance,
-            severity,
-            message,
-            detail,
-            ..
-        } = amendment.clone();
-        self.revision = amendment.revision;
-        set(&mut self.witnesses, witnesses);
-        set(&mut self.repeats, repeats);
-        set(&mut self.provenance, provenance);
-        set(&mut self.severity, severity);
-        set(&mut self.message, message);
-        set(&mut self.detail, detail);
-        set_some(&mut self.last_time, &amendment.last_time);
-        set_some(&mut self.gpu, &amendment.gpu);
-        set_some(&mut self.process, &amendment.process);
-        set_some(&mut self.advice, &amendment.advice);
     }
 }
 
@@ -128,29 +110,18 @@ impl From<&Event> for Occurrence {
             detail: event.detail.clone(),
             provenance: event.provenance,
             lines: None,
+            log: None,
             continues: false,
         }
     }
 }
 
-fn set<T>(part: &mut T, new: Option<T>) {
-    if let Some(new) = new {
-        *part = new;
-    }
-}
-
-fn set_some<T: Clone>(part: &mut Option<T>, new: &Option<T>) {
-    if new.is_some() {
-        part.clone_from(new);
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::WitnessName;
 
-    fn event() -> Event {
+    pub(crate) fn event() -> Event {
         let time: Timestamp = "2026-03-03T04:05:06.123456789Z".parse().unwrap();
         let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "NVRM: Xid");
         occurrence.detail.xid.xid = Some(79);
@@ -173,21 +144,5 @@ mod tests {
         assert_eq!(json["witnesses"][0]["source"], "printk:console");
         let text = serde_json::to_string(&event).unwrap();
         assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
-    }
-
-    #[test]
-    fn an_amendment_carries_only_what_changed_and_applies_once() {
-        let old = event();
-        let mut new = old.clone();
-        new.revision = 1;
-        new.repeats = 3;
-        new.provenance = Provenance::Kernel;
-        let amendment = Amendment::between(&old, &new, old.time).unwrap();
-        assert!(amendment.message.is_none() && amendment.detail.is_none());
-        let mut folded = old.clone();
-        folded.apply(&amendment);
-        folded.apply(&amendment);
-        assert_eq!(folded, new);
-        assert!(Amendment::between(&old, &old, old.time).is_none());
     }
 }

@@ -91,6 +91,8 @@ kinds! {
     RdmaLost = "rdma_lost",
     /// gtrace itself lost a source, or records of one.
     SourceLost = "source_lost",
+    /// Records left the store: by retention, or with a damaged file.
+    RecordsRemoved = "records_removed",
 }
 
 impl fmt::Display for Kind {

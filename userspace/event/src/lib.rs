@@ -1,7 +1,7 @@
 //! The event: one occurrence of a fault or a notable call, as every source of gtrace says it, the
 //! store keeps it and the API gives it.
 //!
-//! A source reports an [`Occurrence`]. The bus turns it into an [`Event`] (an id, a time, a host)
+//! A source reports an [`Occurrence`]. The pipeline turns it into an [`Event`] (an id, a time, a host)
 //! or folds it into one that it already has, as an [`Amendment`]. Readers apply amendments in
 //! order of `revision`. An acknowledgement ([`Ack`]) is a record of its own and deletes nothing.
 //!
@@ -9,6 +9,8 @@
 //! (`0x7fabcd1000`), counts and ids integers, driver texts verbatim.
 #![forbid(unsafe_code)]
 
+mod ack;
+mod action;
 mod advice;
 mod amend;
 mod detail;
@@ -20,23 +22,30 @@ mod occurrence;
 mod process;
 mod provenance;
 mod record;
+mod record_id;
 mod severity;
+mod variant;
 mod witness;
 
+pub use ack::Ack;
+pub use action::Action;
 pub use advice::Advice;
 pub use amend::Amendment;
 pub use detail::{
     AerDetail, ApiDetail, Detail, FabricDetail, HostDetail, PcieDetail, PortChange,
-    ProcessExitDetail, RdmaDetail, SampleDetail, SlotChange, SourceDetail, XidDetail,
+    ProcessExitDetail, RdmaDetail, RemovalCause, RemovalDetail, RemovedRange, SampleDetail,
+    SlotChange, SourceDetail, XidDetail,
 };
 pub use event::Event;
 pub use gpu::{Gpu, PciAddress, PciAddressError};
 pub use id::{EventId, EventIdError};
 pub use jiff::Timestamp;
 pub use kind::{Kind, UnknownKind};
-pub use occurrence::{FoldKey, Occurrence};
+pub use occurrence::{FoldKey, LogLine, Occurrence};
 pub use process::Process;
 pub use provenance::Provenance;
-pub use record::{Ack, Record};
+pub use record::Record;
+pub use record_id::{Epoch, RecordId, RecordIdError};
 pub use severity::{Severity, UnknownSeverity};
+pub use variant::Variant;
 pub use witness::{Witness, WitnessName};

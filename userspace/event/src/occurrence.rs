@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{AerDetail, Detail, Gpu, Kind, Process, Provenance, Severity};
 
-/// What one source says happened once. The bus makes it an event or folds it into one.
+/// What one source says happened once. The pipeline makes it an event or folds it into one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Occurrence {
     /// What happened.
@@ -36,16 +36,40 @@ pub struct Occurrence {
     /// of the kernel log.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lines: Option<[u64; 2]>,
+    /// What a saved log says of its first line besides.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub log: Option<Box<LogLine>>,
     /// It is the rest of an occurrence that this source told before, when nothing more of it came for a while, and
     /// not one more.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub continues: bool,
 }
 
+/// What the prefix of a line of a saved log says besides time and provenance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogLine {
+    /// The host that wrote the line.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// The time as it is written, where it lacks year or zone, so that it is no known time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub time: Option<String>,
+    /// How often the line came, where a syslog daemon wrote `message repeated N times`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub repeated: Option<u64>,
+}
+
 /// What two occurrences have in common when they are the same thing seen twice, by two sources
 /// or happening again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FoldKey(String);
+
+/// Graphics Engine Exception.
+const GRAPHICS_EXCEPTION: u32 = 13;
+/// Errors of memory and of NVLink.
+const TOLD_APART_BY_TEXT: [u32; 18] = [
+    48, 63, 64, 74, 92, 94, 95, 140, 144, 145, 146, 147, 148, 149, 150, 154, 171, 172,
+];
 
 impl Occurrence {
     /// An occurrence of `kind` with `message`, nothing else known.
@@ -61,15 +85,17 @@ impl Occurrence {
             detail: Box::default(),
             provenance: Provenance::Unknown,
             lines: None,
+            log: None,
             continues: false,
         }
     }
 
     /// The key under which repeats and other witnesses of this occurrence are found.
     ///
-    /// Sources that carry no text agree on the key of those that do: AER by device and severity,
-    /// OOM kills and exits by process. Everything else has its text in the key, so that two
-    /// different messages are never one event.
+    /// It has what identifies the fault. Sources that carry no text agree on the key of those that
+    /// do: AER by device and severity, OOM kills and exits by process. Xids and SXids go by
+    /// [`Self::site`]. Everything else has its text in the key, so that two different messages are
+    /// never one event.
     pub fn fold_key(&self) -> FoldKey {
         use std::fmt::Write as _;
         let mut key = String::with_capacity(self.message.len() + 48);
@@ -100,9 +126,53 @@ impl Occurrence {
                 key.push('|');
                 key.push_str(self.detail.source.reason.as_deref().unwrap_or(""));
             }
-            _ => key.push_str(&self.message),
+            _ => match self.site() {
+                Some(site) => key.push_str(&site),
+                None => key.push_str(&self.message),
+            },
         }
         FoldKey(key)
+    }
+
+    /// Where on the device an Xid or SXid happened, and to whom: code, process, channel, engine, link.
+    /// Addresses and registers, which differ from one report of a fault to the next, are left out;
+    /// what the severity depends on is not.
+    ///
+    /// `None` where the text decides, as it names no such place. So it is with NVLink errors of GPUs
+    /// and with errors of memory: their status words, rows and units are what distinguishes them.
+    pub fn site(&self) -> Option<String> {
+        let (xid, fabric) = (&self.detail.xid, &self.detail.fabric);
+        match self.kind {
+            Kind::Xid => {
+                let code = xid.xid?;
+                // Xid 13 is an exception of the graphics engine: a bad kernel raises it on many SMs, and
+                // each of them is reported by up to three lines.
+                let placed = code == GRAPHICS_EXCEPTION
+                    || xid.channel.is_some()
+                    || xid.engine.is_some()
+                    || xid.gsp_function.is_some();
+                // The beginning of a record may lack the process.
+                let breaks_off = self.message.trim_end().ends_with(',');
+                if !placed || breaks_off || TOLD_APART_BY_TEXT.contains(&code) {
+                    return None;
+                }
+                let process = self.process.as_ref();
+                Some(format!(
+                    "xid {code}|{:?}|{:?}|{:?}|{:?}|{:?}",
+                    process.and_then(|process| process.pid),
+                    xid.channel,
+                    xid.engine,
+                    xid.gsp_function,
+                    xid.caused_by_xid
+                ))
+            }
+            Kind::Sxid => {
+                let (code, link) = (fabric.sxid?, fabric.link.filter(|link| *link >= 0)?);
+                let scope = fabric.scope.as_deref().unwrap_or("");
+                Some(format!("sxid {code}|{:?}|{link}|{scope}", fabric.nvswitch))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -183,12 +253,79 @@ mod tests {
         assert!(keys[0] != keys[1] && keys[1] != keys[2] && keys[0] != keys[2]);
     }
 
+    fn xid(code: u32, message: &str) -> Occurrence {
+        let mut occurrence = Occurrence::new(Kind::Xid, Severity::Warning, message);
+        occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+        occurrence.detail.xid.xid = Some(code);
+        occurrence
+    }
+
     #[test]
-    fn different_texts_of_one_xid_are_different_events() {
-        let xid = |message: &str| Occurrence::new(Kind::Xid, Severity::Warning, message).fold_key();
-        assert_ne!(
-            xid("NVRM: Xid (PCI:0000:01:00): 13, a"),
-            xid("NVRM: Xid (PCI:0000:01:00): 13, b")
-        );
+    fn an_mmu_fault_is_identified_by_gpu_process_channel_and_engine_and_not_by_its_address() {
+        let fault = |change: &dyn Fn(&mut Occurrence)| {
+            let mut occurrence = xid(31, "faulted @ 0x7f_abcd1000");
+            occurrence.process = Some(crate::Process {
+                pid: Some(7),
+                ..crate::Process::default()
+            });
+            occurrence.detail.xid.channel = Some("0x10".to_owned());
+            occurrence.detail.xid.engine = Some("GRAPHICS".to_owned());
+            change(&mut occurrence);
+            occurrence.fold_key()
+        };
+        let one = fault(&|_| {});
+        let same = fault(&|o| {
+            o.message = "faulted @ 0x7f_abcd2000".to_owned();
+            o.detail.xid.fault_addr = Some("0x7fabcd2000".to_owned());
+            o.detail.xid.gpc = Some(3);
+        });
+        assert_eq!(one, same);
+        let others: [&dyn Fn(&mut Occurrence); 6] = [
+            &|o| o.gpu = Some(Gpu::at("0000:5e:00.0".parse().unwrap())),
+            &|o| o.gpu.as_mut().unwrap().mig_gi = Some(5),
+            &|o| o.detail.xid.xid = Some(43),
+            &|o| o.process.as_mut().unwrap().pid = Some(8),
+            &|o| o.detail.xid.channel = Some("0x11".to_owned()),
+            &|o| o.detail.xid.engine = Some("CE3".to_owned()),
+        ];
+        for (at, change) in others.into_iter().enumerate() {
+            assert_ne!(one, fault(change), "{at}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_record_is_not_yet_identified() {
+        let whole = xid(13, "NVRM: Xid (PCI:0000:3b:00): 13, Graphics Exception");
+        let beginning = xid(13, "NVRM: Xid (PCI:0000:3b:00): 13, ");
+        assert_ne!(whole.fold_key(), beginning.fold_key());
+    }
+
+    #[test]
+    fn an_sxid_is_identified_by_switch_link_and_scope() {
+        let sxid = |link: i64, scope: &str, data: &str| {
+            let text = format!("Link {link} ... Data {data}");
+            let mut o = Occurrence::new(Kind::Sxid, Severity::Warning, text);
+            o.detail.fabric.sxid = Some(12_028);
+            o.detail.fabric.link = Some(link);
+            o.detail.fabric.scope = Some(scope.to_owned());
+            o.fold_key()
+        };
+        assert_eq!(sxid(32, "Non-fatal", "a"), sxid(32, "Non-fatal", "b"));
+        assert_ne!(sxid(32, "Non-fatal", "a"), sxid(33, "Non-fatal", "a"));
+        assert_ne!(sxid(32, "Non-fatal", "a"), sxid(32, "Fatal", "a"));
+        assert_ne!(sxid(-1, "Fatal", "a"), sxid(-1, "Fatal", "b"));
+    }
+
+    #[test]
+    fn where_no_place_is_named_the_text_tells_faults_apart() {
+        for code in [63, 74, 95, 999] {
+            let (a, b) = (xid(code, "row 1"), xid(code, "row 2"));
+            assert_ne!(a.fold_key(), b.fold_key(), "{code}");
+        }
+        let mut contained = [xid(94, "Contained: SM"), xid(94, "Contained: LTC")];
+        for occurrence in &mut contained {
+            occurrence.detail.xid.channel = Some("0x9".to_owned());
+        }
+        assert_ne!(contained[0].fold_key(), contained[1].fold_key());
     }
 }

@@ -2,20 +2,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Amendment, Event, EventId};
-
-/// Somebody took note of an event.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Ack {
-    /// The event.
-    pub id: EventId,
-    /// When.
-    pub time: Timestamp,
-    /// Who, as they named themselves.
-    pub by: String,
-    /// Why, or what was done.
-    pub note: String,
-}
+use crate::{Ack, Amendment, Event, EventId};
 
 /// What the store appends and live streams carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,23 +1,11 @@
-//! gtrace: what happens between a program and its GPU, live, lasting and explained.
+//! gtrace captures NVIDIA GPU faults, explains them and keeps a tamper-evident history.
 //!
-//! The library behind the `gtrace` binary. Data flows from [`sources`], which [`bpf`] feeds among
-//! others, through the [`pipeline`] (fold, explain, store) to the [`hub`], on which the HTTP
-//! [`api`] and live streams hang. [`cli`] has the commands.
+//! The commands of the `gtrace` binary, [`cli`]. The daemon itself is the crates gtrace-engine and
+//! gtrace-http; what commands show is made by gtrace-render, gtrace-timeline and gtrace-measure.
 
-pub mod api;
-pub mod bpf;
+// These panic where what they write to is closed or full.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod cli;
-pub mod client;
-pub mod clock;
-pub mod config;
-pub mod cuda;
-pub mod host;
-pub mod hub;
-pub mod memory;
-pub mod metrics;
-pub mod pipeline;
-pub mod privileges;
-pub mod processes;
-pub(crate) mod remote;
-pub mod render;
-pub mod sources;
+
+pub use gtrace_render as render;

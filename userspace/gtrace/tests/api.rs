@@ -6,11 +6,18 @@ mod support;
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::mpsc;
+use std::time::Duration;
 
-use gtrace::api::{self, ApiConfig, ApiError, Gap, Health, MAX_STREAMS};
-use gtrace::client::{Client, ClientError, EventStream};
-use gtrace::hub::{CallFailures, CallStats, Published, SourceState, SourceStatus, Status};
-use gtrace_event::{Event, EventId, Kind, Record, Severity};
+use gtrace_api::client::{Client, ClientError, EventStream};
+use gtrace_api::{
+    CallFailures, CallStats, CaptureState, ComponentHealth, ComponentStatus, Gap, Health,
+    HealthState, Published, SourceState, SourceStatus, Status,
+};
+use gtrace_devices::{Metric, MetricKind};
+use gtrace_engine::metrics::Counted;
+use gtrace_engine::samples::Batch;
+use gtrace_event::{Event, EventId, Kind, Provenance, Record, Severity};
+use gtrace_http::{ApiConfig, Limits, MAX_STREAMS};
 use serde_json::{Value, json};
 use support::{Daemon, event, repeat, xid};
 
@@ -157,7 +164,7 @@ fn bad_requests_are_told_what_is_wrong_and_allowed() {
         (
             "/api/v1/events?since=yesterday",
             400,
-            "since: `yesterday` is no time",
+            "since: `yesterday` is not a time",
         ),
         ("/api/v1/events?kind=xyd", 400, "known kinds: xid"),
         (
@@ -221,6 +228,9 @@ fn an_acknowledgement_is_stored_and_streamed_over_the_unix_socket_only() {
         );
         assert_eq!(status, 403);
         assert!(body.contains("TCP has no authentication"), "{body}");
+        let socket = daemon.dir.path().join("socket");
+        let remedy = format!("--unix-socket {} ", socket.display());
+        assert!(body.contains(&remedy), "{body}");
     }
     let client = daemon.client();
     for bad in [
@@ -339,7 +349,12 @@ fn read_on(client: &Client, mut live: usize) -> (HashMap<EventId, u32>, bool) {
 
 #[test]
 fn a_reader_that_lags_is_caught_up_from_the_store() {
-    let daemon = Daemon::start();
+    // It may take its time to publish all that.
+    let limits = Limits {
+        stall: Duration::from_secs(3600),
+        ..Limits::default()
+    };
+    let daemon = Daemon::start_with(tempfile::tempdir().unwrap(), limits);
     let mut stream = daemon
         .client()
         .stream("/api/v1/events/stream", None)
@@ -353,12 +368,12 @@ fn a_reader_that_lags_is_caught_up_from_the_store() {
         daemon.core().publish(&vec![record; 500]);
     }
     for seq in 1..=count {
-        assert_eq!(next_published(&mut stream).seq, seq);
+        assert_eq!(next_published(&mut stream).seq, Some(seq));
     }
 }
 
 #[test]
-fn a_stream_resumes_after_the_last_id_and_tells_of_what_is_gone() {
+fn a_stream_resumes_after_the_last_id_and_reports_what_is_gone() {
     let daemon = Daemon::start();
     let mut event = xid("0000:3b:00.0", 13, Severity::Warning, HOUR);
     daemon.publish_event(&event);
@@ -373,18 +388,106 @@ fn a_stream_resumes_after_the_last_id_and_tells_of_what_is_gone() {
         .unwrap();
     for seq in 3..=5 {
         let published = next_published(&mut stream);
-        assert_eq!(published.seq, seq);
-        assert_eq!(stream.last_id(), Some(seq.to_string().as_str()));
+        assert_eq!(published.seq, Some(seq));
+        let id = published.id.unwrap().to_string();
+        assert_eq!(stream.last_id(), Some(id.as_str()));
     }
     // The store was replaced by a younger one.
     let mut stream = client.stream("/api/v1/events/stream", Some("900")).unwrap();
     let (name, data) = next(&mut stream);
     assert_eq!(name, "gap");
     let gap: Gap = serde_json::from_str(&data).unwrap();
-    assert!(gap.reason.contains("ends at record 5"), "{}", gap.reason);
+    assert!(gap.reason.contains("after record 5"), "{}", gap.reason);
     wait_until_live(&mut stream);
     daemon.publish_event(&xid("0000:3b:00.0", 79, Severity::Fatal, HOUR));
-    assert_eq!(next_published(&mut stream).seq, 6);
+    assert_eq!(next_published(&mut stream).seq, Some(6));
+}
+
+#[test]
+fn who_saw_records_that_a_power_cut_took_gets_those_that_have_their_numbers_now() {
+    let publish = |daemon: &Daemon, count| {
+        for _ in 0..count {
+            daemon.publish_event(&xid("0000:3b:00.0", 13, Severity::Warning, HOUR));
+        }
+    };
+    let backup = tempfile::tempdir().unwrap();
+    let copy = |from: &std::path::Path, to: &std::path::Path| {
+        for file in ["store.db", "store.db-wal"] {
+            let _ = std::fs::remove_file(to.join(file));
+            if from.join(file).exists() {
+                std::fs::copy(from.join(file), to.join(file)).unwrap();
+            }
+        }
+    };
+    let daemon = Daemon::start();
+    let target = "/api/v1/events/stream";
+    let mut stream = daemon.client().stream(target, Some("0")).unwrap();
+    publish(&daemon, 3);
+    copy(daemon.dir.path(), backup.path());
+    publish(&daemon, 2);
+    let seen: Vec<_> = (0..5).map(|_| next_published(&mut stream).id).collect();
+    let last_id = stream.last_id().unwrap().to_owned();
+    let dir = daemon.stop();
+    copy(backup.path(), dir.path());
+
+    let daemon = Daemon::start_in(dir);
+    publish(&daemon, 4);
+    let after = format!("{target}?after={last_id}");
+    let mut stream = daemon.client().stream(&after, None).unwrap();
+    let (name, data) = next(&mut stream);
+    assert_eq!(name, "gap");
+    assert!(data.contains("newest 2 records"), "{data}");
+    for seq in 4..=7 {
+        let published = next_published(&mut stream);
+        assert_eq!(published.seq, Some(seq));
+        assert!(!seen.contains(&published.id), "{published:?}");
+    }
+    let last_id = stream.last_id().unwrap().to_owned();
+
+    // A store of its own begins: nothing of it was seen yet.
+    let dir = daemon.stop();
+    std::fs::remove_file(dir.path().join("store.db")).unwrap();
+    let daemon = Daemon::start_in(dir);
+    publish(&daemon, 2);
+    let mut stream = daemon.client().stream(target, Some(&last_id)).unwrap();
+    let (name, data) = next(&mut stream);
+    assert_eq!(name, "gap");
+    assert!(data.contains("none of this store"), "{data}");
+    for seq in 1..=2 {
+        assert_eq!(next_published(&mut stream).seq, Some(seq));
+    }
+}
+
+#[test]
+fn nobody_resumes_from_a_record_that_the_store_has_not_taken() {
+    let daemon = Daemon::start();
+    daemon.publish_event(&xid("0000:3b:00.0", 13, Severity::Warning, HOUR));
+    let target = "/api/v1/events/stream";
+    let mut early = daemon.client().stream(target, Some("0")).unwrap();
+    let id = next_published(&mut early).id.unwrap().to_string();
+    let waiting = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    let record = Record::Event(Box::new(waiting.clone()));
+    let provisional = Published::provisional(record, waiting.clone());
+    daemon.hub.publish_provisional(provisional.into(), true);
+    let mut late = daemon.client().stream(target, None).unwrap();
+    for stream in [&mut early, &mut late] {
+        let (name, data) = next(stream);
+        assert_eq!(name, "provisional");
+        let published: Published = serde_json::from_str(&data).unwrap();
+        assert!(published.provisional && published.seq.is_none());
+        assert_eq!(published.event, waiting);
+        assert_eq!(stream.last_id(), Some(id.as_str()));
+    }
+    daemon.publish_event(&waiting);
+    for stream in [&mut early, &mut late] {
+        let published = next_published(stream);
+        assert!(!published.provisional);
+        assert_eq!((published.seq, published.event), (Some(2), waiting.clone()));
+    }
+    let mut after = daemon.client().stream(target, Some("0")).unwrap();
+    for seq in 1..=2 {
+        assert_eq!(next_published(&mut after).seq, Some(seq));
+    }
 }
 
 #[test]
@@ -400,7 +503,7 @@ fn a_stream_carries_only_what_matches_and_an_event_once_it_does() {
     let (record, event) = repeat(&event);
     daemon.core().publish(&[(record, event.clone())]);
     let published = next_published(&mut stream);
-    assert_eq!((published.seq, published.event.id), (3, event.id));
+    assert_eq!((published.seq, published.event.id), (Some(3), event.id));
 }
 
 #[test]
@@ -408,10 +511,13 @@ fn stream_readers_are_limited_and_a_place_is_free_again_once_one_leaves() {
     let daemon = Daemon::start();
     let client = daemon.client();
     let open = || client.stream("/api/v1/events/stream", None);
-    let mut streams: Vec<_> = (0..MAX_STREAMS).map(|_| open().unwrap()).collect();
+    // One user gets half of them.
+    let mut streams: Vec<_> = (0..MAX_STREAMS / 2).map(|_| open().unwrap()).collect();
     let (status, body) = refused(open().unwrap_err());
     assert_eq!(status, 429);
     assert!(body.contains("64 readers"), "{body}");
+    let refused_streams = r#"gtrace_http_refused_total{listener="unix",reason="streams"}"#;
+    assert_eq!(daemon.metric(refused_streams), Some(1.0));
     streams.pop();
     // The server sees the closed connection in its own time.
     while let Err(error) = open() {
@@ -443,6 +549,71 @@ fn the_end_of_the_daemon_ends_its_streams_and_takes_the_socket_away() {
 }
 
 #[test]
+fn the_health_of_the_host_is_shown_beside_that_of_gtrace_and_does_not_decide_it() {
+    let daemon = Daemon::start();
+    let reason = ["no answer within 5 s".to_owned()];
+    let health = ComponentHealth::now(HealthState::Unhealthy, reason);
+    let long = Duration::from_secs(3600);
+    daemon.hub.set_health("nvml", health, long);
+    daemon.hub.samples.publish(&Batch {
+        component: "nvml",
+        time: event(Kind::Xid, Severity::Info, HOUR, "").time,
+        interval: long,
+        metrics: vec![Metric {
+            name: "gtrace_gpu_power_watts",
+            help: "Power drawn",
+            unit: "watts",
+            kind: MetricKind::Gauge,
+            labels: vec![("gpu", "0000:3b:00.0".to_owned())],
+            value: 250.5,
+        }],
+    });
+    let client = daemon.client();
+    let own = client.get::<Health>("/healthz").unwrap();
+    assert!(own.ok, "{:?}", own.reasons);
+    let of = |name: &str, components: &[ComponentStatus]| {
+        let found = components.iter().find(|component| component.name == name);
+        found.cloned().unwrap()
+    };
+    let nvml = of("nvml", &own.components).health.unwrap();
+    assert_eq!(nvml.state, HealthState::Unhealthy);
+    assert_eq!(of("driver_modules", &own.components).health, None);
+
+    let status = client.get::<Status>("/api/v1/status").unwrap();
+    assert_eq!(status.host_health.state, HealthState::Unhealthy);
+    assert_eq!(status.host_health.reasons, ["nvml: no answer within 5 s"]);
+    assert!(
+        status
+            .sources
+            .iter()
+            .all(|s| s.state == SourceState::Active)
+    );
+    let console = of("printk:console", &status.components);
+    assert!(console.last_seen_age_s.unwrap() < 60.0, "{console:?}");
+    let nvml = of("nvml", &status.components);
+    assert_eq!(nvml.last_sample, nvml.last_seen);
+    assert!(nvml.last_seen_age_s.unwrap() > 3600.0, "{nvml:?}");
+
+    let metrics = client.get_text("/metrics").unwrap();
+    for line in [
+        "gtrace_host_health{state=\"unhealthy\"} 1",
+        "gtrace_component_health{component=\"nvml\",state=\"unhealthy\"} 1",
+        "gtrace_component_last_seen_seconds{component=\"nvml\"} 1772510400",
+        "gtrace_gpu_power_watts{gpu=\"0000:3b:00.0\"} 250.5",
+    ] {
+        assert!(metrics.contains(line), "{line} in {metrics}");
+    }
+    assert!(!metrics.contains("gtrace_component_last_seen_seconds{component=\"cuda\"}"));
+
+    let socket = daemon.dir.path().join("socket");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    let output = command.arg("status").arg("--socket").arg(socket).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let line = "host      unhealthy: nvml: no answer within 5 s\n";
+    assert!(text.contains(line), "{text}");
+}
+
+#[test]
 fn health_names_a_failed_source_and_trouble_with_the_store() {
     let daemon = Daemon::start();
     daemon.hub.update_status(|status| {
@@ -457,6 +628,24 @@ fn health_names_a_failed_source_and_trouble_with_the_store() {
         "{answer}"
     );
     assert!(answer.contains("store: disk full"), "{answer}");
+}
+
+#[test]
+fn health_says_that_gtrace_is_paused() {
+    let daemon = Daemon::start();
+    let health = || daemon.client().get::<Health>("/healthz").unwrap();
+    assert_eq!((health().ok, health().state), (true, CaptureState::Ok));
+    daemon.hub.update_status(|status| status.paused = true);
+    assert_eq!((health().ok, health().state), (true, CaptureState::Paused));
+    let (status, answer) = daemon.raw_tcp("GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    assert_eq!(status, 200);
+    assert!(answer.contains(r#""state":"paused""#), "{answer}");
+    daemon.hub.update_status(|status| {
+        status.store_problem = Some("disk full".into());
+    });
+    let (status, answer) = daemon.raw_unix("GET /healthz HTTP/1.0\r\n\r\n");
+    assert_eq!(status, 503);
+    assert!(answer.contains(r#""state":"failed""#), "{answer}");
 }
 
 #[test]
@@ -484,7 +673,16 @@ fn over_tcp_only_names_of_this_host_are_answered_and_without_cors() {
 fn metrics_are_well_formed_in_both_formats() {
     let daemon = Daemon::start();
     let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
-    daemon.hub.metrics.count_event(&event, 3);
+    let counted = Counted::from(&event);
+    for (provenance, n) in [(Provenance::Kernel, 3), (Provenance::Injected, 2)] {
+        let metrics = &daemon.hub.metrics;
+        metrics.count_event(&counted, provenance, true, n);
+    }
+    daemon.hub.update_status(|status| {
+        let open = |n| [("fatal".to_owned(), n)].into();
+        status.events = open(1);
+        status.events_apart = [("injected".to_owned(), open(4))].into();
+    });
     let call = |pid, device: &str, gpu: Option<&str>, p50_ns| CallStats {
         pid,
         comm: "python3".into(),
@@ -527,7 +725,11 @@ fn metrics_are_well_formed_in_both_formats() {
     assert!(open_metrics.contains("application/openmetrics-text; version=1.0.0; charset=utf-8"));
     assert!(open_metrics.ends_with("# EOF\n"));
     for line in [
-        "gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\"} 3",
+        "gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\",provenance=\"kernel\"} 3",
+        "gtrace_xid_total{gpu=\"0000:3b:00.0\",xid=\"79\",provenance=\"injected\"} 2",
+        "gtrace_events_total{kind=\"xid\",severity=\"fatal\",gpu=\"0000:3b:00.0\",provenance=\"injected\"} 2",
+        "gtrace_open_events{severity=\"fatal\",provenance=\"kernel\"} 1.0",
+        "gtrace_open_events{severity=\"fatal\",provenance=\"injected\"} 4.0",
         "gtrace_source_state{source=\"printk:console\",state=\"active\"} 1",
         "gtrace_source_lost_total{source=\"printk:console\"} 1",
         "gtrace_driver_calls_total{op=\"RM_CONTROL\",code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",\
@@ -542,7 +744,7 @@ fn metrics_are_well_formed_in_both_formats() {
          code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidiactl\"} 0.001",
         "gtrace_driver_call_latency_seconds{op=\"RM_CONTROL\",\
          code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidia0\",gpu=\"0000:3b:00.0\",\
-         quantile=\"0.5\"} 0.0000015",
+         percentile=\"50\"} 0.0000015",
         "gtrace_driver_call_failures_total{op=\"RM_CONTROL\",\
          code=\"NV2080_CTRL_CMD_GPU_GET_INFO_V2\",device=\"nvidia0\",gpu=\"0000:3b:00.0\",\
          status=\"NV_ERR_NO_MEMORY\"} 4",
@@ -576,6 +778,7 @@ fn config(dir: &std::path::Path) -> ApiConfig {
         socket: Some(dir.join("run/socket")),
         listen: None,
         store: dir.join("store.db"),
+        limits: Limits::default(),
     }
 }
 
@@ -588,10 +791,10 @@ fn the_socket_of_a_dead_daemon_is_replaced_and_that_of_a_living_one_is_not() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
 
-    let bound = api::bind(&config).unwrap();
+    let bound = gtrace_http::bind(&config).unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o660);
-    let error = api::bind(&config).unwrap_err().to_string();
+    let error = gtrace_http::bind(&config).unwrap_err().to_string();
     let pid = format!("(pid {})", std::process::id());
     for part in [path.to_str().unwrap(), pid.as_str(), "--socket"] {
         assert!(error.contains(part), "{error}");
@@ -600,21 +803,21 @@ fn the_socket_of_a_dead_daemon_is_replaced_and_that_of_a_living_one_is_not() {
     assert!(!path.exists());
 
     std::fs::write(&path, "not a socket").unwrap();
-    let error = api::bind(&config).unwrap_err().to_string();
+    let error = gtrace_http::bind(&config).unwrap_err().to_string();
     assert!(error.contains("no socket is in the way"), "{error}");
     assert!(path.exists());
 }
 
 #[test]
-fn a_taken_port_names_its_holder_and_a_wide_address_is_refused() {
+fn a_taken_port_names_its_holder() {
     let dir = tempfile::tempdir().unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let taken = ApiConfig {
-        listen: Some(address),
+        listen: Some(address.try_into().unwrap()),
         ..config(dir.path())
     };
-    let error = api::bind(&taken).unwrap_err().to_string();
+    let error = gtrace_http::bind(&taken).unwrap_err().to_string();
     let pid = format!("(pid {})", std::process::id());
     for part in [address.to_string().as_str(), pid.as_str(), "--listen"] {
         assert!(error.contains(part), "{error}");
@@ -623,10 +826,26 @@ fn a_taken_port_names_its_holder_and_a_wide_address_is_refused() {
         !dir.path().join("run/socket").exists(),
         "a failed bind leaves nothing behind"
     );
+}
 
-    let wide = ApiConfig {
-        listen: Some(([0, 0, 0, 0], 7470).into()),
-        ..config(dir.path())
-    };
-    assert!(matches!(api::bind(&wide), Err(ApiError::NotLoopback(_))));
+#[test]
+fn the_documented_alerts_are_about_what_the_kernel_wrote() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/api.md");
+    let docs = std::fs::read_to_string(path).unwrap();
+    let rules = docs.split("```").find(|block| block.starts_with("yaml"));
+    let rules = rules.unwrap();
+    let mut found = 0;
+    for family in [
+        "gtrace_events_total",
+        "gtrace_xid_total",
+        "gtrace_open_events",
+    ] {
+        for (at, _) in rules.match_indices(family) {
+            let labels = rules[at + family.len()..].split('}').next().unwrap();
+            assert!(labels.starts_with('{'), "{family}{labels}");
+            assert!(labels.contains("provenance=\"kernel\""), "{family}{labels}");
+            found += 1;
+        }
+    }
+    assert!(found > 2, "{rules}");
 }

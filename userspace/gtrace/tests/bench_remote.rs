@@ -7,8 +7,8 @@ use std::io::BufReader;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use gtrace::cli::bench::Report;
 use gtrace_measure::Case;
+use gtrace_measure::remote::Report;
 use gtrace_profile::{Part, hlog};
 
 fn bench(cache: &Path, args: &[&str]) -> (Option<i32>, String, String) {
@@ -51,7 +51,7 @@ fn a_short_run_has_all_figures_over_every_link() {
     );
     assert_eq!(code, Some(0), "{err}");
     let report: Report = serde_json::from_str(&out).unwrap();
-    assert!(report.server.started_here && report.server.stand_in);
+    assert!(report.server.started_here && report.server.cpu_emulator);
     assert!(report.server.driver_version >= 12_000 && report.server.free_bytes > 0);
     let links: Vec<&str> = report.links.iter().map(|link| link.link.as_str()).collect();
     assert_eq!(links, ["shm", "unix", "tcp"]);
@@ -100,7 +100,7 @@ fn a_short_run_has_all_figures_over_every_link() {
         assert_eq!(functions(1), ["cuLaunchKernel"]);
         assert!(functions(3).contains(&"cuGraphLaunch"));
     }
-    // Over TCP the congestion control is told, and only there.
+    // Over TCP the congestion control is reported, and only there.
     assert!(report.links[2].congestion_control.is_some());
     assert!(report.links[0].congestion_control.is_none());
 
@@ -125,7 +125,7 @@ fn a_short_run_has_all_figures_over_every_link() {
 }
 
 #[test]
-fn the_table_names_the_stand_in_and_the_rate_that_was_asked_for() {
+fn the_table_names_the_emulator_and_the_rate_that_was_asked_for() {
     let dir = tempfile::tempdir().unwrap();
     let (code, out, err) = bench(
         dir.path(),
@@ -141,7 +141,7 @@ fn the_table_names_the_stand_in_and_the_rate_that_was_asked_for() {
     );
     assert_eq!(code, Some(0), "{err}");
     assert!(
-        out.contains("made of CPU: what is measured is remoting, not a GPU"),
+        out.contains("emulated on the CPU: what is measured is remoting, not a GPU"),
         "{out}"
     );
     assert!(out.contains("2000 a second"), "{out}");

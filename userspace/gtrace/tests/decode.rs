@@ -111,3 +111,12 @@ fn exit_codes_tell_fine_usage_and_unreadable_apart() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("/does/not/exist"), "{said}");
 }
+
+#[test]
+fn colours_come_where_they_are_asked_for() {
+    let text = |args: &[&str]| String::from_utf8(decode(args, LOG).stdout).unwrap();
+    assert!(!text(&[]).contains('\x1b'));
+    assert!(text(&["--color", "always"]).contains("\x1b[1;37;41mFATAL\x1b[0m"));
+    assert!(!text(&["--color", "always", "--json"]).contains('\x1b'));
+    assert!(!text(&["--color", "never"]).contains('\x1b'));
+}

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use gtrace::hub::CallStats;
+use gtrace_api::CallStats;
 use gtrace_profile::{Histogram, Layer, Part, hlog, json};
 use gtrace_server::stats::{OpStats, SessionStats, Times};
 use gtrace_server::{Client, ServerStatus, SessionStatus};
@@ -91,7 +91,7 @@ fn server() -> ServerStatus {
         ..OpStats::default()
     };
     ServerStatus {
-        host: gtrace::host::name(),
+        host: gtrace_engine::host::name(),
         sessions: vec![SessionStatus {
             worker: 4711,
             client: Some(Client {

@@ -1,4 +1,4 @@
-//! `gtrace profile --pid`, saved: needs root and a kernel with uprobes. The program calls the CPU stand-in's library.
+//! `gtrace profile --pid`, saved: needs root and a kernel with uprobes. The program calls the CPU emulator's library.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 #[path = "support/caller.rs"]
@@ -30,8 +30,8 @@ fn root_a_saved_profile_of_cuda_calls_is_what_the_program_did() {
         .stderr(Stdio::piped())
         .spawn();
     let mut profile = Running(profile.unwrap());
-    let mut told = BufReader::new(profile.0.stderr.take().unwrap()).lines();
-    lines_until(&mut told, "functions of");
+    let mut lines = BufReader::new(profile.0.stderr.take().unwrap()).lines();
+    lines_until(&mut lines, "functions of");
     program.go_on();
     let done = program.deeds();
     let pid = program.pid();
@@ -40,7 +40,7 @@ fn root_a_saved_profile_of_cuda_calls_is_what_the_program_did() {
     assert!(
         profile.0.wait().unwrap().success(),
         "{:?}",
-        told.collect::<Vec<_>>()
+        lines.collect::<Vec<_>>()
     );
 
     let file = std::fs::File::open(dir.path().join("calls.json")).unwrap();

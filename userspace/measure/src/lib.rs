@@ -1,17 +1,18 @@
 //! Latency of CUDA calls, measured by an open-loop schedule, and what the way to the GPU gives without them.
 //!
 //! [`run`] measures one [`Case`] with the driver that the dynamic loader finds, which for a GPU of another machine is
-//! gtrace's client library. [`Echo`] and [`raw`] measure the limits beside it. Durations are in nanoseconds unless a
+//! gtrace's client library. [`Echo`] and [`raw`] measure the limits beside it, [`remote`] puts it together. Durations are in nanoseconds unless a
 //! name says otherwise.
 
 mod case;
 mod distribution;
-mod driver;
 mod echo;
 mod error;
+mod libcuda;
 mod pace;
 mod random;
 pub mod raw;
+pub mod remote;
 mod run;
 mod steps;
 

@@ -2,7 +2,7 @@
 //!
 //! A loop that makes a call when the one before is done hides stalls: while one call takes a second, the thousand
 //! that should have come in it are not made and not measured ("coordinated omission", Gil Tene). Here call `i` is due
-//! at `start + i x interval`, whatever the calls before it took, and what is told of it is the time from when it
+//! at `start + i x interval`, whatever the calls before it took, and what is reported about it is the time from when it
 //! was due until it was done. Beside it stand the time of the call alone, and that time corrected as
 //! HdrHistogram's `recordValueWithExpectedInterval` does.
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use gtrace_profile::Histogram;
 
 /// Waits longer than this are slept through, all but their end: a program that does nothing else is not charged for
-/// spinning. The end is spun, so that a late wake-up of this thread is not told as the call's time.
+/// spinning. The end is spun, so that a late wake-up of this thread is not counted as the call's time.
 const SLEEP_FROM: Duration = Duration::from_millis(2);
 /// What of a wait is spun.
 const SPUN_END: Duration = Duration::from_micros(500);
@@ -54,7 +54,7 @@ fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Measures `call` by a schedule, after a loop that warms it up and tells what rate it can bear. `pause` is called as
+/// Measures `call` by a schedule, after a loop that warms it up and says what rate it can bear. `pause` is called as
 /// [`Limits::pause_every`] says.
 ///
 /// # Errors
@@ -178,7 +178,7 @@ mod tests {
     };
 
     #[test]
-    fn a_stall_is_told_of_every_call_that_was_due_meanwhile() {
+    fn a_stall_counts_for_every_call_that_was_due_meanwhile() {
         let mut at = 0;
         let found = paced(
             LIMITS,

@@ -215,7 +215,7 @@ pub fn exchange_us(kind: Kind, count: usize) -> Result<f64, MeasureError> {
 pub enum Copies {
     /// Nobody.
     None,
-    /// The sender, before it sends: the limit to the host, with a stand-in for a GPU whose copies are the CPU's.
+    /// The sender, before it sends: the limit to the host, with a CPU emulator for a GPU whose copies are the CPU's.
     In,
     /// The receiver, after it received: the limit to the device.
     Out,
@@ -317,7 +317,7 @@ pub fn copy_us(bytes: usize, runs: usize) -> f64 {
 const PIECES: usize = 4;
 
 /// The median time of so many bytes that one thread copies into a ring and another out of it, both spinning: the limit
-/// over shared memory with a stand-in whose copies are the CPU's. Whole pieces of 256 KiB, at least one. us.
+/// over shared memory with a CPU emulator whose copies are the CPU's. Whole pieces of 256 KiB, at least one. us.
 pub fn copy_twice_us(bytes: usize, runs: usize) -> f64 {
     let all = (bytes / PIECE).max(1) as u64;
     let bytes = all as usize * PIECE;

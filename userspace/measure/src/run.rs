@@ -5,7 +5,7 @@ use std::time::Duration;
 use gtrace_profile::Histogram;
 use serde::{Deserialize, Serialize};
 
-use crate::driver::Driver;
+use crate::libcuda::Driver;
 use crate::pace::{Limits, paced};
 use crate::steps::Replay;
 use crate::{Case, MeasureError, Paced, Step, random};

@@ -7,7 +7,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::driver::{Driver, Empty, Event, Graph};
+use crate::libcuda::{Driver, Empty, Event, Graph};
 use crate::{Case, MeasureError, random};
 
 /// A call that is made again.

@@ -12,7 +12,7 @@ use crate::escape::*;
 
 /// Offset of the status in the parameters of `RM_ALLOC`.
 ///
-/// The one escape whose size does not tell its layout: `NVOS21_PARAMETERS` kept its 32 bytes and
+/// The one escape whose size does not show its layout: `NVOS21_PARAMETERS` kept its 32 bytes and
 /// `NVOS64_PARAMETERS` its 40 when fields were added before the status. `driver_major` is the
 /// branch, 535 in 535.261.03. `None` without it where it is needed, and for branches whose layout
 /// has not been read (before 515; 40 bytes in 520; 32 and 40 bytes in 526 to 534).

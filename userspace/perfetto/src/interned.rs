@@ -21,7 +21,7 @@ impl Names {
     }
 }
 
-/// All names, and those that the next packet has to tell.
+/// All names, and those that the next packet has to report.
 #[derive(Debug, Default)]
 pub(crate) struct Interned {
     categories: Names,
@@ -35,7 +35,7 @@ pub(crate) struct Interned {
 impl Interned {
     pub(crate) fn category(&mut self, name: &str) -> u64 {
         let number = self.categories.number(name);
-        tell(
+        intern(
             &mut self.fresh.event_categories,
             &mut self.any,
             name,
@@ -45,12 +45,12 @@ impl Interned {
 
     pub(crate) fn event(&mut self, name: &str) -> u64 {
         let number = self.events.number(name);
-        tell(&mut self.fresh.event_names, &mut self.any, name, number)
+        intern(&mut self.fresh.event_names, &mut self.any, name, number)
     }
 
     pub(crate) fn annotation(&mut self, name: &str) -> u64 {
         let number = self.annotations.number(name);
-        tell(
+        intern(
             &mut self.fresh.debug_annotation_names,
             &mut self.any,
             name,
@@ -72,13 +72,13 @@ impl Interned {
         number
     }
 
-    /// What is to be told, once.
+    /// Entries that are still to be written, once.
     pub(crate) fn take(&mut self) -> Option<InternedData> {
         std::mem::take(&mut self.any).then(|| std::mem::take(&mut self.fresh))
     }
 }
 
-fn tell(
+fn intern(
     list: &mut Vec<InternedName>,
     any: &mut bool,
     name: &str,

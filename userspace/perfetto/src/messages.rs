@@ -24,7 +24,7 @@ pub struct TracePacket {
     /// Names that are used from here on.
     #[prost(message, optional, tag = "12")]
     pub interned_data: Option<InternedData>,
-    /// 1: numbers of names begin anew; 2: names are used that were told before.
+    /// 1: numbers of names begin anew; 2: names are used that were reported before.
     #[prost(uint32, optional, tag = "13")]
     pub sequence_flags: Option<u32>,
     /// The clock of `timestamp`.
@@ -35,7 +35,7 @@ pub struct TracePacket {
     pub data: Option<Data>,
 }
 
-/// What a packet tells.
+/// What a packet reports.
 #[derive(Clone, PartialEq, Oneof)]
 pub enum Data {
     /// Clocks at one moment.
@@ -77,7 +77,7 @@ pub struct TrackEvent {
     /// Numbers of categories.
     #[prost(uint64, repeated, packed = "false", tag = "3")]
     pub category_iids: Vec<u64>,
-    /// What else is told.
+    /// What else is reported.
     #[prost(message, repeated, tag = "4")]
     pub debug_annotations: Vec<DebugAnnotation>,
     /// 1: a slice begins, 2: ends, 3: an instant, 4: a counter.

@@ -77,7 +77,7 @@ pub struct Slice<'a> {
     pub name: &'a str,
     /// What it belongs to: one or more, separated by commas.
     pub category: &'a str,
-    /// What else is told of it.
+    /// Its other fields.
     pub arguments: &'a [(&'a str, Value<'a>)],
     /// Arrows.
     pub flows: &'a [Flow],
@@ -373,18 +373,18 @@ mod tests {
             (flags[0], &flags[1..]),
             (1, vec![2; flags.len() - 1].as_slice())
         );
-        // Names are told with their first use and never again.
-        let told: Vec<_> = trace
+        // Names are reported with their first use and never again.
+        let reported: Vec<_> = trace
             .packet
             .iter()
             .filter_map(|packet| packet.interned_data.as_ref())
             .collect();
-        assert_eq!(told.len(), 1);
+        assert_eq!(reported.len(), 1);
         assert_eq!(
-            told[0].event_names[0].name.as_deref(),
+            reported[0].event_names[0].name.as_deref(),
             Some("cuMemAlloc_v2")
         );
-        assert_eq!(told[0].debug_annotation_names.len(), 2);
+        assert_eq!(reported[0].debug_annotation_names.len(), 2);
         let events: Vec<_> = trace
             .packet
             .iter()

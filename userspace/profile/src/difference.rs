@@ -7,12 +7,12 @@ use crate::{Counts, Key, Row};
 /// Readings of one place, and what came between them.
 ///
 /// Who counts keeps the calls of a process that has ended under [`Process::ended`](crate::Process::ended). That row rises
-/// by all that the process ever did, of which most was told before: so what a row that is gone had
+/// by all that the process ever did, of which most was reported before: so what a row that is gone had
 /// counted is taken off there.
 #[derive(Clone, Debug, Default)]
 pub struct Differences {
     last: BTreeMap<Key, Counts>,
-    /// Rows whose counts could not be told from one reading to the next.
+    /// Rows whose counts could not be distinguished from one reading to the next.
     lost: u64,
 }
 
@@ -66,7 +66,7 @@ impl Differences {
         rows
     }
 
-    /// How many times the calls of a row between two readings could not be told: counts of ended
+    /// How many times the calls of a row between two readings could not be reported: counts of ended
     /// processes that were kept elsewhere.
     pub fn lost(&self) -> u64 {
         self.lost
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_told_of_a_process_is_not_told_again_when_it_has_ended() {
+    fn what_was_reported_about_a_process_is_not_reported_again_when_it_has_ended() {
         let mut differences = Differences::begin(&[row(0, &[50]), row(7, &[100, 200])]);
         let rows = differences.advance(&[row(0, &[50]), row(7, &[100, 200, 300])]);
         assert_eq!(calls(&rows), [(7, 1)]);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_were_begun_anew_are_told_as_lost() {
+    fn counts_that_were_begun_anew_are_reported_as_lost() {
         let mut differences = Differences::begin(&[row(0, &[50; 9]), row(7, &[100; 9])]);
         let rows = differences.advance(&[row(0, &[50])]);
         assert_eq!((calls(&rows), differences.lost()), (Vec::new(), 1));
@@ -146,13 +146,13 @@ mod tests {
             let mut live: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
             let mut ended = Vec::new();
             let mut all = Histogram::default();
-            let mut told = Histogram::default();
+            let mut reported = Histogram::default();
             let mut differences = Differences::begin(&[]);
             let mut reading = |live: &BTreeMap<u32, Vec<u64>>, ended: &[u64]| {
                 let mut rows: Vec<Row> = live.iter().map(|(pid, values)| row(*pid, values)).collect();
                 rows.push(row(0, ended));
                 for row in differences.advance(&rows) {
-                    told.merge(&row.counts.histogram);
+                    reported.merge(&row.counts.histogram);
                 }
                 differences.lost()
             };
@@ -167,8 +167,8 @@ mod tests {
                 }
             }
             prop_assert_eq!(reading(&live, &ended), 0);
-            prop_assert!(told.buckets().eq(all.buckets()));
-            prop_assert_eq!(told.sum_ns(), all.sum_ns());
+            prop_assert!(reported.buckets().eq(all.buckets()));
+            prop_assert_eq!(reported.sum_ns(), all.sum_ns());
         }
     }
 }

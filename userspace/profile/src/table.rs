@@ -99,7 +99,7 @@ fn title(process: &Process) -> String {
     line
 }
 
-/// The function, with what tells it from its neighbours.
+/// The function, with what distinguishes it from its neighbours.
 pub(crate) fn label(key: &Key) -> String {
     let mut text = clean(&key.function);
     if key.part != Part::Whole {

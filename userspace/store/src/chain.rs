@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// What stands in for the hash before the very first record.
+    /// Used in place of a hash before the first record.
     pub const GENESIS: Self = Self([0; 32]);
 
     /// The hash of the record `seq` whose JSON is `body`, after a record with hash `self`:
@@ -19,6 +19,14 @@ impl Hash {
         sha.update(seq.to_be_bytes());
         sha.update(body);
         Self(sha.finalize().into())
+    }
+
+    /// The hash that [`fmt::Display`] writes.
+    pub(crate) fn from_hex(hex: &str) -> Option<Self> {
+        let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+        let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;
+        Self::from_slice(&bytes).filter(|_| rest.is_empty())
     }
 
     pub(crate) fn from_slice(bytes: &[u8]) -> Option<Self> {
@@ -49,5 +57,15 @@ mod tests {
             Hash::GENESIS.link(1, b"{}").to_string(),
             "1bad765d926feacace97a8ddcd329a1f4254c208affc1ba86b3c7d59e8fba83e"
         );
+    }
+
+    #[test]
+    fn a_hash_reads_back_from_its_text_and_nothing_else_does() {
+        let hash = Hash::GENESIS.link(1, b"{}");
+        let text = hash.to_string();
+        assert_eq!(Hash::from_hex(&text), Some(hash));
+        for bad in ["", &text[1..], &text.replace('1', "g"), &format!("{text}0")] {
+            assert_eq!(Hash::from_hex(bad), None, "{bad}");
+        }
     }
 }

@@ -4,8 +4,8 @@ use gtrace_event::{Record, Timestamp};
 use serde::Deserialize;
 
 /// The columns that queries search by. All are derived from the record's JSON, which the chain
-/// covers, so that a changed column can be told.
-#[derive(Debug, PartialEq, Eq)]
+/// covers, so that a changed column can be reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Columns<'a> {
     /// `event`, `amendment` or `ack`.
     pub(crate) record: Cow<'a, str>,

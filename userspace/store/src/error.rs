@@ -9,13 +9,13 @@ use rusqlite::ErrorCode;
 pub enum StoreError {
     /// The directory or a file could not be made or opened.
     #[error(
-        "{path}: {source}; the store needs a directory that this user may write to: create it, change its owner, or set another path"
+        "{path}: {cause}; the store needs a directory that this user may write to: create it, change its owner, or set another path"
     )]
     NotWritable {
         /// The directory or file.
         path: PathBuf,
-        /// What the system said.
-        source: io::Error,
+        /// The system's error.
+        cause: io::Error,
     },
     /// Another process writes the store.
     #[error(
@@ -75,7 +75,7 @@ pub enum StoreError {
     },
     /// The file is damaged.
     #[error(
-        "{path} is damaged ({why}); restart `gtrace run`: it moves the damaged file aside and begins a new one; `sqlite3 FILE .recover` reads what is left"
+        "{path} is damaged ({why}); restart `gtrace run`: it checks the file, moves a damaged one aside and begins a new one; `sqlite3 FILE .dump` reads what is left"
     )]
     Corrupt {
         /// The store.
@@ -113,7 +113,7 @@ pub enum StoreError {
         /// Why.
         source: serde_json::Error,
     },
-    /// Anything else that SQLite says.
+    /// Any other error of SQLite.
     #[error("{path}: {source}; if a restart of gtrace does not help, this is a bug in gtrace")]
     Sqlite {
         /// The store.
@@ -130,16 +130,47 @@ fn holder(pid: &Option<u32>) -> String {
     }
 }
 
+/// SQLite answers so where a table is missing, has other columns or has a record already: somebody
+/// else has written to the file.
+fn is_of_content(source: &rusqlite::Error) -> bool {
+    matches!(
+        source.sqlite_error_code(),
+        Some(
+            ErrorCode::Unknown
+                | ErrorCode::ConstraintViolation
+                | ErrorCode::TypeMismatch
+                | ErrorCode::SchemaChanged
+        )
+    )
+}
+
 /// SQLITE_IOERR_SHMSIZE: the WAL index could not grow, which means a full disk.
 const IOERR_SHMSIZE: i32 = 10 | (19 << 8);
 
 impl StoreError {
-    /// Whether the same call may succeed later without a new store: space, locks and disk trouble.
+    /// Whether the same call may succeed later: space, locks, permissions, memory, disk trouble. What
+    /// may not needs a new file ([`crate::Store::replace`]) or somebody who looks at it.
     pub fn is_retryable(&self) -> bool {
-        matches!(
-            self,
-            Self::Full { .. } | Self::Io { .. } | Self::Busy { .. }
-        )
+        match self {
+            Self::Full { .. }
+            | Self::Io { .. }
+            | Self::Busy { .. }
+            | Self::NotWritable { .. }
+            | Self::NotReadable { .. }
+            | Self::Locked { .. } => true,
+            Self::Sqlite { source, .. } => !is_of_content(source),
+            _ => false,
+        }
+    }
+
+    /// Whether the file is to be replaced: it is damaged, or its tables are not as the writer left
+    /// them.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Corrupt { .. } => true,
+            Self::Sqlite { source, .. } => is_of_content(source),
+            _ => false,
+        }
     }
 
     pub(crate) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
@@ -155,7 +186,9 @@ impl StoreError {
             }
             // A file system that the kernel remounted read-only shows as ReadOnly.
             ErrorCode::SystemIoFailure | ErrorCode::ReadOnly => Self::Io { path, why },
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::Busy { path, why },
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed => Self::Busy { path, why },
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Corrupt { path, why },
             ErrorCode::CannotOpen | ErrorCode::PermissionDenied => Self::NotReadable { path, why },
             _ => Self::Sqlite { path, source },

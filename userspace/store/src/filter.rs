@@ -5,8 +5,8 @@ use gtrace_event::{Event, EventId, Gpu, Kind, PciAddress, Provenance, Severity, 
 
 /// Which events to read. The default is all of them; every part that is set narrows.
 ///
-/// A filter looks at the folded event: an amendment that raises the severity counts, whenever it
-/// was appended. Only `since` and `until` look at the event's own time.
+/// A filter checks the folded event: an amendment that raises the severity counts, whenever it
+/// was appended. Only `since` and `until` use the event's own time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Events at or after this time.

@@ -1,4 +1,4 @@
-//! The lasting record of events: an append-only, hash-chained SQLite database.
+//! The permanent record of events: an append-only, hash-chained SQLite database.
 //!
 //! One [`Store`] writes; any number of [`Reader`]s, in this process or others, read meanwhile.
 //! `docs/store.md` describes the layout and the chain so that a third party can verify it.
@@ -6,22 +6,30 @@
 
 mod chain;
 mod columns;
+mod encoded;
+mod epochs;
 mod error;
 mod filter;
 mod lock;
 mod open;
 mod query;
 mod reader;
+mod removal;
 mod retain;
 mod schema;
 mod store;
+mod sync;
+mod tip;
 mod verify;
 
 pub use chain::Hash;
+pub use encoded::Encoded;
+pub use epochs::{Epochs, Resume};
 pub use error::StoreError;
 pub use filter::{Filter, GpuFilter};
 pub use open::MovedAside;
 pub use reader::{Access, Reader};
 pub use retain::RetentionReport;
 pub use store::{Options, Size, Store};
+pub use sync::Syncer;
 pub use verify::{Fault, VerifyReport, Why};

@@ -6,14 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::StoreError;
 use crate::schema::beside;
 
-const CLEAN: &str = "clean";
-
 /// The right to write a store: an flock on `<store>.lock`, which the kernel releases however the
-/// process ends. The file holds the holder's pid, or `clean` after an orderly end.
+/// process ends. The file holds the pid of the newest holder.
 pub(crate) struct WriterLock {
     file: File,
-    /// Whether the writer before this one ended in order.
-    pub(crate) was_clean: bool,
 }
 
 impl WriterLock {
@@ -37,16 +33,10 @@ impl WriterLock {
             }
             Err(TryLockError::Error(source)) => return Err(not_writable(&path, source)),
         }
-        let was_clean = content(&mut file).is_ok_and(|t| t.trim() == CLEAN);
-        let mut lock = Self { file, was_clean };
+        let mut lock = Self { file };
         lock.write(&std::process::id().to_string())
             .map_err(|source| full_or_not_writable(&path, source))?;
         Ok(lock)
-    }
-
-    /// Notes an orderly end. On failure the next writer checks the file once more, no harm.
-    pub(crate) fn mark_clean(&mut self) {
-        let _ = self.write(CLEAN);
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
@@ -69,10 +59,10 @@ fn content(file: &mut File) -> io::Result<String> {
     Ok(text)
 }
 
-pub(crate) fn not_writable(path: &Path, source: io::Error) -> StoreError {
+pub(crate) fn not_writable(path: &Path, cause: io::Error) -> StoreError {
     StoreError::NotWritable {
         path: PathBuf::from(path),
-        source,
+        cause,
     }
 }
 

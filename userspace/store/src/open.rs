@@ -5,23 +5,26 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gtrace_event::Timestamp;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::StoreError;
 use crate::lock::not_writable;
-use crate::schema::{APPLICATION_ID, CREATE, Identity, SCHEMA, beside, days, head, identify};
-use crate::store::Tip;
+use crate::schema::{
+    APPLICATION_ID, CREATE, EPOCHS, Identity, SCHEMA, SCHEMA_WITHOUT_EPOCHS,
+    SCHEMA_WITHOUT_REMOVALS, beside, bytes_of, days, head, identify,
+};
+use crate::tip::Tip;
 
 /// Page cache of one connection, in KiB: the daemon has 25 MiB for everything.
 pub(crate) const CACHE_KIB: i64 = 1024;
 
 /// SQLite folds the WAL into the file every so many pages (4 KiB each).
-const WAL_PAGES: i64 = 1000;
+pub(crate) const WAL_PAGES: i64 = 1000;
 
 /// What the WAL file is cut to after it grew beyond its checkpoint size.
 const WAL_BYTES: i64 = 8 << 20;
 
-/// A damaged store was found and set aside; a new one was begun.
+/// A damaged store was found and moved aside; a new one was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MovedAside {
     /// Where the damaged file is now, its `-wal` beside it.
@@ -30,21 +33,45 @@ pub struct MovedAside {
     pub why: String,
 }
 
-/// Opens the database for the one writer, creates it where there is none, and checks it where the
-/// last writer did not end in order.
-pub(crate) fn open_writer(
-    path: &Path,
-    busy: Duration,
-    check: bool,
-) -> Result<(Connection, Tip, Option<MovedAside>), StoreError> {
-    match connect(path, busy, check) {
-        Ok((conn, tip)) => Ok((conn, tip, None)),
+impl MovedAside {
+    /// The file, unless somebody has removed it before.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        Some(self.to.as_path()).filter(|to| to.exists())
+    }
+}
+
+impl std::fmt::Display for MovedAside {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "the store was damaged ({}): the file is now {}, and a new one was begun; \
+             `sqlite3 {} .dump` reads what is left",
+            self.why,
+            self.to.display(),
+            self.to.display()
+        )
+    }
+}
+
+/// A database opened for the one writer.
+pub(crate) struct Opened {
+    pub(crate) conn: Connection,
+    pub(crate) tip: Tip,
+    pub(crate) moved_aside: Option<MovedAside>,
+    /// Whether a gtrace that recorded no removals may have removed the beginning.
+    pub(crate) unrecorded: bool,
+}
+
+/// Opens the database for the one writer, creates it where there is none, and checks it.
+pub(crate) fn open_writer(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
+    match connect(path, busy) {
         Err(StoreError::Corrupt { why, .. }) => {
             let to = move_aside(path)?;
-            let (conn, tip) = connect(path, busy, false)?;
-            Ok((conn, tip, Some(MovedAside { to, why })))
+            let mut opened = connect(path, busy)?;
+            opened.moved_aside = Some(MovedAside { to, why });
+            Ok(opened)
         }
-        Err(e) => Err(e),
+        other => other,
     }
 }
 
@@ -63,7 +90,7 @@ pub(crate) fn create_parent(path: &Path) -> Result<(), StoreError> {
         .map_err(|e| not_writable(dir, e))
 }
 
-fn connect(path: &Path, busy: Duration, check: bool) -> Result<(Connection, Tip), StoreError> {
+fn connect(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
     create_file(path)?;
     let sql = |e| StoreError::sqlite(path, e);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -75,7 +102,8 @@ fn connect(path: &Path, busy: Duration, check: bool) -> Result<(Connection, Tip)
     }
     conn.busy_timeout(busy).map_err(sql)?;
     conn.set_prepared_statement_cache_capacity(8);
-    let new = matches!(identify(&conn, path)?, Identity::Empty);
+    let identity = identify(&conn, path)?;
+    let new = matches!(identity, Identity::Empty);
     if new {
         // Only takes effect before the first table.
         conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")
@@ -84,12 +112,35 @@ fn connect(path: &Path, busy: Duration, check: bool) -> Result<(Connection, Tip)
     configure(&conn).map_err(sql)?;
     if new {
         create_schema(&mut conn).map_err(sql)?;
-    } else if check {
+    } else {
         quick_check(&conn, path)?;
     }
-    let day = days(&conn, path)?.pop();
+    let days = days(&conn, path)?;
+    let beginning_is_there = days.first().is_none_or(|day| day.first_seq == 1);
+    let mut unrecorded = false;
+    if let Identity::Store(found) = identity
+        && found < SCHEMA
+    {
+        // The version follows once it is recorded what is missing: see `Store::note_pending`.
+        unrecorded = !beginning_is_there;
+        upgrade(&mut conn, found, !unrecorded).map_err(sql)?;
+    }
+    let day = days.into_iter().next_back();
     let (seq, hash) = head(&conn, day.as_ref()).map_err(sql)?;
-    Ok((conn, Tip { day, seq, hash }))
+    let bytes = day.as_ref().map_or(Ok(0), |day| bytes_of(&conn, day));
+    let tip = Tip {
+        n: day.as_ref().map_or(0, |day| day.n),
+        bytes: bytes.map_err(sql)?,
+        day,
+        seq,
+        hash,
+    };
+    Ok(Opened {
+        conn,
+        tip,
+        moved_aside: None,
+        unrecorded,
+    })
 }
 
 /// Creates the file with its mode, which SQLite then gives to `-wal` and `-shm` too. An existing
@@ -117,8 +168,8 @@ fn create_file(path: &Path) -> Result<(), StoreError> {
 
 fn configure(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()))?;
-    // One fsync of the WAL for each append: an append that returned survives a power cut.
-    conn.pragma_update(None, "synchronous", "FULL")?;
+    // The first append, which begins an epoch, is synced: see `Store::append`.
+    sync_each_commit(conn, true)?;
     conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     conn.pragma_update(None, "mmap_size", 0)?;
     conn.pragma_update(None, "wal_autocheckpoint", WAL_PAGES)?;
@@ -126,10 +177,43 @@ fn configure(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "trusted_schema", false)
 }
 
+/// Whether a commit waits until the WAL is on disk. Without it a commit survives the end of the
+/// process, as the WAL is in the kernel's page cache, and a power cut only once it was synced.
+pub(crate) fn sync_each_commit(conn: &Connection, sync: bool) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "synchronous", if sync { "FULL" } else { "NORMAL" })
+}
+
+/// Makes what version `found` lacks; with `whole` that is all there is to do.
+fn upgrade(conn: &mut Connection, found: u32, whole: bool) -> rusqlite::Result<()> {
+    let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    if found == SCHEMA_WITHOUT_EPOCHS {
+        tx.execute_batch(EPOCHS)?;
+    }
+    set_schema(
+        &tx,
+        if whole {
+            SCHEMA
+        } else {
+            SCHEMA_WITHOUT_REMOVALS
+        },
+    )?;
+    tx.commit()
+}
+
+/// Sets the version of the layout.
+pub(crate) fn set_schema(conn: &Connection, version: u32) -> rusqlite::Result<()> {
+    conn.execute(
+        "UPDATE meta SET value = ?1 WHERE key = 'schema'",
+        [version.to_string()],
+    )?;
+    Ok(())
+}
+
 fn create_schema(conn: &mut Connection) -> rusqlite::Result<()> {
     let tx = conn.transaction()?;
     tx.pragma_update(None, "application_id", APPLICATION_ID)?;
     tx.execute_batch(CREATE)?;
+    tx.execute_batch(EPOCHS)?;
     let created = Timestamp::now().to_string();
     tx.execute(
         "INSERT INTO meta(key, value) VALUES ('schema', ?1), ('created', ?2)",
@@ -138,21 +222,21 @@ fn create_schema(conn: &mut Connection) -> rusqlite::Result<()> {
     tx.commit()
 }
 
-fn quick_check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    let said: String = conn
+pub(crate) fn quick_check(conn: &Connection, path: &Path) -> Result<(), StoreError> {
+    let result: String = conn
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(|e| StoreError::sqlite(path, e))?;
-    if said == "ok" {
+    if result == "ok" {
         return Ok(());
     }
     Err(StoreError::Corrupt {
         path: path.to_owned(),
-        why: said,
+        why: result,
     })
 }
 
 /// Renames the store and its WAL so that they still belong together.
-fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
+pub(crate) fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let stamp = Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
     let mut to = beside(path, &format!(".corrupt-{stamp}"));
     let mut again = 1;

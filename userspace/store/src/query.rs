@@ -2,7 +2,7 @@
 //!
 //! The days' time indexes are merged a page of keys at a time, so memory does not grow with the
 //! store. An amendment may be days away from its event; the ids that a day's amendments are about
-//! lie close together, and their range tells which days to look into.
+//! lie close together, and their range shows which days to read.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -11,9 +11,9 @@ use std::ops::ControlFlow;
 use gtrace_event::{Event, Record};
 use rusqlite::{OptionalExtension, Transaction};
 
+use crate::Filter;
 use crate::columns::nanos;
 use crate::schema::Day;
-use crate::{Filter, Reader};
 
 const PAGE: usize = 256;
 
@@ -33,7 +33,7 @@ impl Order {
     }
 }
 
-/// What the time index says of an event.
+/// What the time index has of an event.
 struct Key {
     at: (i64, i64),
     severity: Option<String>,
@@ -49,7 +49,8 @@ struct Later<'a> {
 }
 
 pub(crate) struct Walk<'a> {
-    reader: &'a Reader,
+    /// Reads a stored record; `None` for one that this version cannot read.
+    parse: &'a dyn Fn(&str) -> Option<Record>,
     tx: &'a Transaction<'a>,
     days: &'a [Day],
     filter: &'a Filter,
@@ -58,7 +59,7 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(
-        reader: &'a Reader,
+        parse: &'a dyn Fn(&str) -> Option<Record>,
         tx: &'a Transaction<'a>,
         days: &'a [Day],
         filter: &'a Filter,
@@ -72,7 +73,7 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(Self {
-            reader,
+            parse,
             tx,
             days,
             filter,
@@ -166,7 +167,7 @@ impl<'a> Walk<'a> {
     }
 
     fn fold(&self, body: &str, id: &str) -> rusqlite::Result<Option<Event>> {
-        let Some(Record::Event(mut event)) = self.reader.parse(body) else {
+        let Some(Record::Event(mut event)) = (self.parse)(body) else {
             return Ok(None);
         };
         for later in self.later_of(id) {
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
             let mut statement = self.tx.prepare_cached(&sql)?;
             let mut rows = statement.query([id])?;
             while let Some(row) = rows.next()? {
-                match self.reader.parse(row.get_ref(0)?.as_str()?) {
+                match (self.parse)(row.get_ref(0)?.as_str()?) {
                     Some(Record::Amendment(amendment)) => event.apply(&amendment),
                     Some(Record::Ack(ack)) => event.acks.push(ack),
                     Some(Record::Event(_)) | None => {}

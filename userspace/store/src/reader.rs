@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::open::CACHE_KIB;
 use crate::query::{Order, Walk};
-use crate::schema::{Day, Identity, beside, days, head, identify, sql_int};
-use crate::{Filter, Hash, StoreError};
+use crate::schema::{Day, Identity, SCHEMA_WITHOUT_EPOCHS, beside, days, head, identify, sql_int};
+use crate::{Epochs, Filter, Hash, StoreError};
 
 const BUSY: Duration = Duration::from_secs(5);
 
@@ -41,18 +41,18 @@ impl Reader {
     /// [`StoreError::NewerSchema`], [`StoreError::Corrupt`].
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         match std::fs::metadata(path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Err(StoreError::Missing {
-                    path: path.to_owned(),
-                });
-            }
-            Err(e) => {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => {
                 return Err(StoreError::NotReadable {
                     path: path.to_owned(),
                     why: e.to_string(),
                 });
             }
-            Ok(_) => {}
+            Ok(found) if !found.is_dir() => {}
+            _ => {
+                return Err(StoreError::Missing {
+                    path: path.to_owned(),
+                });
+            }
         }
         match Self::open_as(path, Access::Shared) {
             // Without a WAL there is no index of it either, and this user cannot make one.
@@ -147,13 +147,25 @@ impl Reader {
         self.walk(filter, Order::OldestFirst, &mut f)
     }
 
+    /// As [`Self::for_each`], newest first.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn newest_first(
+        &self,
+        filter: &Filter,
+        mut f: impl FnMut(Event) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.walk(filter, Order::NewestFirst, &mut f)
+    }
+
     /// The event `id`, folded.
     ///
     /// # Errors
     /// Any that reading gives.
     pub fn event(&self, id: EventId) -> Result<Option<Event>, StoreError> {
         let (tx, days) = self.snapshot()?;
-        Walk::new(self, &tx, &days, &Filter::default())
+        Walk::new(&|body| self.parse(body), &tx, &days, &Filter::default())
             .and_then(|walk| walk.by_id(&id.to_string()))
             .map_err(|e| self.sqlite(e))
     }
@@ -203,6 +215,17 @@ impl Reader {
         Ok(())
     }
 
+    /// Which epoch appended which records; none in a store from before there were epochs.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn epochs(&self) -> Result<Epochs, StoreError> {
+        match identify(&self.conn, &self.path)? {
+            Identity::Empty | Identity::Store(SCHEMA_WITHOUT_EPOCHS) => Ok(Epochs::default()),
+            Identity::Store(_) => Epochs::read(&self.conn).map_err(|e| self.sqlite(e)),
+        }
+    }
+
     /// Number of the last record; 0 if there is none yet.
     ///
     /// # Errors
@@ -213,7 +236,7 @@ impl Reader {
         Ok(seq)
     }
 
-    /// Hash of the record `seq`, to compare with one that was kept elsewhere; `None` if the store
+    /// Hash of the record `seq`, to compare with a copy outside the store; `None` if the store
     /// does not (any longer) hold it.
     ///
     /// # Errors
@@ -233,7 +256,7 @@ impl Reader {
     }
 
     /// The newest `most` events of the boot `boot_id` at or after `since`, folded, oldest first: what a daemon
-    /// that starts again compares the kernel log's history with, so that nothing is told twice.
+    /// that starts again compares the kernel log's history with, so that nothing is reported twice.
     ///
     /// # Errors
     /// Any that reading gives.
@@ -268,7 +291,7 @@ impl Reader {
         f: &mut dyn FnMut(Event) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
         let (tx, days) = self.snapshot()?;
-        Walk::new(self, &tx, &days, filter)
+        Walk::new(&|body| self.parse(body), &tx, &days, filter)
             .and_then(|walk| walk.run(order, f))
             .map_err(|e| self.sqlite(e))
     }

@@ -7,12 +7,16 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::{Hash, StoreError};
 
 /// Version of the layout, in `meta`.
-pub(crate) const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 3;
+/// The version in which removals were not recorded: what is missing at the beginning is not explained.
+pub(crate) const SCHEMA_WITHOUT_REMOVALS: u32 = 2;
+/// The version without [`EPOCHS`], which the writer adds to it.
+pub(crate) const SCHEMA_WITHOUT_EPOCHS: u32 = 1;
 
 /// SQLite's application id, bytes 68 to 71 of the file: `gtrS`.
 pub(crate) const APPLICATION_ID: i32 = 0x6774_7253;
 
-/// Everything but the tables of days.
+/// Everything but [`EPOCHS`] and the tables of days.
 pub(crate) const CREATE: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE cursors(name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -25,10 +29,15 @@ CREATE TABLE days(
 ) STRICT;
 ";
 
-/// One day's records: a table of its own, so that retention is a drop.
+/// A row for each writer that appended something: the records from `first_seq` up to the next row's.
+pub(crate) const EPOCHS: &str = "
+CREATE TABLE epochs(n INTEGER PRIMARY KEY, epoch TEXT NOT NULL, first_seq INTEGER NOT NULL) STRICT;
+";
+
+/// One day's records, or a part of them: a table of its own, so that retention is a drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Day {
-    /// Rises by one from day to day, however the clock jumps.
+    /// Rises by one from table to table, however the clock jumps.
     pub(crate) n: i64,
     /// Days since the Unix epoch when the day was opened, by the wall clock.
     pub(crate) unix_day: i64,
@@ -128,6 +137,12 @@ pub(crate) fn sql_int(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
+/// What is never negative in a store.
+pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let value: i64 = row.get(column)?;
+    Ok(u64::try_from(value).unwrap_or(0))
+}
+
 /// All days, oldest first.
 pub(crate) fn days(conn: &Connection, path: &Path) -> Result<Vec<Day>, StoreError> {
     let read = || -> rusqlite::Result<Vec<Option<Day>>> {
@@ -143,6 +158,18 @@ pub(crate) fn days(conn: &Connection, path: &Path) -> Result<Vec<Day>, StoreErro
             path: path.to_owned(),
             why: "a row of table `days` makes no sense".to_owned(),
         })
+}
+
+/// About how many bytes a record takes beside its body: columns, hash and indexes.
+pub(crate) const OVERHEAD: u64 = 256;
+
+/// About how many bytes the records of `day` take.
+pub(crate) fn bytes_of(conn: &Connection, day: &Day) -> rusqlite::Result<u64> {
+    let sql = format!(
+        "SELECT count(*) * {OVERHEAD} + coalesce(sum(octet_length(body)), 0) FROM \"{}\"",
+        day.name
+    );
+    conn.query_row(&sql, [], |row| unsigned(row, 0))
 }
 
 /// The last record's number and hash.
@@ -168,7 +195,8 @@ pub(crate) fn head(conn: &Connection, last: Option<&Day>) -> rusqlite::Result<(u
 pub(crate) enum Identity {
     /// No tables at all: a file that was only just created.
     Empty,
-    Store,
+    /// A store, and the version of its layout.
+    Store(u32),
 }
 
 /// Refuses other programs' databases and newer versions of this one.
@@ -195,7 +223,7 @@ pub(crate) fn identify(conn: &Connection, path: &Path) -> Result<Identity, Store
         })
         .map_err(sql)?;
     match found.parse() {
-        Ok(SCHEMA) => Ok(Identity::Store),
+        Ok(found @ SCHEMA_WITHOUT_EPOCHS..=SCHEMA) => Ok(Identity::Store(found)),
         Ok(found) if found > SCHEMA => Err(StoreError::NewerSchema {
             path: path.to_owned(),
             found,

@@ -1,23 +1,32 @@
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use gtrace_event::{Record, Timestamp};
+use gtrace_event::{Epoch, Event, Record, RecordId, RemovalCause, Severity, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-use crate::columns::Columns;
+use crate::encoded::Encoded;
+use crate::epochs::{self, Epochs};
 use crate::lock::WriterLock;
-use crate::open::{create_parent, open_writer};
-use crate::schema::{Day, beside, sql_int, unix_day};
+use crate::open::{
+    Opened, WAL_PAGES, create_parent, move_aside, open_writer, quick_check, set_schema,
+    sync_each_commit,
+};
+use crate::removal::{Range, Removal};
+use crate::schema::{SCHEMA, beside};
+use crate::sync::{Syncer, sync_wal};
+use crate::tip::Tip;
 use crate::{Hash, MovedAside, StoreError};
 
 /// How to keep a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Days older than this are dropped by [`Store::retain`]; `None` keeps them for ever.
+    /// Days older than this are removed by [`Store::retain`]; `None` keeps them for ever.
     pub retention_age: Option<Duration>,
-    /// [`Store::retain`] drops the oldest days until the store holds no more bytes than this;
-    /// `None` sets no limit.
+    /// [`Store::retain`] removes the least severe and oldest events until the store holds no more
+    /// bytes than this; `None` sets no limit.
     pub retention_bytes: Option<u64>,
     /// How long to wait for another program that holds a database lock.
     pub busy_timeout: Duration,
@@ -53,19 +62,46 @@ pub struct Size {
 pub struct Store {
     // Before the lock: closed first.
     conn: Connection,
-    lock: WriterLock,
+    _lock: WriterLock,
     path: PathBuf,
     pub(crate) options: Options,
-    moved_aside: Option<MovedAside>,
     tip: Tip,
-    damaged: bool,
+    epoch: Epoch,
+    /// Whether the epoch is in the store, and on disk.
+    epoch_begun: bool,
+    /// Completes the events by which the store records removals.
+    author: Author,
+    /// A damaged file that was moved aside, which is not recorded yet.
+    moved_aside: Option<MovedAside>,
+    /// The last record of that file, where it is known: the chain goes on from it.
+    continues: Option<Range>,
+    /// Whether the beginning is missing without a record of it.
+    unrecorded: bool,
+    /// The removals that were recorded, until somebody takes them.
+    removals: Vec<(u64, Event)>,
+    /// As this writer set them: what it keeps when the file is replaced.
+    cursors: BTreeMap<String, String>,
+    /// While the file is being replaced there is none to write to.
+    closed: bool,
+    /// Held by a checkpoint, and while the file is replaced.
+    turn: Arc<Mutex<()>>,
+    has_syncer: bool,
+    /// Up to which severity events were removed, by number of table.
+    pub(crate) thinned: HashMap<i64, Severity>,
+    /// About how many bytes were appended since the last retention.
+    pub(crate) appended_bytes: u64,
+    /// Whether the last retention has left something to do.
+    pub(crate) retention_unfinished: bool,
 }
+
+/// Completes an event: host, machine, boot, advice.
+type Author = Box<dyn Fn(&mut Event) + Send>;
 
 impl Store {
     /// Opens the store at `path`, or creates it: missing directories with mode 0750, files 0640.
     ///
-    /// After a crash the file is checked (`PRAGMA quick_check`, which reads it whole). A damaged
-    /// file is renamed to `<path>.corrupt-<time>` and a new store begun: see
+    /// The file is checked (`PRAGMA quick_check`, which reads it whole). A damaged file is renamed to
+    /// `<path>.corrupt-<time>` and a new store begun, which the first append records: see
     /// [`Store::moved_aside`].
     ///
     /// # Errors
@@ -74,21 +110,149 @@ impl Store {
     pub fn open(path: &Path, options: Options) -> Result<Self, StoreError> {
         create_parent(path)?;
         let lock = WriterLock::take(path)?;
-        let (conn, tip, moved_aside) = open_writer(path, options.busy_timeout, !lock.was_clean)?;
+        let Opened {
+            conn,
+            tip,
+            moved_aside,
+            unrecorded,
+        } = open_writer(path, options.busy_timeout)?;
         Ok(Self {
             conn,
-            lock,
+            _lock: lock,
             path: path.to_owned(),
             options,
-            moved_aside,
             tip,
-            damaged: false,
+            epoch: Epoch::generate(),
+            epoch_begun: false,
+            author: Box::new(|_| {}),
+            moved_aside,
+            continues: None,
+            unrecorded,
+            removals: Vec::new(),
+            cursors: BTreeMap::new(),
+            closed: false,
+            turn: Arc::default(),
+            has_syncer: false,
+            thinned: HashMap::new(),
+            appended_bytes: 0,
+            retention_unfinished: false,
         })
     }
 
-    /// What [`Store::open`] had to set aside; tell the user.
+    /// As [`Store::open`]; waits for another writer to end, up to `patience`, and calls `waiting`
+    /// with the reason before it does. A process that was killed holds its lock until the kernel
+    /// has torn it down.
+    ///
+    /// # Errors
+    /// See [`Store::open`].
+    pub fn open_within(
+        path: &Path,
+        options: Options,
+        patience: Duration,
+        waiting: impl FnOnce(&StoreError),
+    ) -> Result<Self, StoreError> {
+        const AGAIN: Duration = Duration::from_millis(50);
+        let until = Instant::now() + patience;
+        let mut waiting = Some(waiting);
+        loop {
+            match Self::open(path, options.clone()) {
+                Err(error @ StoreError::Locked { .. }) if Instant::now() < until => {
+                    if let Some(waiting) = waiting.take() {
+                        waiting(&error);
+                    }
+                    std::thread::sleep(AGAIN);
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Sets what completes the events by which the store records that records left it.
+    pub fn set_author(&mut self, author: impl Fn(&mut Event) + Send + 'static) {
+        self.author = Box::new(author);
+    }
+
+    /// The damaged file that had to be moved aside and that no append has recorded yet.
     pub fn moved_aside(&self) -> Option<&MovedAside> {
         self.moved_aside.as_ref()
+    }
+
+    /// Whether the next append has to record that records left the store before: with a damaged file, or
+    /// by a gtrace that recorded no removals.
+    pub fn has_unrecorded_removals(&self) -> bool {
+        self.unrecorded || self.moved_aside.is_some()
+    }
+
+    /// The events by which removals were recorded since the last call, with their numbers.
+    pub fn take_removals(&mut self) -> Vec<(u64, Event)> {
+        std::mem::take(&mut self.removals)
+    }
+
+    /// Checks the file (`PRAGMA quick_check`, which reads it whole).
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if it is damaged; any that reading gives.
+    pub fn check(&self) -> Result<(), StoreError> {
+        quick_check(&self.conn, &self.path)
+    }
+
+    /// Checks that the file is still in its place: else what is appended goes where nobody can read it.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if it is gone.
+    pub fn check_place(&self) -> Result<(), StoreError> {
+        match self.closed || self.path.exists() {
+            true => Ok(()),
+            false => Err(StoreError::Corrupt {
+                path: self.path.clone(),
+                why: "somebody removed the file while gtrace wrote it".to_owned(),
+            }),
+        }
+    }
+
+    /// Moves the damaged file aside, because of `why`, and begins a new one with a new epoch. Numbers
+    /// and chain go on from the last record that this writer appended; the first record of the new
+    /// file says so, and the cursors are kept.
+    ///
+    /// # Errors
+    /// Any that opening or writing gives. Call it again then: it goes on where it stopped.
+    pub fn replace(&mut self, why: &str) -> Result<(), StoreError> {
+        let turn = Arc::clone(&self.turn);
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.closed {
+            let nothing = Connection::open_in_memory().map_err(|e| self.sqlite(e))?;
+            // Before it is renamed, as closing folds the WAL into the file. Damage may prevent that.
+            let _ = std::mem::replace(&mut self.conn, nothing).close();
+            self.closed = true;
+        }
+        if self.moved_aside.is_none() {
+            self.moved_aside = Some(MovedAside {
+                to: move_aside(&self.path)?,
+                why: why.to_owned(),
+            });
+            self.continues = (self.tip.seq > 0).then_some(Range {
+                first: 1,
+                last: self.tip.seq,
+                hash: self.tip.hash,
+                records: 0,
+            });
+        }
+        let opened = open_writer(&self.path, self.options.busy_timeout)?;
+        self.conn = opened.conn;
+        self.closed = false;
+        self.thinned.clear();
+        (self.epoch, self.epoch_begun) = (Epoch::generate(), false);
+        if opened.tip.seq == 0 {
+            (self.tip.day, self.tip.bytes) = (None, 0);
+        } else {
+            // Somebody has put a store there meanwhile.
+            (self.tip, self.continues) = (opened.tip, None);
+        }
+        if self.has_syncer {
+            self.leave_wal_to_syncer()?;
+        }
+        self.append(&[], &[])?;
+        Ok(())
     }
 
     /// Where the store is.
@@ -101,7 +265,21 @@ impl Store {
         self.tip.seq
     }
 
-    /// Hash of the last record. Kept elsewhere together with [`Store::last_seq`], it shows
+    /// The epoch of what this writer appends.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Id of the last record; `None` if there is none yet.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn last_id(&self) -> Result<Option<RecordId>, StoreError> {
+        let epochs = Epochs::read(&self.conn).map_err(|e| self.sqlite(e))?;
+        Ok(epochs.id_of(self.tip.seq))
+    }
+
+    /// Hash of the last record. A copy outside the store, with [`Store::last_seq`], shows
     /// whether the end of the store was cut off later.
     pub fn last_hash(&self) -> Hash {
         self.tip.hash
@@ -109,9 +287,10 @@ impl Store {
 
     /// Appends all of `records` and sets all of `cursors` (name, value), or nothing of it.
     ///
-    /// Once it returns, the records survive a crash of the process and, as far as the disk keeps
-    /// its promises, a power cut. Each call costs an fsync: batch. The returned range is empty if
-    /// `records` is.
+    /// Once it returns, readers see the records and they survive a crash of the process; they survive
+    /// a power cut once [`Store::sync`] or [`Syncer::sync`] has returned. The first append of a writer
+    /// is synced by itself: the epoch has to be on disk before anybody sees an id of it. The returned
+    /// range is empty if `records` is.
     ///
     /// # Errors
     /// If [`StoreError::is_retryable`], nothing was stored and the same call may succeed later.
@@ -133,27 +312,158 @@ impl Store {
         records: &[Record],
         cursors: &[(String, String)],
     ) -> Result<RangeInclusive<u64>, StoreError> {
-        let bodies = records
+        let encoded = records
             .iter()
-            .map(serde_json::to_string)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|source| StoreError::Encode {
-                path: self.path.clone(),
-                source,
-            })?;
-        let before = self.tip.clone();
+            .map(|record| self.encode(record))
+            .collect::<Result<Vec<_>, _>>()?;
+        self.append_encoded(now, &encoded, cursors)
+    }
+
+    /// As [`Store::append_at`], of records that were encoded before: an append that failed is tried
+    /// again without encoding them again.
+    ///
+    /// # Errors
+    /// See [`Store::append`].
+    pub fn append_encoded<'a>(
+        &mut self,
+        now: Timestamp,
+        records: impl IntoIterator<Item = &'a Encoded>,
+        cursors: &[(String, String)],
+    ) -> Result<RangeInclusive<u64>, StoreError> {
+        self.write(now, None, records, cursors, |_| Ok(()))
+    }
+
+    /// As [`Store::append_encoded`]; before the records it records what left the store, `removal`
+    /// among it, and in the same transaction it does what `also` does.
+    pub(crate) fn write<'a>(
+        &mut self,
+        now: Timestamp,
+        removal: Option<&Removal>,
+        records: impl IntoIterator<Item = &'a Encoded>,
+        cursors: &[(String, String)],
+        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<RangeInclusive<u64>, StoreError> {
+        let mut removals = self.pending_removals(now)?;
+        removals.extend(removal.iter().flat_map(|removal| removal.events(now)));
+        let mut notes = Vec::with_capacity(removals.len());
+        for event in &mut removals {
+            (self.author)(event);
+            notes.push(self.encode(&Record::Event(Box::new(event.clone())))?);
+        }
+        let (before, most) = (self.tip.clone(), self.table_bytes());
         let first = before.seq + 1;
+        let begins = (!self.epoch_begun).then_some(self.epoch);
+        let (explains, kept) = (self.unrecorded, self.moved_aside.is_some());
+        let kept: Vec<_> = self.cursors.clone().into_iter().filter(|_| kept).collect();
         let written = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .and_then(|tx| {
-                let tip = before.extend(&tx, now, records, &bodies)?;
+                let tip = before.extend(&tx, now, most, &notes)?;
+                let tip = tip.extend(&tx, now, most, records)?;
+                let begun = begins.filter(|_| tip.seq >= first);
+                if let Some(epoch) = begun {
+                    epochs::begin(&tx, epoch, first)?;
+                }
+                if explains {
+                    set_schema(&tx, SCHEMA)?;
+                }
+                set_cursors(&tx, &kept)?;
                 set_cursors(&tx, cursors)?;
+                also(&tx)?;
                 tx.commit()?;
-                Ok(tip)
+                Ok((tip, begun.is_some()))
             });
-        self.tip = written.map_err(|e| self.failed(e))?;
-        Ok(first..=self.tip.seq)
+        let (tip, begun) = written.map_err(|e| self.sqlite(e))?;
+        self.appended_bytes += tip.bytes.saturating_sub(match tip.n == self.tip.n {
+            true => self.tip.bytes,
+            false => 0,
+        });
+        self.tip = tip;
+        self.cursors.extend(cursors.iter().cloned());
+        (self.moved_aside, self.continues, self.unrecorded) = (None, None, false);
+        let noted = notes.len() as u64;
+        self.removals.extend((first..).zip(removals));
+        if begun {
+            self.epoch_begun = true;
+            sync_each_commit(&self.conn, false).map_err(|e| self.sqlite(e))?;
+        }
+        Ok(first + noted..=self.tip.seq)
+    }
+
+    /// The events of what is missing already and is not recorded yet.
+    fn pending_removals(&self, now: Timestamp) -> Result<Vec<Event>, StoreError> {
+        let mut events = Vec::new();
+        if let Some(moved_aside) = &self.moved_aside {
+            let removal = Removal {
+                cause: RemovalCause::Damage,
+                up_to: None,
+                ranges: self.continues.into_iter().collect(),
+                moved_aside: Some(moved_aside.clone()),
+            };
+            events.extend(removal.events(now));
+        }
+        if self.unrecorded
+            && let Some(day) = crate::schema::days(&self.conn, &self.path)?.first()
+        {
+            let last = day.first_seq - 1;
+            let removal = Removal {
+                cause: RemovalCause::Unrecorded,
+                up_to: None,
+                ranges: vec![Range {
+                    first: 1,
+                    last,
+                    hash: day.opening,
+                    records: last,
+                }],
+                moved_aside: None,
+            };
+            events.extend(removal.events(now));
+        }
+        Ok(events)
+    }
+
+    fn encode(&self, record: &Record) -> Result<Encoded, StoreError> {
+        Encoded::new(record).map_err(|source| StoreError::Encode {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// A table that takes so many bytes is followed by another, so that retention can remove a part
+    /// of a day.
+    fn table_bytes(&self) -> Option<u64> {
+        // A table with few records left takes 20 KiB all the same.
+        const LEAST: u64 = 256 << 10;
+        const TABLES: u64 = 32;
+        let limit = self.options.retention_bytes?;
+        Some((limit / TABLES).max(LEAST))
+    }
+
+    /// Waits until everything that was appended is on disk.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn sync(&self) -> Result<(), StoreError> {
+        sync_wal(&self.path)
+    }
+
+    /// What syncs this store and folds its WAL into the file from another thread, so that appends
+    /// do not wait for the disk. From here on appends fold the WAL only where that thread is far
+    /// behind.
+    ///
+    /// # Errors
+    /// Any that SQLite gives.
+    pub fn syncer(&mut self) -> Result<Syncer, StoreError> {
+        self.leave_wal_to_syncer()?;
+        self.has_syncer = true;
+        Ok(Syncer::new(&self.path, &self.turn))
+    }
+
+    fn leave_wal_to_syncer(&self) -> Result<(), StoreError> {
+        self.conn
+            .pragma_update(None, "wal_autocheckpoint", 16 * WAL_PAGES)
+            .map_err(|e| self.sqlite(e))
     }
 
     /// The cursor `name`, as the last append left it.
@@ -177,7 +487,7 @@ impl Store {
     pub fn checkpoint(&mut self) -> Result<(), StoreError> {
         self.conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-            .map_err(|e| self.failed(e))
+            .map_err(|e| self.sqlite(e))
     }
 
     /// What the store takes on disk.
@@ -221,22 +531,13 @@ impl Store {
     pub(crate) fn sqlite(&self, error: rusqlite::Error) -> StoreError {
         StoreError::sqlite(&self.path, error)
     }
-
-    /// As [`Self::sqlite`]; damage also makes the next open check the file.
-    pub(crate) fn failed(&mut self, error: rusqlite::Error) -> StoreError {
-        let error = self.sqlite(error);
-        self.damaged |= matches!(error, StoreError::Corrupt { .. });
-        error
-    }
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Everything that was appended is in the WAL and synced, whatever becomes of the
-        // checkpoint that closing the connection makes.
-        if !self.damaged {
-            self.lock.mark_clean();
-        }
+        // With that, everything that was appended is on disk, whatever becomes of the checkpoint that
+        // closing the connection makes.
+        let _ = self.sync();
     }
 }
 
@@ -249,75 +550,6 @@ pub(crate) struct Pages {
 impl Pages {
     pub(crate) fn used(&self) -> u64 {
         self.count.saturating_sub(self.free)
-    }
-}
-
-/// The end of the chain.
-#[derive(Clone)]
-pub(crate) struct Tip {
-    pub(crate) day: Option<Day>,
-    pub(crate) seq: u64,
-    pub(crate) hash: Hash,
-}
-
-impl Tip {
-    fn extend(
-        mut self,
-        tx: &Transaction<'_>,
-        now: Timestamp,
-        records: &[Record],
-        bodies: &[String],
-    ) -> rusqlite::Result<Self> {
-        if records.is_empty() {
-            return Ok(self);
-        }
-        let day = self.day_of(tx, now)?;
-        let mut insert = tx.prepare_cached(&day.insert_sql())?;
-        for (record, body) in records.iter().zip(bodies) {
-            self.seq += 1;
-            self.hash = self.hash.link(self.seq, body.as_bytes());
-            let columns = Columns::of(record);
-            insert.execute((
-                sql_int(self.seq),
-                columns.record,
-                columns.event_id,
-                columns.time_ns,
-                columns.kind,
-                columns.severity,
-                columns.pci,
-                body,
-                &self.hash.0[..],
-            ))?;
-        }
-        self.day = Some(day);
-        Ok(self)
-    }
-
-    /// The current day, or a new one. A clock that goes back a little (over midnight) opens none;
-    /// one that goes back by more than a day had been ahead, and a day named after that future
-    /// would take all records until then.
-    fn day_of(&self, tx: &Transaction<'_>, now: Timestamp) -> rusqlite::Result<Day> {
-        let today = unix_day(now);
-        if let Some(day) = &self.day
-            && (day.unix_day - 1..=day.unix_day).contains(&today)
-        {
-            return Ok(day.clone());
-        }
-        let n = self.day.as_ref().map_or(1, |d| d.n + 1);
-        let mut taken = tx.prepare("SELECT 1 FROM days WHERE name = ?1")?;
-        let day = Day {
-            n,
-            unix_day: today,
-            name: Day::name_for(today, n, |name| taken.exists([name]).unwrap_or(true)),
-            first_seq: self.seq + 1,
-            opening: self.hash,
-        };
-        tx.execute_batch(&day.create_sql())?;
-        tx.execute(
-            "INSERT INTO days(n, unix_day, name, first_seq, opening_hash) VALUES (?1, ?2, ?3, ?4, ?5)",
-            (day.n, day.unix_day, &day.name, sql_int(day.first_seq), &day.opening.0[..]),
-        )?;
-        Ok(day)
     }
 }
 

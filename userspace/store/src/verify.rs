@@ -1,16 +1,18 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use gtrace_event::{Kind, RemovedRange};
 use rusqlite::{Row, Transaction};
+use serde::Deserialize;
 
 use crate::columns::Columns;
-use crate::schema::{CREATE, Day, sql_int};
+use crate::schema::{CREATE, Day, EPOCHS, SCHEMA, SCHEMA_WITHOUT_EPOCHS, sql_int, unsigned};
 use crate::{Hash, Reader, StoreError};
 
 /// What [`Reader::verify`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyReport {
-    /// Days walked.
+    /// Tables walked: one or more a day.
     pub days: usize,
     /// Records found good.
     pub records: u64,
@@ -18,9 +20,11 @@ pub struct VerifyReport {
     pub first_seq: u64,
     /// Number of the last good record; 0 if there is none.
     pub last_seq: u64,
-    /// Its hash. A pair of number and hash that was kept elsewhere shows, by
+    /// Its hash. A copy of number and hash outside the store shows, by
     /// [`Reader::hash_at`], whether the end was cut off; the chain alone cannot.
     pub last_hash: Hash,
+    /// Records that are not there, as records of the chain say.
+    pub removed: u64,
     /// The first thing that is wrong; the walk stops there.
     pub fault: Option<Fault>,
 }
@@ -71,15 +75,18 @@ pub enum Why {
     /// The day does not continue the one before it.
     #[error("its opening hash is not the hash of the last record of the day before")]
     OpeningHash,
+    /// The first records are not there, and no record says that they were removed.
+    #[error("the records before it are missing, and no record says that they were removed")]
+    Beginning,
     /// The day's first number is not the one after the last of the day before.
     #[error("it should open with record {expected}, table `days` says {found}")]
     FirstSeq {
         /// One more than the last record of the day before.
         expected: u64,
-        /// What `days` says.
+        /// What `days` has.
         found: u64,
     },
-    /// A day in between is missing.
+    /// A table in between is missing.
     #[error("the day before it is missing from table `days`")]
     MissingDay,
     /// The day's table is missing.
@@ -98,7 +105,7 @@ pub enum Why {
     /// A table or an index is not as this crate makes it, or missing.
     #[error("table or index `{0}` was changed or removed")]
     Schema(String),
-    /// A column says something else than the record.
+    /// A column differs from the record.
     #[error("column `{0}` does not say what the record says")]
     Column(&'static str),
     /// The body is no record.
@@ -135,6 +142,23 @@ struct Walk {
     report: VerifyReport,
     /// Number and hash of the record before, once there is one.
     before: Option<(u64, Hash)>,
+    /// What the records say of those that were removed: by the first number of a range its last, and
+    /// the hash of that.
+    removed: HashMap<u64, Vec<(u64, Hash)>>,
+    /// Whether a beginning that is missing must be explained.
+    explained: bool,
+}
+
+/// The part of a record that says what was removed.
+#[derive(Deserialize)]
+struct RemovalBody {
+    detail: RemovalDetail,
+}
+
+#[derive(Deserialize)]
+struct RemovalDetail {
+    #[serde(default)]
+    removed: Vec<RemovedRange>,
 }
 
 impl Default for Walk {
@@ -146,9 +170,12 @@ impl Default for Walk {
                 first_seq: 0,
                 last_seq: 0,
                 last_hash: Hash::GENESIS,
+                removed: 0,
                 fault: None,
             },
             before: None,
+            removed: HashMap::new(),
+            explained: true,
         }
     }
 }
@@ -156,8 +183,12 @@ impl Default for Walk {
 impl Walk {
     fn all(&mut self, tx: &Transaction<'_>, days: &[Day]) -> rusqlite::Result<()> {
         self.schema(tx, days)?;
+        if self.report.fault.is_some() {
+            return Ok(());
+        }
+        self.removals(tx, days)?;
         let mut n = None;
-        for day in days {
+        for (at, day) in days.iter().enumerate() {
             if self.report.fault.is_some() {
                 return Ok(());
             }
@@ -166,12 +197,12 @@ impl Walk {
                 return Ok(());
             }
             n = Some(day.n);
-            self.day(tx, day)?;
+            self.day(tx, day, days.get(at + 1))?;
         }
         if self.report.fault.is_none() {
-            let said: String = tx.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-            if said != "ok" {
-                self.fault(None, None, Why::File(said));
+            let result: String = tx.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+            if result != "ok" {
+                self.fault(None, None, Why::File(result));
             }
         }
         Ok(())
@@ -192,7 +223,15 @@ impl Walk {
             return Ok(());
         }
         let of_day = |day| (Some(day), Day::create_sql(day));
-        let wanted = std::iter::once((None, CREATE.to_owned())).chain(days.iter().map(of_day));
+        let schema: String =
+            tx.query_row("SELECT value FROM meta WHERE key = 'schema'", [], |row| {
+                row.get(0)
+            })?;
+        let epochs =
+            (schema != SCHEMA_WITHOUT_EPOCHS.to_string()).then(|| (None, EPOCHS.to_owned()));
+        self.explained = schema == SCHEMA.to_string();
+        let fixed = std::iter::once((None, CREATE.to_owned())).chain(epochs);
+        let wanted = fixed.chain(days.iter().map(of_day));
         for (day, sql) in wanted {
             for sql in sql.split(';').map(str::trim).filter(|s| !s.is_empty()) {
                 let name = name_of(sql);
@@ -208,7 +247,47 @@ impl Walk {
         Ok(())
     }
 
-    fn day(&mut self, tx: &Transaction<'_>, day: &Day) -> rusqlite::Result<()> {
+    /// Reads which records were removed. The walk checks the records that say so like all others.
+    fn removals(&mut self, tx: &Transaction<'_>, days: &[Day]) -> rusqlite::Result<()> {
+        for day in days {
+            let sql = format!(
+                "SELECT body FROM \"{}\" WHERE record = 'event' AND kind = '{}'",
+                day.name,
+                Kind::RecordsRemoved
+            );
+            let mut statement = tx.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
+                // One that is no JSON is found by the walk.
+                let body = serde_json::from_slice::<RemovalBody>(body).ok();
+                for range in body.into_iter().flat_map(|body| body.detail.removed) {
+                    if let Some(hash) = Hash::from_hex(&range.hash) {
+                        let of = self.removed.entry(range.first).or_default();
+                        of.push((range.last, hash));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes from record `seq`, which is not there, over those that were removed, up to `end`, which is
+    /// there or begins the next table.
+    fn pass_over(&mut self, mut seq: u64, mut hash: Hash, end: u64) -> (u64, Hash) {
+        while seq < end {
+            let ranges = self.removed.get(&seq).into_iter().flatten();
+            let fitting = ranges.filter(|(last, _)| (seq..end).contains(last));
+            let Some((last, of_last)) = fitting.max_by_key(|(last, _)| *last) else {
+                break;
+            };
+            self.report.removed += last + 1 - seq;
+            (seq, hash) = (last + 1, *of_last);
+        }
+        (seq, hash)
+    }
+
+    fn day(&mut self, tx: &Transaction<'_>, day: &Day, next: Option<&Day>) -> rusqlite::Result<()> {
         if let Some(why) = self.opening(day) {
             self.fault(Some(day.first_seq), Some(day), why);
             return Ok(());
@@ -222,6 +301,9 @@ impl Walk {
         let mut statement = tx.prepare(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
+            if let Ok(found) = unsigned(row, 0) {
+                (seq, hash) = self.pass_over(seq, hash, found);
+            }
             match check(row, seq, hash)? {
                 Ok(next) => hash = next,
                 Err(why) => {
@@ -236,6 +318,9 @@ impl Walk {
             self.report.records += 1;
             seq += 1;
         }
+        if let Some(next) = next {
+            (seq, hash) = self.pass_over(seq, hash, next.first_seq);
+        }
         if seq == day.first_seq {
             self.fault(Some(seq), Some(day), Why::EmptyDay);
             return Ok(());
@@ -246,15 +331,22 @@ impl Walk {
     }
 
     /// What is wrong with the way the day opens.
-    fn opening(&self, day: &Day) -> Option<Why> {
+    fn opening(&mut self, day: &Day) -> Option<Why> {
         if (day.n == 1) != (day.first_seq == 1) {
             return Some(Why::MissingDay);
         }
-        // Of the first day kept only the first record can tell whether the opening is right.
+        // For the first day kept, only the first record shows whether the opening is right.
         let before = match self.before {
             None if day.n == 1 => Some((0, Hash::GENESIS)),
             before => before,
         };
+        if before.is_none() && self.explained {
+            let said = (day.first_seq - 1, day.opening);
+            if !self.removed.get(&1).is_some_and(|of| of.contains(&said)) {
+                return Some(Why::Beginning);
+            }
+            self.report.removed = day.first_seq - 1;
+        }
         if let Some((seq, hash)) = before {
             if day.first_seq != seq + 1 {
                 return Some(Why::FirstSeq {

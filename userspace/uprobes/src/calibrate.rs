@@ -7,14 +7,14 @@ use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use gtrace_abi::{ApiConfig, ApiFunction, ApiKey, CALIBRATION};
+use gtrace_abi::{ApiConfig, ApiFunction, ApiHist, ApiKey, BUCKETS, CALIBRATION, quantile};
 use libbpf_rs::{MapCore as _, MapFlags, Object};
 
 use crate::instruction::Class;
+use crate::load::{self, Target, TraceError, bpf, map_of};
 use crate::own_code;
-use crate::pod::bytes_of;
+use crate::pod::{bytes_of, read};
 use crate::run_stats::{self, Statistics};
-use crate::tracer::{self, Target, TraceError, bpf, map_of};
 use crate::way::Way;
 
 /// Calls in a part of a measurement, and parts; the fastest counts, so that an interruption does not.
@@ -35,8 +35,12 @@ pub struct TrapCost {
     pub counted_emulated_ns: f64,
     /// The same, single-stepped.
     pub counted_single_stepped_ns: f64,
-    /// How much of a timed call is the BPF programs' own time, 0 where the kernel does not say.
+    /// How much of a timed call is the BPF programs' own time, 0 where the kernel does not report it.
     pub program_ns: f64,
+    /// How much longer a call seems to its probes than it is, emulated: what passes between their clocks.
+    pub seen_emulated_ns: f64,
+    /// The same, single-stepped.
+    pub seen_single_stepped_ns: f64,
 }
 
 impl TrapCost {
@@ -66,7 +70,7 @@ pub(crate) fn calibrate(object: &Object, way: Way) -> Result<TrapCost, TraceErro
         what: "gtrace's own program file".to_owned(),
         source: source.into(),
     })?;
-    let cookie = ApiConfig::cookie(CALIBRATION, 0, 0);
+    let cookie = ApiConfig::cookie(CALIBRATION, 0, 0, false);
     let target = Target {
         path: "/proc/self/exe".into(),
         name: "gtrace's own code".to_owned(),
@@ -76,13 +80,16 @@ pub(crate) fn calibrate(object: &Object, way: Way) -> Result<TrapCost, TraceErro
         },
         probes: offsets.iter().map(|offset| (*offset, cookie)).collect(),
     };
-    let links = tracer::attach(object, way, &target)?;
+    let links = load::attach(object, way, &target)?;
     let [emulated_ns, single_stepped_ns] = [
         (own_code::emulated as fn(), bare[0]),
         (own_code::single_stepped, bare[1]),
     ]
     .map(|(call, bare)| (time(call) - bare).max(0.0));
     let program_ns = program_ns(object, way);
+    let seen = |call, bare: f64| seen_ns(object, call).map(|seen| (seen - bare).max(0.0));
+    let seen_emulated_ns = seen(own_code::emulated as fn(), bare[0])?.min(emulated_ns);
+    let seen_single_stepped_ns = seen(own_code::single_stepped, bare[1])?.min(single_stepped_ns);
     only_count(object, u32::MAX)?;
     let [counted_emulated_ns, counted_single_stepped_ns] = [
         (own_code::emulated as fn(), bare[0]),
@@ -98,7 +105,45 @@ pub(crate) fn calibrate(object: &Object, way: Way) -> Result<TrapCost, TraceErro
         counted_emulated_ns,
         counted_single_stepped_ns,
         program_ns,
+        seen_emulated_ns,
+        seen_single_stepped_ns,
     })
+}
+
+/// Nanoseconds that a call takes by its probes: nine of ten took longer, so that nothing is taken off
+/// that was an interruption.
+fn seen_ns(object: &Object, call: fn()) -> Result<f64, TraceError> {
+    const SHARE: f64 = 0.1;
+    let mut buckets = counted(object)?;
+    for _ in 0..CALLS * PARTS {
+        black_box(call)();
+    }
+    for (before, now) in buckets.iter_mut().zip(counted(object)?) {
+        *before = now.saturating_sub(*before);
+    }
+    let calls = buckets.iter().sum();
+    Ok(quantile(buckets.into_iter().enumerate(), calls, SHARE, u64::MAX) as f64)
+}
+
+/// The calls that were counted so far, by their latency.
+fn counted(object: &Object) -> Result<Vec<u64>, TraceError> {
+    let map = map_of(object, "API_HISTS")?;
+    let mut buckets = vec![0; BUCKETS];
+    for key in map
+        .keys()
+        .filter(|key| key.ends_with(&CALIBRATION.to_ne_bytes()))
+    {
+        let hist = map
+            .lookup(&key, MapFlags::ANY)
+            .map_err(bpf("BPF map API_HISTS"))?;
+        let Some(hist) = hist.as_deref().and_then(read::<ApiHist>) else {
+            continue;
+        };
+        for (sum, calls) in buckets.iter_mut().zip(hist.buckets) {
+            *sum += calls;
+        }
+    }
+    Ok(buckets)
 }
 
 /// Nanoseconds that the programs take for a call, as the kernel counts them. Of several parts the

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use gtrace_abi::{API_TEXT, ApiCall, ApiStart, ApiStartKey};
 use libbpf_rs::{RingBuffer, RingBufferBuilder};
 
+use crate::load::{TraceError, bpf, map_of};
 use crate::pod::read;
-use crate::tracer::{TraceError, Tracer, bpf, map_of};
+use crate::tracer::Tracer;
 
 /// Takes calls out of the ring.
 pub struct Calls {
@@ -33,7 +34,7 @@ pub struct UnderWay {
 }
 
 impl Calls {
-    /// Hands each call that is in the ring to `take`, oldest first of a CPU; returns at once, and says
+    /// Hands each call that is in the ring to `take`, oldest first of a CPU; returns at once, with
     /// whether there were any.
     ///
     /// # Errors

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use gtrace_abi::{ApiCounter, ApiFailureKey, ApiHist, ApiKey, BUCKETS, Ledger, quantile};
 use libbpf_rs::{MapCore as _, MapFlags};
 
+use crate::load::{TraceError, bpf, map_of};
 use crate::pod::{Pod, bytes_of, read};
-use crate::tracer::{TraceError, Tracer, bpf, map_of};
+use crate::tracer::Tracer;
 
 /// Calls of one function by one process.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct Row {
     pub function: u32,
     /// Calls.
     pub calls: u64,
-    /// Calls whose latency and result were looked at: all of them unless the function is sampled.
+    /// Calls whose latency and result were read: all of them unless the function is sampled.
     pub timed: u64,
     /// Errors among the timed calls.
     pub errors: u64,
@@ -93,7 +94,7 @@ impl Counted {
     }
 }
 
-/// A map, where the process id stands in its key, whether it is about memory.
+/// A map, the offset of the process id in its key, whether it is about memory.
 type Place = (&'static str, usize, bool);
 
 const PLACES: [Place; 5] = [

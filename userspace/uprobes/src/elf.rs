@@ -1,6 +1,6 @@
 //! The functions of a shared library: by name, as offsets in its file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
 
@@ -10,22 +10,31 @@ use object::{Endianness, Object as _, ObjectSymbol as _, SymbolKind, elf};
 
 use crate::instruction::{self, Class};
 
-/// Bytes of a function's start that are looked at.
-const HEAD: u64 = 16;
+/// Bytes of a function that are read at most: of a longer one, or one of unknown length, so many of its start.
+const LONGEST_CODE: u64 = 64 << 10;
+/// Bytes that are read of a function whose length is not known.
+const HEAD: u64 = 64;
 
-/// Longer files are refused: tables in them may be as long as they say. A driver's library has a tenth
+/// Longer files are refused: tables in them may be as long as their headers claim. A driver's library has a tenth
 /// of it.
 const LONGEST: u64 = 1 << 30;
 
 /// Where to put a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Offset in the file, `endbr64` passed where that is safe.
+    /// Offset in the file: behind what is single-stepped where that is safe ([`instruction::place`]).
     pub offset: u64,
     /// Offset of the function's first instruction.
     pub start: u64,
-    /// What its first instruction costs.
+    /// What the instruction at the offset costs.
     pub class: Class,
+}
+
+impl Place {
+    /// Bytes from the function's first instruction to the probe.
+    pub fn behind(&self) -> u64 {
+        self.offset - self.start
+    }
 }
 
 /// Why a file's functions cannot be found.
@@ -68,6 +77,7 @@ pub fn places<'n>(
     let wanted: std::collections::HashSet<&'n str> = names.collect();
     let mut found = HashMap::new();
     let mut any = false;
+    let entries = entries(&elf);
     // A debug build may only have the full table; what is stripped has only the dynamic one.
     for symbol in elf.dynamic_symbols().chain(elf.symbols()) {
         any |= !symbol.is_undefined();
@@ -81,7 +91,7 @@ pub fn places<'n>(
         if found.contains_key(name) {
             continue;
         }
-        if let Some(place) = place(&elf, &cache, symbol.address()) {
+        if let Some(place) = place(&elf, &cache, symbol.address(), symbol.size(), &entries) {
             found.insert(*name, place);
         }
     }
@@ -91,11 +101,20 @@ pub fn places<'n>(
     }
 }
 
+/// Where functions begin, by address.
+fn entries<'d, R: ReadRef<'d>>(elf: &ElfFile64<'d, Endianness, R>) -> BTreeSet<u64> {
+    let symbols = elf.dynamic_symbols().chain(elf.symbols());
+    let code = symbols.filter(|s| !s.is_undefined() && s.kind() == SymbolKind::Text);
+    code.map(|symbol| symbol.address()).collect()
+}
+
 /// The place of the function at `address`, if it is code.
 fn place<'d, R: ReadRef<'d>>(
     elf: &ElfFile64<'d, Endianness, R>,
     data: R,
     address: u64,
+    size: u64,
+    entries: &BTreeSet<u64>,
 ) -> Option<Place> {
     let endian = elf.endian();
     let segments = elf.elf_header().program_headers(endian, data).ok()?;
@@ -108,8 +127,19 @@ fn place<'d, R: ReadRef<'d>>(
     })?;
     let within = address - segment.p_vaddr(endian);
     let start = segment.p_offset(endian).checked_add(within)?;
-    let len = HEAD.min(segment.p_filesz(endian) - within);
-    let (skip, class) = instruction::place(data.read_bytes_at(start, len).ok()?);
+    let there = segment.p_filesz(endian) - within;
+    let (len, whole) = match size {
+        0 => (HEAD.min(there), false),
+        _ => (
+            size.min(LONGEST_CODE).min(there),
+            size <= LONGEST_CODE.min(there),
+        ),
+    };
+    let (mut skip, mut class) = instruction::place(data.read_bytes_at(start, len).ok()?, whole);
+    // Calls of a function that begins in between would be counted for this one.
+    if skip > 0 && entries.range(address + 1..=address + skip).next().is_some() {
+        (skip, class) = (0, Class::SingleStepped);
+    }
     Some(Place {
         offset: start + skip,
         start,

@@ -1,23 +1,23 @@
-//! What any tracer pays that is told of a call's start and end, whatever it then does: programs beside
+//! What any tracer pays that is reported about a call's start and end, whatever it then does: programs beside
 //! which those of [`crate::Tracer`] can be measured.
 
 use libbpf_rs::{Link, Object};
 
 use crate::elf;
 use crate::library::Library;
-use crate::tracer::{self, Target, TraceError, bpf};
+use crate::load::{self, Target, TraceError, bpf};
 use crate::way::Way;
 
 /// A program that counts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bare {
+pub enum Baseline {
     /// Nothing but the kernel's two traps.
     Empty,
-    /// And a look at the clock in each of them, without which there is no latency.
+    /// And a poll of the clock in each of them, without which there is no latency.
     Clock,
 }
 
-impl Bare {
+impl Baseline {
     const fn program(self) -> &'static str {
         match self {
             Self::Empty => "cuda_empty",
@@ -45,8 +45,8 @@ impl Floor {
     ///
     /// If the kernel refuses them: before Linux 6.13 it has no uprobe.session.
     pub fn load() -> Result<Self, TraceError> {
-        let names = [Bare::Empty.program(), Bare::Clock.program()];
-        let object = tracer::open(|name| names.contains(&name))?
+        let names = [Baseline::Empty.program(), Baseline::Clock.program()];
+        let object = load::open(|name| names.contains(&name))?
             .load()
             .map_err(bpf("the BPF programs that count nothing"))?;
         Ok(Self { object })
@@ -60,7 +60,7 @@ impl Floor {
     /// If the library does not have the function, or the kernel refuses.
     pub fn attach(
         &self,
-        bare: Bare,
+        bare: Baseline,
         library: &Library,
         function: &str,
         pid: u32,
@@ -80,8 +80,8 @@ impl Floor {
             pid: i32::try_from(pid).unwrap_or(-1),
             probes: vec![(place.offset, 0)],
         };
-        let program = tracer::program_of(&self.object, bare.program())?;
-        let link = tracer::multi(&program, Way::Session, &target, false)?;
+        let program = load::program_of(&self.object, bare.program())?;
+        let link = load::multi(&program, Way::Session, &target, false)?;
         Ok(Attached { _link: link })
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Looks back that many samples at most.
+/// Uses that many samples at most.
 const SAMPLES: usize = 120;
 /// With fewer, nothing is foretold.
 const FEWEST: usize = 5;
@@ -39,7 +39,7 @@ impl Growth {
     }
 
     /// How long until `free` more bytes are taken, if it goes on like this; `None` if it does not grow:
-    /// less than in a day, or back and forth (the second half of what is looked at does not lie above
+    /// less than in a day, or back and forth (the second half of the samples does not lie above
     /// the first).
     pub(crate) fn full_in(&self, free: u64) -> Option<Duration> {
         const DAY: f64 = 86_400.0;
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn steady_growth_is_foretold() {
+    fn steady_growth_is_forecast() {
         let leak = growth(|second| 1 << 30 | (second * 10) << 20);
         let rate = leak.rate().unwrap() / f64::from(1 << 20);
         assert!((rate - 10.0).abs() < 0.01, "{rate}");

@@ -1,4 +1,4 @@
-//! Which functions of the CUDA driver API are probed, and what their arguments say.
+//! Which functions of the CUDA driver API are probed, and what their arguments mean.
 
 use std::collections::BTreeSet;
 
@@ -32,13 +32,13 @@ pub struct Function {
     pub name: String,
     /// What it is for.
     pub group: Group,
-    /// What the probe is told.
+    /// What the probe reads and reports.
     pub description: ApiFunction,
 }
 
 impl Function {
     /// Whether the ledger is wrong without it.
-    pub fn keeps_books(&self) -> bool {
+    pub fn tracks_allocations(&self) -> bool {
         let kind = self.description.kind;
         (ApiKind::Alloc as u32..=ApiKind::Unmap as u32).contains(&kind)
     }
@@ -259,7 +259,7 @@ pub(crate) fn rank(name: &str) -> usize {
         .unwrap_or(FIRST.len())
 }
 
-/// Functions of which nothing but their calls is looked at.
+/// Functions of which only the calls are counted and timed.
 ///
 /// At most as many as the table of the probes holds: the rest is left out.
 pub fn plain_set<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Function> {
@@ -271,7 +271,7 @@ pub fn plain_set<'n>(names: impl Iterator<Item = &'n str>) -> Vec<Function> {
     names.take(CALIBRATION as usize).map(of).collect()
 }
 
-/// What is probed where every call is told of: all that `names` has. What is known of the default set is
+/// What is probed where every call is reported: all that `names` has. What is known of the default set is
 /// known here too.
 ///
 /// At most as many as the table of the probes holds: the rest is left out.
@@ -309,9 +309,9 @@ mod tests {
         let all = default_set();
         for name in ["cuMemAlloc_v2", "cuMemFreeAsync_ptsz", "cuMemRelease"] {
             let function = all.iter().find(|f| f.name == name).unwrap();
-            assert!(function.keeps_books(), "{name}");
+            assert!(function.tracks_allocations(), "{name}");
         }
         let launch = all.iter().find(|f| f.name == "cuLaunchKernel").unwrap();
-        assert!(!launch.keeps_books());
+        assert!(!launch.tracks_allocations());
     }
 }

@@ -145,9 +145,9 @@ mod tests {
     fn what_is_sampled_already_or_must_not_be_is_given_up() {
         let mut sampled = load(1, 1_000_000);
         sampled.time_every = SAMPLE_EVERY;
-        let mut books = load(2, 15_000);
-        books.can_sample = false;
-        for one in [sampled, books] {
+        let mut tracking = load(2, 15_000);
+        tracking.can_sample = false;
+        for one in [sampled, tracking] {
             let actions = decide(&[one], 1e9, 0.01);
             assert!(matches!(actions[..], [Action::Shed { .. }]), "{actions:?}");
         }

@@ -78,7 +78,7 @@ impl Library {
     }
 }
 
-/// Why a library that a process has mapped cannot be looked at.
+/// Why a library that a process has mapped cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "process {pid} has {path} mapped, which cannot be opened ({source}): root with CAP_SYS_ADMIN or \
@@ -97,7 +97,7 @@ pub struct LibraryError {
 ///
 /// # Errors
 ///
-/// If the process is gone, or may not be looked at.
+/// If the process is gone, or may not be read.
 pub fn mapped(proc_root: &Path, pid: u32, name: &str) -> io::Result<Vec<Mapping>> {
     // Not as text: a path can be any bytes.
     let maps = fs::read(proc_root.join(pid.to_string()).join("maps"))?;

@@ -1,9 +1,18 @@
-//! What procfs says of processes.
+//! Reads processes in procfs.
 
 use std::fs;
 use std::path::Path;
 
-use crate::watch::Identity;
+/// Who a process is or was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name.
+    pub comm: String,
+    /// Its control group.
+    pub cgroup: Option<String>,
+    /// Whether it has ended.
+    pub ended: bool,
+}
 
 /// Pages of a process's address space, proc_pid_statm(5).
 pub(crate) fn address_space(proc_root: &Path, pid: u32) -> Option<u64> {

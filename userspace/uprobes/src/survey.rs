@@ -3,7 +3,8 @@
 use std::fmt;
 
 use crate::calibrate::TrapCost;
-use crate::tracer::{Options, TraceError, Tracer};
+use crate::load::{Options, TraceError};
+use crate::tracer::Tracer;
 use crate::way::Way;
 
 /// The best way that works, and what it costs.
@@ -44,11 +45,14 @@ impl fmt::Display for Survey {
         let trap = &self.trap;
         write!(
             f,
-            "{}: a traced call costs {:.1} us more, {:.1} us where the function's first instruction is \
-             single-stepped",
+            "{}: a traced call costs {:.1} us more, {:.1} us where the probed instruction is \
+             single-stepped; of that, {:.1} us and {:.1} us would be seen as the call's own, and are taken \
+             off its latency",
             self.way.name(),
             trap.emulated_ns / 1e3,
             trap.single_stepped_ns / 1e3,
+            trap.seen_emulated_ns / 1e3,
+            trap.seen_single_stepped_ns / 1e3,
         )?;
         for (way, why) in &self.refused {
             write!(f, "; not {} ({}): {why}", way.name(), way.since())?;
@@ -78,14 +82,17 @@ mod tests {
             trap: TrapCost {
                 emulated_ns: 1234.0,
                 single_stepped_ns: 20_000.0,
+                seen_emulated_ns: 600.0,
+                seen_single_stepped_ns: 10_000.0,
                 ..TrapCost::default()
             },
             others_unaffected: false,
         };
         assert_eq!(
             survey.to_string(),
-            "single uprobes: a traced call costs 1.2 us more, 20.0 us where the function's first \
-             instruction is single-stepped; not uprobe.session (Linux 6.13): no; not uprobe.multi \
+            "single uprobes: a traced call costs 1.2 us more, 20.0 us where the probed instruction \
+             is single-stepped; of that, 0.6 us and 10.0 us would be seen as the call's own, and are taken off \
+             its latency; not uprobe.session (Linux 6.13): no; not uprobe.multi \
              (Linux 6.6): nor; 16 functions at most; all processes with the same library pay"
         );
     }

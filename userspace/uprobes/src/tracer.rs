@@ -1,115 +1,20 @@
-//! The loaded probes: what they are attached to and what they are told.
+//! The loaded probes: what they are attached to and how they are configured.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use gtrace_abi::{API_LIBRARIES, ApiConfig, ApiFunction, ApiRecord, CALIBRATION};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, RingBufferBuilder};
 
 use crate::calibrate::{self, TrapCost};
-use crate::elf::{self, ElfError, Place};
+use crate::elf::{self, Place};
 use crate::functions::{self, Function};
+use crate::instruction::Class;
 use crate::library::{FileId, Library};
+use crate::load::{Options, Target, TraceError, attach, bpf, load, map_of};
 use crate::pod::{bytes_of, read};
 use crate::way::{self, Way};
-
-mod load;
-
-use load::load;
-pub(crate) use load::{Target, attach, multi, open, program_of};
-
-/// What is traced, and how much room it gets.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Only this process; `None` for all.
-    pub pid: Option<u32>,
-    /// Only this way; `None` for the best that the kernel has.
-    pub way: Option<Way>,
-    /// What is probed. A function's place is its number.
-    pub functions: Vec<Function>,
-    /// Calls that took so long are told of one by one; zero for none.
-    pub slow: Duration,
-    /// Whether allocations and frees are told of one by one.
-    pub memory_events: bool,
-    /// Whether failed calls are told of one by one.
-    pub error_events: bool,
-    /// Pairs of process and function of which there can be a histogram, 7 KiB each.
-    pub histograms: u32,
-    /// Allocations that can be remembered, about 100 bytes each.
-    pub allocations: u32,
-    /// Bytes of the ring; a power of two, a page at least.
-    pub ring_bytes: u32,
-    /// Calls that can be under way at once, about 120 bytes each: those of which an argument matters, and
-    /// before Linux 6.13 all.
-    pub under_way: u32,
-    /// Processes that can have a ledger, about 190 bytes each.
-    pub processes: u32,
-    /// Whether every call is told of with its arguments ([`Tracer::calls`]), and nothing else.
-    pub calls: bool,
-    /// Ways in which functions can fail in processes, about 90 bytes each.
-    pub failures: u32,
-}
-
-impl Options {
-    /// For one process, or for all.
-    pub fn new(pid: Option<u32>, functions: Vec<Function>) -> Self {
-        Self {
-            pid,
-            way: None,
-            functions,
-            slow: Duration::ZERO,
-            memory_events: false,
-            error_events: false,
-            histograms: if pid.is_some() { 256 } else { 2048 },
-            allocations: 32_768,
-            ring_bytes: 256 << 10,
-            under_way: 8192,
-            calls: false,
-            processes: if pid.is_some() { 256 } else { 1024 },
-            failures: if pid.is_some() { 256 } else { 2048 },
-        }
-    }
-}
-
-/// Why nothing is traced.
-#[derive(Debug, thiserror::Error)]
-pub enum TraceError {
-    /// The kernel refused the programs or the probes.
-    #[error("{what}: {source:#}")]
-    Bpf {
-        /// What was tried.
-        what: String,
-        /// What libbpf says.
-        source: libbpf_rs::Error,
-    },
-    /// No way of attaching works.
-    #[error(
-        "this kernel lets no uprobe be attached ({0}): it needs root or CAP_BPF and CAP_PERFMON, and a \
-         kernel with CONFIG_UPROBES and CONFIG_BPF_EVENTS"
-    )]
-    NoWay(String),
-    /// The library is not one.
-    #[error("{path}: {source}")]
-    Library {
-        /// Its path in the process's mount namespace.
-        path: PathBuf,
-        /// Why.
-        source: ElfError,
-    },
-    /// It has the name and none of the functions.
-    #[error("{0} exports none of the functions that are traced: it is no CUDA driver library")]
-    NoFunctions(PathBuf),
-    /// More libraries than can be told apart.
-    #[error("{0} is not traced: {API_LIBRARIES} versions of the library are traced already")]
-    TooMany(PathBuf),
-}
-
-pub(crate) fn bpf(what: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> TraceError {
-    let what = what.into();
-    move |source| TraceError::Bpf { what, source }
-}
 
 /// A function in a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,6 +120,7 @@ impl Tracer {
             memory_events: options.memory_events.into(),
             error_events: options.error_events.into(),
             calls: options.calls.into(),
+            trap_ns: [trap.seen_emulated_ns, trap.seen_single_stepped_ns].map(|ns| ns as u32),
             ..ApiConfig::default()
         };
         let tracer = Self {
@@ -230,9 +136,9 @@ impl Tracer {
             trap,
         };
         for function in 0..tracer.table.len() {
-            tracer.tell_function(function as u32)?;
+            tracer.write_function(function as u32)?;
         }
-        tracer.tell_config()?;
+        tracer.write_config()?;
         Ok(tracer)
     }
 
@@ -374,7 +280,10 @@ impl Tracer {
             .iter()
             .filter(|site| !self.shed.contains(&site.function))
             .collect();
-        let cookie = |site: &Site| ApiConfig::cookie(site.function, probed.slot, generation);
+        let cookie = |site: &Site| {
+            let stepped = site.place.class == Class::SingleStepped;
+            ApiConfig::cookie(site.function, probed.slot, generation, stepped)
+        };
         let pid = match (self.filtered, self.options.pid) {
             (true, Some(pid)) => i32::try_from(pid).unwrap_or(-1),
             _ => -1,
@@ -393,7 +302,7 @@ impl Tracer {
             false => attach(&self.object, self.way, &target)?,
         };
         self.config.generations[probed.slot] = generation;
-        self.tell_config()?;
+        self.write_config()?;
         probed.generation = generation;
         probed.links = links;
         Ok(())
@@ -408,19 +317,19 @@ impl Tracer {
         if let Some(described) = self.table.get_mut(function as usize) {
             described.time_every = every;
         }
-        self.tell_function(function)
+        self.write_function(function)
     }
 
-    /// Tells of one call in `every` of a function in the ring; of none if it is 0.
+    /// Puts one call in `every` of a function into the ring; none if it is 0.
     ///
     /// # Errors
     ///
     /// If the kernel refuses.
-    pub fn tell_of(&mut self, function: u32, every: u32) -> Result<(), TraceError> {
+    pub fn report(&mut self, function: u32, every: u32) -> Result<(), TraceError> {
         if let Some(described) = self.table.get_mut(function as usize) {
             described.event_every = every;
         }
-        self.tell_function(function)
+        self.write_function(function)
     }
 
     /// Takes the probes of functions away, everywhere; their calls are seen no more.
@@ -455,11 +364,11 @@ impl Tracer {
         self.shed_functions(&[])
     }
 
-    fn tell_config(&self) -> Result<(), TraceError> {
+    fn write_config(&self) -> Result<(), TraceError> {
         self.write("API_CONFIG", &0_u32, &self.config)
     }
 
-    fn tell_function(&self, number: u32) -> Result<(), TraceError> {
+    fn write_function(&self, number: u32) -> Result<(), TraceError> {
         match self.table.get(number as usize) {
             Some(described) => self.write("API_TABLE", &number, described),
             None => Ok(()),
@@ -513,7 +422,7 @@ impl Tracer {
     }
 }
 
-/// What the kernel says of a map's memory; kernels before 6.4 say nothing of a ring's.
+/// The memory of a map as the kernel reports it; kernels before 6.4 report none for a ring.
 fn accounted(info: &str) -> u64 {
     const RINGBUF: u64 = 27;
     let field = |name| {
@@ -527,17 +436,6 @@ fn accounted(info: &str) -> u64 {
     }
 }
 
-pub(crate) fn map_of<'o>(
-    object: &'o Object,
-    name: &str,
-) -> Result<libbpf_rs::MapImpl<'o>, TraceError> {
-    let found = object.maps().find(|map| map.name() == name);
-    found.ok_or_else(|| TraceError::Bpf {
-        what: format!("the BPF object has no map {name}"),
-        source: libbpf_rs::Error::from_raw_os_error(libc::ENOENT),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use libbpf_rs::ProgramInput;
@@ -545,6 +443,7 @@ mod tests {
     use proptest::test_runner::TestRunner;
 
     use super::*;
+    use crate::load::open;
 
     #[test]
     fn root_the_kernel_puts_every_latency_into_the_bucket_that_user_space_does() {

@@ -12,24 +12,25 @@ use std::time::{Duration, Instant};
 
 use gtrace_abi::{ApiRecord, Ledger};
 
-pub use self::report::{Cost, ENDED, Identity, MemoryReport, Report, Settings};
+pub use self::report::{Cost, ENDED, MemoryReport, Report, Settings};
 use crate::collect::Row;
 use crate::forecast::Growth;
 use crate::instruction::Class;
 use crate::library::{self, FileId};
-use crate::procfs;
+use crate::load::{Options, TraceError};
+use crate::procfs::{self, Identity};
 use crate::recovery::Recovery;
 use crate::run_stats::{self, Statistics};
-use crate::tracer::{Options, TraceError, Tracer};
+use crate::tracer::Tracer;
 
-/// How often a look at the processes is worth it.
-pub const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often a poll of the processes is worth it.
+pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// How often counts are read, and the cost is weighed.
 const WEIGH_EVERY: Duration = Duration::from_secs(1);
-/// Time that a look may take where all processes are watched: the next one goes on where it ended.
-const LOOK_TIME: Duration = Duration::from_millis(4);
-/// So many processes are looked at each time on a host however slow.
-const FEWEST_LOOKS: usize = 16;
+/// Time that a poll may take where all processes are watched: the next one goes on where it ended.
+const POLL_TIME: Duration = Duration::from_millis(4);
+/// So many processes are read in each poll, however slow the host.
+const MIN_POLLS: usize = 16;
 /// Follows one process, or all.
 #[derive(Debug)]
 pub struct Watch {
@@ -37,26 +38,34 @@ pub struct Watch {
     settings: Settings,
     proc_root: PathBuf,
     pid: Option<u32>,
-    /// Files that cannot be traced, so that it is said once.
-    hopeless: BTreeSet<(u64, PathBuf)>,
+    /// Files that cannot be traced, so that it is reported once.
+    untraceable: BTreeSet<(u64, PathBuf)>,
+    /// Files that wait until another library gives up its place, and the processes that have them mapped.
+    waiting: BTreeMap<(u64, PathBuf), BTreeSet<u32>>,
     /// Of each process, how large its address space was when it was looked through.
     looked: HashMap<u32, u64>,
+    /// Why a process could not be looked at last: said once, not each time.
+    unreadable: Option<io::ErrorKind>,
     /// The libraries that each process was seen to have mapped.
     users: HashMap<u32, BTreeSet<FileId>>,
     /// Libraries that nobody has mapped any more, and when that was seen, after the start.
     unused: BTreeMap<FileId, Duration>,
-    /// The next look begins after this process: the last one was not finished.
+    /// The next poll begins after this process: the last one was not finished.
     resume: u32,
     words: Vec<String>,
     ended: Vec<(u32, Vec<Row>)>,
     older: BTreeMap<u32, Row>,
     processes: HashMap<u32, Identity>,
     memory: BTreeMap<u32, (Ledger, Growth)>,
-    /// Bytes of device memory that are free, where somebody says so.
+    /// Bytes of device memory that are free, where the caller gave them.
     device_free: Option<u64>,
     seen_calls: BTreeMap<(u32, u32), u64>,
     seen_cpu: HashMap<u32, u64>,
     costs: BTreeMap<u32, f64>,
+    /// Functions that are or were without probes.
+    unprobed: BTreeMap<u32, Unprobed>,
+    /// When each process was found to use the library, after the start.
+    found: HashMap<u32, Duration>,
     cpu_ns: f64,
     program_ns: Option<f64>,
     /// Whether anything was called between the last two weighings.
@@ -65,7 +74,7 @@ pub struct Watch {
     may_measure: bool,
     /// Of what cost too much; `None` where it does not come back.
     recovery: Option<Recovery>,
-    books_closed: bool,
+    tracking_disabled: bool,
     measuring: Option<(Statistics, run_stats::Runs)>,
     started: Instant,
     weighed: Instant,
@@ -87,8 +96,10 @@ impl Watch {
             settings,
             proc_root: "/proc".into(),
             pid,
-            hopeless: BTreeSet::new(),
+            untraceable: BTreeSet::new(),
+            waiting: BTreeMap::new(),
             looked: HashMap::new(),
+            unreadable: None,
             users: HashMap::new(),
             unused: BTreeMap::new(),
             resume: 0,
@@ -101,18 +112,20 @@ impl Watch {
             seen_calls: BTreeMap::new(),
             seen_cpu: HashMap::new(),
             costs: BTreeMap::new(),
+            unprobed: BTreeMap::new(),
+            found: HashMap::new(),
             cpu_ns: 0.0,
             program_ns: None,
             called: false,
             may_measure: true,
-            books_closed: false,
+            tracking_disabled: false,
             measuring: None,
             started: now,
             weighed: now,
             measured: now,
         };
         for pid in watch.targets() {
-            watch.look_at(pid);
+            watch.poll_process(pid);
         }
         watch.weigh(true)?;
         Ok(watch)
@@ -140,25 +153,25 @@ impl Watch {
             .is_none_or(|pid| procfs::lives(&self.proc_root, pid))
     }
 
-    /// Looks for libraries, reads counts and weighs costs, each when it is time for it. Meant to be
-    /// called every [`LOOK_EVERY`].
+    /// Finds libraries, reads counts and weighs costs, each when it is due. Meant to be
+    /// called every [`POLL_INTERVAL`].
     ///
     /// # Errors
     ///
     /// If the kernel refuses.
-    pub fn look(&mut self) -> Result<(), TraceError> {
+    pub fn poll(&mut self) -> Result<(), TraceError> {
         let targets = self.targets();
         let start = Instant::now();
-        // Where the last look ended.
+        // Where the last poll ended.
         let from = targets.partition_point(|pid| *pid <= self.resume);
         let (before, after) = targets.split_at(from);
         self.resume = 0;
         for (looked, pid) in after.iter().chain(before).enumerate() {
-            if looked >= FEWEST_LOOKS && start.elapsed() > LOOK_TIME {
+            if looked >= MIN_POLLS && start.elapsed() > POLL_TIME {
                 self.resume = pid.saturating_sub(1);
                 break;
             }
-            self.look_at(*pid);
+            self.poll_process(*pid);
         }
         self.measure();
         if self.weighed.elapsed() >= WEIGH_EVERY {
@@ -191,7 +204,7 @@ impl Watch {
 
     /// Probes what a process has mapped, unless its address space is as large as it was: then it has
     /// opened nothing since.
-    fn look_at(&mut self, pid: u32) {
+    fn poll_process(&mut self, pid: u32) {
         let Some(size) = procfs::address_space(&self.proc_root, pid) else {
             self.looked.remove(&pid);
             return;
@@ -204,13 +217,19 @@ impl Watch {
         let found = match library::mapped(&self.proc_root, pid, &self.settings.library) {
             Ok(found) => found,
             Err(error) => {
-                if self.pid.is_some() && error.kind() != io::ErrorKind::NotFound {
+                let kind = error.kind();
+                let is_new = self.unreadable.replace(kind) != Some(kind);
+                if self.pid.is_some() && kind != io::ErrorKind::NotFound && is_new {
                     self.say(format!("process {pid} cannot be looked at: {error}"));
                 }
                 return;
             }
         };
         self.users.remove(&pid);
+        if !found.is_empty() {
+            let now = self.started.elapsed();
+            self.found.entry(pid).or_insert(now);
+        }
         if !found.is_empty()
             && !self.seen_cpu.contains_key(&pid)
             && let Some(cpu) = procfs::cpu_ns(&self.proc_root, pid)
@@ -219,23 +238,39 @@ impl Watch {
         }
         for mapping in found {
             let file = (mapping.inode(), mapping.path.clone());
-            if self.hopeless.contains(&file) {
+            if self.untraceable.contains(&file) {
                 continue;
             }
             let opened = library::open(&self.proc_root, pid, &mapping);
-            // That a process has ended meanwhile says nothing of the file, which others may have.
+            // A process that has ended meanwhile does not rule out the file, which others may have.
             if opened.is_err() && !procfs::lives(&self.proc_root, pid) {
                 return;
             }
-            let attached = opened
-                .map_err(|error| error.to_string())
-                .and_then(|library| {
-                    self.users.entry(pid).or_default().insert(library.id);
-                    self.attach(library).map_err(|error| error.to_string())
-                });
-            if let Err(reason) = attached {
-                self.hopeless.insert(file);
-                self.say(format!("not traced: {reason}"));
+            let library = match opened {
+                Ok(library) => library,
+                Err(error) => {
+                    self.untraceable.insert(file);
+                    self.say(format!("not traced: {error}"));
+                    continue;
+                }
+            };
+            self.users.entry(pid).or_default().insert(library.id);
+            match self.attach(library) {
+                Ok(()) => {
+                    self.waiting.remove(&file);
+                }
+                Err(error @ TraceError::TooMany(_)) => {
+                    let processes = self.waiting.entry(file).or_default();
+                    let is_first = processes.is_empty();
+                    processes.insert(pid);
+                    if is_first {
+                        self.say(error.to_string());
+                    }
+                }
+                Err(error) => {
+                    self.untraceable.insert(file);
+                    self.say(format!("not traced: {error}"));
+                }
             }
         }
     }
@@ -263,9 +298,15 @@ impl Watch {
             path.display(),
             self.tracer.way().name(),
         );
+        let behind = sites.iter().filter(|site| site.place.behind() > 0).count();
+        if behind > 0 {
+            text.push_str(&format!(
+                "; {behind} of them behind their first instruction, which would be single-stepped"
+            ));
+        }
         if stepped > 0 {
             text.push_str(&format!(
-                "; {stepped} of them begin with an instruction that is single-stepped, which is dearer"
+                "; {stepped} of them single-stepped, which is dearer"
             ));
         }
         self.say(text);
@@ -286,8 +327,8 @@ impl Watch {
         self.so_far()
     }
 
-    /// As [`Self::report`], with what processes cost and allocate as [`Self::look`] saw it last. So it
-    /// takes nothing from what the next look holds against the budget.
+    /// As [`Self::report`], with what processes cost and allocate as [`Self::poll`] saw it last. So it
+    /// takes nothing from what the next poll holds against the budget.
     ///
     /// # Errors
     ///
@@ -315,25 +356,42 @@ impl Watch {
                 ledger,
                 rate: growth.rate(),
                 full_in: free
-                    .filter(|_| lives && !self.books_closed)
+                    .filter(|_| lives && !self.tracking_disabled)
                     .and_then(|free| growth.full_in(free)),
             };
             memory.insert(*pid, report);
         }
-        let costs = self.costs.iter().map(|(function, ns)| {
+        let now = self.started.elapsed();
+        let functions: BTreeSet<u32> = self
+            .costs
+            .keys()
+            .chain(self.unprobed.keys())
+            .copied()
+            .collect();
+        let costs = functions.into_iter().map(|function| {
+            let unprobed = self.unprobed.get(&function);
             let cost = Cost {
-                ns: *ns,
-                time_every: self.tracer.time_every(*function),
-                shed: self.tracer.shed().contains(function),
+                ns: self.costs.get(&function).copied().unwrap_or(0.0),
+                time_every: self.tracer.time_every(function),
+                shed: self.tracer.shed().contains(&function),
+                unseen: unprobed.map_or(Duration::ZERO, |unprobed| unprobed.until(now)),
             };
-            (*function, cost)
+            (function, cost)
         });
+        let lacks_calls = |row: &&Row| {
+            let found = self.found.get(&row.pid).copied().unwrap_or(Duration::ZERO);
+            let unprobed = self.unprobed.get(&row.function);
+            unprobed.is_some_and(|unprobed| unprobed.ended.is_none_or(|end| end > found))
+        };
+        let partial = rows.iter().filter(lacks_calls);
+        let partial = partial.map(|row| (row.pid, row.function)).collect();
         Ok(Report {
             rows,
+            partial,
             processes: self.processes.clone(),
             memory,
             costs: costs.collect(),
-            books_closed: self.books_closed,
+            tracking_disabled: self.tracking_disabled,
             cpu_ns: self.cpu_ns,
             counters: counted.counters,
         })
@@ -344,13 +402,14 @@ impl Watch {
         self.tracer.detach_all();
     }
 
-    /// After [`Self::detach`]: the next looks find every library anew.
+    /// After [`Self::detach`]: the next polls find every library again.
     pub fn attach_again(&mut self) {
         self.looked.clear();
-        self.hopeless.clear();
+        self.untraceable.clear();
+        self.waiting.clear();
     }
 
-    /// Says how many bytes of device memory are free, for processes that do not ask the driver for it.
+    /// Sets how many bytes of device memory are free, for processes that do not ask the driver for it.
     pub fn set_device_free(&mut self, free: Option<u64>) {
         self.device_free = free;
     }
@@ -361,7 +420,39 @@ impl Watch {
     }
 }
 
-/// Bytes that are free now: as the driver told the process, less what it took since; or as somebody else says;
+/// The times without probes of a function, after the start of the watch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Unprobed {
+    /// All that have ended, together.
+    total: Duration,
+    /// Begin of the last one.
+    began: Duration,
+    /// Its end; `None` while it lasts.
+    ended: Option<Duration>,
+}
+
+impl Unprobed {
+    fn until(&self, now: Duration) -> Duration {
+        match self.ended {
+            Some(_) => self.total,
+            None => self.total + now.saturating_sub(self.began),
+        }
+    }
+
+    /// Its probes are taken away.
+    fn begin(&mut self, now: Duration) {
+        self.total = self.until(now);
+        (self.began, self.ended) = (now, None);
+    }
+
+    /// They are back.
+    fn end(&mut self, now: Duration) {
+        self.total = self.until(now);
+        self.ended = Some(now);
+    }
+}
+
+/// Bytes that are free now: as the driver reported to the process, less what it took since; or as the caller gave them;
 /// or what there is, less what it has.
 fn free_of(ledger: &Ledger, device_free: Option<u64>, device_memory: Option<u64>) -> Option<u64> {
     if ledger.device_total > 0 {
@@ -375,6 +466,23 @@ fn free_of(ledger: &Ledger, device_free: Option<u64>, device_memory: Option<u64>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_without_probes_adds_up() {
+        let at = Duration::from_secs;
+        let mut unprobed = Unprobed {
+            began: at(10),
+            ..Unprobed::default()
+        };
+        assert_eq!(unprobed.until(at(13)), at(3));
+        unprobed.end(at(15));
+        assert_eq!(
+            (unprobed.until(at(20)), unprobed.ended),
+            (at(5), Some(at(15)))
+        );
+        unprobed.begin(at(20));
+        assert_eq!((unprobed.until(at(22)), unprobed.ended), (at(7), None));
+    }
 
     #[test]
     fn free_memory_is_what_the_driver_said_less_what_was_taken_since() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Settings, Tracer, Watch};
-use support::{Caller, Folder, attach_to, is_root, libraries, look_until, ways};
+use support::{Caller, Folder, attach_to, is_root, libraries, poll_until, ways};
 
 #[test]
 fn root_the_budget_is_kept_by_taking_the_dearest_probes_away_and_said() {
@@ -23,7 +23,7 @@ fn root_the_budget_is_kept_by_taking_the_dearest_probes_away_and_said() {
     watch.take_words();
     caller.go_on();
     let is_shed = |watch: &Watch| !watch.tracer().shed().is_empty();
-    look_until(&mut watch, "the budget was not kept", is_shed);
+    poll_until(&mut watch, "the budget was not kept", is_shed);
     let words = watch.take_words().join("\n");
     assert!(
         words.contains("cuStreamSynchronize: its probes are taken away"),
@@ -38,8 +38,10 @@ fn root_the_budget_is_kept_by_taking_the_dearest_probes_away_and_said() {
     assert_eq!(counts(&watch), then, "its probes are still there");
     assert!(then < deeds.functions["cuStreamSynchronize"][0]);
     let report = watch.report().unwrap();
-    let cost = report.costs.values().find(|cost| cost.shed).unwrap();
+    let (function, cost) = report.costs.iter().find(|(_, cost)| cost.shed).unwrap();
     assert!(cost.ns > 0.0 && report.cpu_ns > 0.0);
+    assert!(cost.unseen > Duration::ZERO, "{cost:?}");
+    assert!(report.partial.contains(&(caller.pid(), *function)));
 }
 
 #[test]
@@ -106,11 +108,11 @@ fn root_what_the_budget_took_away_comes_back_when_calls_are_few_and_goes_again_w
         caller.go_on();
         caller.until("spinning");
         watch.take_words();
-        look_until(&mut watch, "the budget was not kept", is_shed);
+        poll_until(&mut watch, "the budget was not kept", is_shed);
         caller.go_on();
         caller.until("waiting");
         // It may be under trial at this moment, and will be found quiet.
-        look_until(&mut watch, "its probes do not come back", is_timed);
+        poll_until(&mut watch, "its probes do not come back", is_timed);
         let words = watch.take_words().join("\n");
         assert!(words.contains("probed again"), "{words}");
         // Some calls: each is counted.
@@ -155,10 +157,10 @@ fn root_what_was_too_dear_is_probed_again_and_a_library_that_nobody_has_is_let_g
     while !given_up(&watch) {
         assert!(Instant::now() < deadline, "it was not too dear");
         timed(&mut caller);
-        watch.look().unwrap();
+        watch.poll().unwrap();
     }
     // It does nothing meanwhile.
-    look_until(&mut watch, "not probed again", |watch| !given_up(watch));
+    poll_until(&mut watch, "not probed again", |watch| !given_up(watch));
     let words = watch.take_words().join("\n");
     assert!(
         words.contains("cuStreamSynchronize: probed again"),
@@ -173,5 +175,5 @@ fn root_what_was_too_dear_is_probed_again_and_a_library_that_nobody_has_is_let_g
     assert_eq!(calls(&watch), before + 100_000);
 
     drop(caller);
-    look_until(&mut watch, "not let go", |watch| libraries(watch) == 0);
+    poll_until(&mut watch, "not let go", |watch| libraries(watch) == 0);
 }

@@ -7,10 +7,10 @@ mod support;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gtrace_abi::ApiCounter;
+use gtrace_abi::{API_LIBRARIES, ApiCounter};
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Settings, Watch};
-use support::{Caller, Folder, caller, is_root, libraries, look_until, watch_of};
+use support::{Caller, Folder, caller, is_root, libraries, poll_until, watch_of};
 
 #[test]
 fn root_a_process_in_a_container_is_found_by_its_own_paths() {
@@ -43,7 +43,7 @@ fn root_a_process_in_a_container_is_found_by_its_own_paths() {
     let pid: u32 = children.trim().parse().unwrap();
     for pid_filter in [Some(pid), None] {
         let mut watch = watch_of(pid_filter);
-        look_until(&mut watch, "not found", |watch| libraries(watch) >= 1);
+        poll_until(&mut watch, "not found", |watch| libraries(watch) >= 1);
         if pid_filter.is_none() {
             continue;
         }
@@ -72,12 +72,12 @@ fn root_processes_of_a_moment_are_counted_without_exception() {
         ..Settings::default()
     };
     let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
-    look_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
     caller.go_on();
     // Meanwhile ended processes are taken out of the kernel's tables.
     let done = std::thread::spawn(move || (caller.deeds(), caller));
     while !done.is_finished() {
-        watch.look().unwrap();
+        watch.poll().unwrap();
         std::thread::sleep(Duration::from_millis(50));
     }
     let (deeds, caller) = done.join().unwrap();
@@ -109,7 +109,7 @@ fn root_a_program_that_takes_the_place_of_another_is_traced_on() {
     let early: u64 = early.map(|row| row.calls).sum();
     caller.go_on();
     let deeds = caller.deeds();
-    watch.look().unwrap();
+    watch.poll().unwrap();
     let counted = watch.tracer().counted().unwrap();
     let rows = counted.rows.iter().filter(|row| row.pid == caller.pid());
     let seen: u64 = rows.map(|row| row.calls).sum();
@@ -153,13 +153,13 @@ fn root_a_thousand_processes_a_second_are_counted_and_what_has_no_room_is_said()
         ..Settings::default()
     };
     let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
-    look_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
     caller.go_on();
     let start = Instant::now();
     let done = std::thread::spawn(move || (caller.deeds(), caller));
     while !done.is_finished() {
-        watch.look().unwrap();
-        std::thread::sleep(gtrace_uprobes::LOOK_EVERY);
+        watch.poll().unwrap();
+        std::thread::sleep(gtrace_uprobes::POLL_INTERVAL);
     }
     let (deeds, caller) = done.join().unwrap();
     let took = start.elapsed();
@@ -195,4 +195,63 @@ fn root_a_thousand_processes_a_second_are_counted_and_what_has_no_room_is_said()
         lost(ApiCounter::FailureKeysFull),
     );
     drop(caller);
+}
+
+/// A library of one function, under a name that no other process has open.
+fn tiny_library(folder: &Path) -> std::path::PathBuf {
+    let (source, built) = (folder.join("tiny.c"), folder.join("tiny"));
+    std::fs::write(&source, "int cuCtxSynchronize(void) { return 0; }\n").unwrap();
+    let mut cc = std::process::Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&built, &source]);
+    assert!(cc.status().unwrap().success());
+    built
+}
+
+#[test]
+fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let built = tiny_library(folder.path());
+    let path = |n: usize| folder.path().join(format!("libtiny-places.so.{n}"));
+    let open = |n: usize| {
+        std::fs::copy(&built, path(n)).unwrap();
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", "echo open; read line"])
+            .env("LD_PRELOAD", path(n));
+        let mut process = Caller::spawn(&mut command);
+        process.until("open");
+        process
+    };
+    let mut processes: Vec<_> = (0..API_LIBRARIES).map(open).collect();
+    let settings = Settings {
+        budget: None,
+        library: "libtiny-places.so".to_owned(),
+        ..Settings::default()
+    };
+    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    poll_until(&mut watch, "not all are traced", |watch| {
+        libraries(watch) == API_LIBRARIES
+    });
+    watch.take_words();
+    processes.push(open(API_LIBRARIES));
+    let mut words = String::new();
+    let last = path(API_LIBRARIES);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !words.contains("is not traced yet") {
+        assert!(Instant::now() < deadline, "{words}");
+        watch.poll().unwrap();
+        words.push_str(&watch.take_words().join("\n"));
+    }
+    assert!(words.contains(last.to_str().unwrap()), "{words}");
+    // A process of another library ends.
+    processes.remove(0);
+    poll_until(&mut watch, "the last one still waits", |watch| {
+        let mut probed = watch.tracer().libraries();
+        probed.any(|probed| probed.path == last)
+    });
+    assert_eq!(libraries(&watch), API_LIBRARIES);
 }

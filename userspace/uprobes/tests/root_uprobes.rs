@@ -1,4 +1,4 @@
-//! The probes on the real kernel, against a program in C that calls the stand-in's libcuda and counts
+//! The probes on the real kernel, against a program in C that calls the CPU emulator's libcuda and counts
 //! by itself what it did. Every test here needs root; without it each is skipped, saying so.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use gtrace_abi::ApiCounter;
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Tracer, Way};
-use support::{Caller, Folder, attach_to, is_root, libraries, look_until, watch_of, ways};
+use support::{Caller, Folder, attach_to, is_root, libraries, poll_until, watch_of, ways};
 
 #[test]
 fn root_counts_and_ledger_of_four_threads_are_exact_however_it_is_attached() {
@@ -57,7 +57,7 @@ fn root_a_library_that_is_opened_late_is_found() {
     assert_eq!(libraries(&watch), 0);
     caller.go_on();
     caller.until("open");
-    look_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
     caller.go_on();
     let deeds = caller.deeds();
     let counted = watch.tracer().counted().unwrap();
@@ -65,7 +65,7 @@ fn root_a_library_that_is_opened_late_is_found() {
 }
 
 #[test]
-fn root_a_library_that_was_replaced_on_disk_and_another_version_are_told_apart_and_both_seen() {
+fn root_a_library_that_was_replaced_on_disk_and_another_version_are_distinguished_and_both_seen() {
     if !is_root() {
         return;
     }
@@ -83,7 +83,7 @@ fn root_a_library_that_was_replaced_on_disk_and_another_version_are_told_apart_a
     caller.until("closed");
     caller.go_on();
     caller.until("open");
-    look_until(&mut watch, "not found", |watch| libraries(watch) == 2);
+    poll_until(&mut watch, "not found", |watch| libraries(watch) == 2);
     caller.go_on();
     let deeds = caller.deeds();
     let counted = watch.tracer().counted().unwrap();
@@ -124,10 +124,10 @@ fn root_a_stripped_library_is_traced_and_what_is_none_is_reported() {
         .unwrap();
     let mut watch = watch_of(Some(caller.id()));
     let mut words = String::new();
-    look_until(&mut watch, "not reported", |_| true);
+    poll_until(&mut watch, "not reported", |_| true);
     let deadline = Instant::now() + Duration::from_secs(20);
     while words.is_empty() && Instant::now() < deadline {
-        watch.look().unwrap();
+        watch.poll().unwrap();
         words = watch.take_words().join("\n");
     }
     caller.kill().unwrap();
@@ -176,7 +176,7 @@ fn root_what_a_full_ring_loses_is_counted_and_the_histograms_lose_nothing() {
 }
 
 #[test]
-fn root_every_call_is_told_of_with_its_arguments_however_it_is_attached() {
+fn root_every_call_is_reported_with_its_arguments_however_it_is_attached() {
     if !is_root() {
         return;
     }
@@ -205,10 +205,10 @@ fn root_every_call_is_told_of_with_its_arguments_however_it_is_attached() {
         while ring.drain(|call| calls.push(*call)).unwrap() {}
         let counted = tracer.counted().unwrap();
         deeds.assert_seen(&tracer, &counted, caller.pid());
-        let told: u64 = counted.rows.iter().map(|row| row.calls).sum();
+        let counted_calls: u64 = counted.rows.iter().map(|row| row.calls).sum();
         assert_eq!(
             (calls.len() as u64, counted.counter(ApiCounter::RingFull)),
-            (told, 0)
+            (counted_calls, 0)
         );
         assert!(tracer.under_way().unwrap().is_empty());
         let of = |name: &str| {

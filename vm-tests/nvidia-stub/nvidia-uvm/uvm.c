@@ -113,9 +113,16 @@ NV_STUB_TRACED static int uvm_release_entry(struct inode *inode, struct file *fi
 	return 0;
 }
 
+/* No memory to map, and nothing was initialised: what the driver then answers. */
+NV_STUB_TRACED static int uvm_mmap_entry(struct file *filp, struct vm_area_struct *vma)
+{
+	return -EBADFD;
+}
+
 static const struct file_operations uvm_fops = {
 	.owner = THIS_MODULE,
 	.open = uvm_open_entry,
+	.mmap = uvm_mmap_entry,
 	.release = uvm_release_entry,
 	.unlocked_ioctl = uvm_unlocked_ioctl_entry,
 	.compat_ioctl = uvm_unlocked_ioctl_entry,

@@ -154,7 +154,7 @@ fn median(values: &[f64]) -> f64 {
 }
 
 /// Why gtrace does without kprobe.multi: bpftrace uses it for a pattern, where the kernel has it, and
-/// then the module cannot be unloaded. Told, not judged: kernels differ.
+/// then the module cannot be unloaded. Reported, not judged: kernels differ.
 fn multi_holds_the_module(guest: &mut Guest) -> Result<()> {
     const PATTERN: &str = "
 kprobe:nvidia_unlocked_ioc* { @ = count(); }

@@ -1,4 +1,4 @@
-//! Driver calls: counted exactly, named, with the status that ioctl(2) does not tell.
+//! Driver calls: counted exactly, named, with the status that ioctl(2) does not return.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
@@ -17,10 +17,12 @@ use crate::guest::nvrm::{
 };
 use crate::guest::process::Helper;
 use crate::guest::stub::{Counter, Generation};
-use crate::guest::{Guest, PATIENCE, settled, within};
+use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("calls_are_counted_exactly", Scenario::Driver, exactly).patience(180),
+    Case::new("calls_are_counted_exactly", Scenario::Driver, exactly)
+        .core()
+        .patience(180),
     Case::new("calls_of_an_older_driver", Scenario::Driver, older),
     Case::new(
         "calls_without_probes_on_the_driver",
@@ -35,7 +37,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("calls_status_at_exit", Scenario::Driver, status_at_exit),
     Case::new("calls_alloc_of_driver_515", Scenario::Driver, alloc_515),
     Case::new("calls_alloc_of_driver_525", Scenario::Driver, alloc_525),
-    Case::new("calls_that_fail_are_events", Scenario::Driver, failing),
+    Case::new("calls_that_fail_are_events", Scenario::Driver, failing).core(),
     Case::new("calls_of_uvm", Scenario::Driver, uvm),
     Case::new("calls_in_profile_and_metrics", Scenario::Driver, profile),
     Case::new("calls_traced_live", Scenario::Driver, traced),
@@ -53,7 +55,7 @@ const THREADS: usize = 4;
 /// The daemon reads its statistics out of the kernel every two seconds.
 pub(super) const READ_AGAIN: Duration = Duration::from_secs(3);
 
-/// Makes `COUNT` control calls of `CMD` on `DEVICE` in each of four threads, once told to by a line
+/// Makes `COUNT` control calls of `CMD` on `DEVICE` in each of four threads, once ordered by a line
 /// on standard input being closed: helpers have none, so at once.
 fn controls(args: &[String]) -> Result<()> {
     let [device, cmd, count] = args else {
@@ -217,7 +219,7 @@ pub(super) fn source_is(daemon: &Daemon, name: &str, state: &str) -> Result<()> 
 fn tracepoints(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     guest.stub(&format!("status {GET_INFO:#x} 0x51"))?;
-    let daemon = guest.daemon(&["--off", "driver:ioctl"])?;
+    let daemon = guest.daemon(&["--disabled-sources", "driver:ioctl"])?;
     source_is(&daemon, "syscalls:ioctl", "active")?;
     let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "100"])?;
     helper.line()?;
@@ -234,9 +236,11 @@ fn named_devices(guest: &mut Guest) -> Result<()> {
     let each = (CALLS / THREADS as u64).to_string();
     let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), &each])?;
     helper.line()?;
-    let counted = settled("the statistics stand still", READ_AGAIN, || {
+    let counted = stable("the statistics stand still", READ_AGAIN, || {
         let rows = rows(&daemon)?;
-        let ours = rows.iter().filter(|r| r["pid"] == helper.pid());
+        let ours = rows
+            .iter()
+            .filter(|r| r["pid"] == helper.pid() && r["op"] == "RM_CONTROL");
         Ok(ours.filter_map(|r| r["count"].as_u64()).sum::<u64>())
     })?;
     ensure!(
@@ -419,15 +423,17 @@ fn traced(guest: &mut Guest) -> Result<()> {
     let device = NvDevice::open("/dev/nvidiactl")?;
     ensure!(device.control(GET_INFO)? == 0x51, "no failure");
     ensure!(device.control(UNNAMED)? == NV_OK, "a failure");
+    device.free(0x5c00_0042)?;
     // Another process's calls are not shown.
     Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "5"])?.line()?;
+    // Calls are shown in their order: with this one, all before it have been.
+    ensure!(device.control(UNNAMED)? == NV_OK, "a failure");
     let mut text = String::new();
-    for nth in ["first", "second"] {
+    for nth in ["opening", "first", "second", "third", "fourth"] {
         let line = lines.recv_timeout(PATIENCE);
         text.push_str(&line.with_context(|| format!("the {nth} call is not shown"))?);
         text.push('\n');
     }
-    std::thread::sleep(Duration::from_millis(500));
     let pid = rustix::process::Pid::from_child(&trace);
     rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
     trace.wait()?;
@@ -440,16 +446,25 @@ fn traced(guest: &mut Guest) -> Result<()> {
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
-    ensure!(calls.len() == 2, "{text}");
+    let [opening, first, second, freeing, last] = &calls[..] else {
+        anyhow::bail!("{text}");
+    };
+    ensure!(opening["op"] == "OPEN" && opening["ret"] == 0, "{text}");
     ensure!(
-        calls[0]["status_name"] == "NV_ERR_NO_MEMORY" && calls[0]["ret"] == 0,
+        first["status_name"] == "NV_ERR_NO_MEMORY" && first["ret"] == 0,
         "{text}"
     );
-    ensure!(calls[0]["device"] == "nvidiactl", "{text}");
+    ensure!(first["device"] == "nvidiactl", "{text}");
     ensure!(
-        calls[1]["status"] == "0x0" && calls[1]["code"] == "0x2080fff0",
+        freeing["op"] == "RM_FREE" && freeing["handles"][1] == "0x5c000042",
         "{text}"
     );
+    for call in [second, last] {
+        ensure!(
+            call["status"] == "0x0" && call["code"] == "0x2080fff0",
+            "{text}"
+        );
+    }
     Ok(())
 }
 

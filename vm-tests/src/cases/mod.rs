@@ -14,6 +14,7 @@ mod rdma_faults;
 mod rdma_load;
 mod rdma_ports;
 mod rdma_two;
+mod real;
 mod reload;
 mod smoke;
 mod stub;
@@ -40,6 +41,8 @@ pub(crate) struct Case {
     pub(crate) run: fn(&mut Guest) -> Result<()>,
     /// After so long without a word it is taken to hang, and its machine is ended.
     pub(crate) patience: Duration,
+    /// Whether every run of `cargo xtask test` has it, on every kernel. The others take turns.
+    pub(crate) core: bool,
 }
 
 impl Case {
@@ -54,7 +57,14 @@ impl Case {
             scenario,
             run,
             patience: Duration::from_secs(120),
+            core: false,
         }
+    }
+
+    /// The same as one of the core set.
+    pub(crate) const fn core(mut self) -> Self {
+        self.core = true;
+        self
     }
 
     /// The same with another patience.
@@ -82,6 +92,7 @@ const TOPICS: &[&[Case]] = &[
     rdma_faults::CASES,
     rdma_two::CASES,
     uprobes::CASES,
+    real::CASES,
     bench::CASES,
 ];
 
@@ -123,6 +134,37 @@ mod tests {
             let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
             assert!(case.name.chars().all(word), "{}", case.name);
             assert!(seen.insert(case.name), "{} is there twice", case.name);
+        }
+    }
+
+    #[test]
+    fn the_core_set_has_something_of_each_topic_and_each_machine_but_slow_ones() {
+        let core: Vec<_> = all().filter(|case| case.core).collect();
+        for topic in [
+            "smoke_",
+            "stub_",
+            "verifier_",
+            "xid_",
+            "calls_",
+            "reload_",
+            "unload_",
+            "process_",
+            "pcie_",
+            "rdma_",
+            "uprobes_",
+        ] {
+            assert!(
+                core.iter().any(|case| case.name.starts_with(topic)),
+                "{topic}"
+            );
+        }
+        for scenario in Scenario::ALL {
+            let rotates = matches!(
+                scenario,
+                Scenario::RdmaTwo | Scenario::RdmaCounted | Scenario::Real | Scenario::Bench
+            );
+            let found = core.iter().any(|case| case.scenario == scenario);
+            assert_eq!(found, !rotates, "{scenario}");
         }
     }
 }

@@ -15,16 +15,18 @@ use super::Case;
 use super::xid::witnesses;
 use crate::guest::daemon::Daemon;
 use crate::guest::stub::Generation;
-use crate::guest::{Guest, PATIENCE, settled, within};
+use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("pcie_corrected_error", Scenario::PcieInject, corrected),
+    Case::new("pcie_corrected_error", Scenario::PcieInject, corrected).core(),
     Case::new("pcie_nonfatal_error", Scenario::PcieInject, nonfatal),
     Case::new("pcie_error_of_the_port_above", Scenario::PcieInject, port),
     Case::new("pcie_storm_is_one_event", Scenario::PcieInject, storm).patience(240),
-    Case::new("pcie_fatal_error", Scenario::PcieMonitor, fatal),
+    Case::new("pcie_fatal_error", Scenario::PcieMonitor, fatal).core(),
     Case::new("pcie_surprise_down", Scenario::PcieMonitor, surprise_down),
-    Case::new("pcie_card_pulled_and_put_back", Scenario::Hotplug, hotplug).patience(120),
+    Case::new("pcie_card_pulled_and_put_back", Scenario::Hotplug, hotplug)
+        .core()
+        .patience(120),
     Case::new("pcie_card_vanishes", Scenario::Hotplug, vanishes),
     Case::new("pcie_narrow_link", Scenario::Driver, narrow),
 ];
@@ -32,8 +34,8 @@ pub(super) const CASES: &[Case] = &[
 /// The kernel's thread that reads errors has come to the last one by then.
 const A_MOMENT: Duration = Duration::from_millis(500);
 
-/// An injected error that the kernel has not looked at by then it was not told of.
-const UNHEARD: Duration = Duration::from_secs(5);
+/// An injected error that the kernel has not handled by then was not signalled to it.
+const QUIET: Duration = Duration::from_secs(5);
 
 const GPU: &str = "0000:01:00.0";
 const GPUS: &str = "gpus=0000:01:00.0";
@@ -59,7 +61,7 @@ fn inject(device: &str, uncorrectable: u32, correctable: u32) -> Result<()> {
     loop {
         match file.write_all(&record) {
             Ok(()) => return Ok(()),
-            // Busy: the kernel still looks at the error before.
+            // Busy: the kernel still handles the previous error.
             Err(error)
                 if error.kind() == std::io::ErrorKind::ResourceBusy
                     && Instant::now() < deadline =>
@@ -137,7 +139,7 @@ fn port_above() -> Result<String> {
         .into_owned())
 }
 
-/// A daemon on a machine whose card plays a GPU. It looks at PCI every two seconds.
+/// A daemon on a machine whose card plays a GPU. It polls PCI every two seconds.
 fn watched(guest: &mut Guest) -> Result<Daemon> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&["--pci-interval-s", "2"])?;
@@ -158,9 +160,11 @@ fn aer(daemon: &Daemon, severity: [&str; 2], seen: &[&str]) -> Result<Value> {
     let what = format!("an AER event, {}, seen by {seen:?}", severity[0]);
     daemon.wait_for(PATIENCE, &what, |events| {
         let fits = |e: &&Value| {
-            let told = e["detail"]["severity"].as_str().unwrap_or_default();
+            let reported = e["detail"]["severity"].as_str().unwrap_or_default();
             let saw = witnesses(e);
-            e["kind"] == "aer" && severity.contains(&told) && seen.iter().all(|s| saw.contains(s))
+            e["kind"] == "aer"
+                && severity.contains(&reported)
+                && seen.iter().all(|s| saw.contains(s))
         };
         events.iter().find(fits).cloned()
     })
@@ -207,7 +211,7 @@ fn corrected(guest: &mut Guest) -> Result<()> {
 
 /// That there are so many AER events and no more.
 fn only(daemon: &Daemon, count: usize) -> Result<()> {
-    // The next look at sysfs would make a second event.
+    // The next poll of sysfs would make a second event.
     std::thread::sleep(Duration::from_secs(3));
     let events = daemon.events(&["--kind", "aer"])?;
     ensure!(events.len() == count, "{count} events wanted: {events:#?}");
@@ -226,7 +230,7 @@ fn nonfatal(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// An error of the port is told with the GPU below it.
+/// An error of the port is reported with the GPU below it.
 fn port(guest: &mut Guest) -> Result<()> {
     let daemon = watched(guest)?;
     let port = port_above()?;
@@ -258,7 +262,7 @@ fn storm(guest: &mut Guest) -> Result<()> {
         );
         for _ in 0..100 {
             // An error that comes before the kernel is done with the one before becomes one with it.
-            while !status.is_clear_by(Instant::now() + UNHEARD)? {
+            while !status.is_clear_by(Instant::now() + QUIET)? {
                 // Its interrupt reached nobody: with the next one it is found.
                 unheard += 1;
                 ensure!(
@@ -279,7 +283,7 @@ fn storm(guest: &mut Guest) -> Result<()> {
             guest.note(format!("{injected} errors, {counted} counted by sysfs"))?;
         }
     }
-    let counted = settled("sysfs has counted every error", A_MOMENT, || {
+    let counted = stable("sysfs has counted every error", A_MOMENT, || {
         Ok(sysfs_count(GPU, "aer_dev_correctable", "BadTLP")? - before)
     })?;
     let by_tracepoint = |event: &Value| -> u64 {
@@ -295,10 +299,10 @@ fn storm(guest: &mut Guest) -> Result<()> {
         }
     })?;
     // Of two errors that the kernel took for one it may have logged both.
-    let told = event["repeats"].as_u64().context("no repeats")? + 1;
+    let reported = event["repeats"].as_u64().context("no repeats")? + 1;
     ensure!(
-        (counted..=injected).contains(&told),
-        "{injected} injected, sysfs counts {counted}, told {told}, by {}: {event:#}",
+        (counted..=injected).contains(&reported),
+        "{injected} injected, sysfs counts {counted}, reported {reported}, by {}: {event:#}",
         event["witnesses"]
     );
     only(&daemon, 1)?;
@@ -308,7 +312,7 @@ fn storm(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// The machine's own error messages: the card cannot be read any more when the kernel looks.
+/// The machine's own error messages: the card cannot be read any more when the kernel reads it.
 fn fatal(guest: &mut Guest) -> Result<()> {
     let daemon = watched(guest)?;
     guest.monitor("pcie_aer_inject_error gpu0 DLP")?;
@@ -321,7 +325,7 @@ fn fatal(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// The port lost its link: what a GPU that falls off the bus looks like.
+/// The port lost its link, as when a GPU falls off the bus.
 fn surprise_down(guest: &mut Guest) -> Result<()> {
     let daemon = watched(guest)?;
     let port = port_above()?;

@@ -14,8 +14,8 @@ use crate::guest::stub::Generation;
 use crate::guest::{Guest, PATIENCE};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("process_exit_with_a_gpu_open", Scenario::Driver, exit),
-    Case::new("process_killed_for_lack_of_memory", Scenario::Driver, oom),
+    Case::new("process_exit_with_a_gpu_open", Scenario::Driver, exit).core(),
+    Case::new("process_killed_for_lack_of_memory", Scenario::Driver, oom).core(),
     Case::new("process_hung_in_the_driver", Scenario::Driver, hung).patience(120),
 ];
 
@@ -134,7 +134,7 @@ fn hung(guest: &mut Guest) -> Result<()> {
     ensure!(event["process"]["comm"].is_string(), "{event:#}");
     ensure!(event["process"]["cgroup"] == "/job-hung", "{event:#}");
     helper.wait()?;
-    // Once it is over, the call itself is told, with how long it took.
+    // Once it is over, the call itself is reported, with how long it took.
     let call = daemon.wait_for(PATIENCE, "an event of the slow call", |events| {
         let ours = |e: &&Value| {
             e["kind"] == "slow_call"

@@ -18,7 +18,9 @@ use super::Case;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("rdma_links", Scenario::Rdma, links).patience(300),
+    Case::new("rdma_links", Scenario::Rdma, links)
+        .core()
+        .patience(300),
     Case::new("rdma_programs", Scenario::Rdma, programs).patience(300),
     Case::new("rdma_fallbacks", Scenario::Rdma, fallbacks).patience(300),
     Case::new("rdma_doctor", Scenario::Rdma, doctor),
@@ -102,7 +104,7 @@ fn links(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// `gtrace serve` with the stand-in for a GPU, ended when dropped.
+/// `gtrace serve` with the CPU emulator, ended when dropped.
 pub(super) struct Server {
     pub(super) child: Child,
     pub(super) status: String,
@@ -146,7 +148,7 @@ pub(super) fn with_kernels(command: &mut Command) -> &mut Command {
     command.env("GTRACE_KERNELS", format!("{RDMA}/ptx"))
 }
 
-/// What a program prints without a server between it and the stand-in.
+/// The output of a program that runs on the CPU emulator without a server.
 pub(super) fn direct(name: &str) -> Result<String> {
     let mut command = Command::new(format!("{RDMA}/{name}"));
     command.env("LD_LIBRARY_PATH", format!("{RDMA}/direct"));
@@ -218,15 +220,15 @@ pub(super) fn same(
     Ok(())
 }
 
-/// A client on what looks like another host: what it reports as its link, and what was not used.
-struct Elsewhere<'a> {
+/// A client that appears to be on another host: what it reports as its link, and what was not used.
+struct Remote<'a> {
     options: &'a [&'a str],
     /// A line of a shell that the client's file systems and limits are prepared with, as root.
     prepared: &'a str,
     user: u32,
 }
 
-impl Elsewhere<'_> {
+impl Remote<'_> {
     fn run(&self, guest: &Guest) -> Result<(String, String)> {
         let scratch = guest.scratch();
         fs::set_permissions(&scratch, fs::Permissions::from_mode(0o777))?;
@@ -259,7 +261,7 @@ impl Elsewhere<'_> {
     }
 
     /// TCP is used, and the reason names that.
-    fn falls_back(&self, guest: &Guest, reason: &str) -> Result<()> {
+    fn fails_over(&self, guest: &Guest, reason: &str) -> Result<()> {
         let (link, fallbacks) = self.run(guest)?;
         ensure!(
             link == "tcp" && fallbacks.contains(reason),
@@ -273,7 +275,7 @@ impl Elsewhere<'_> {
 fn fallbacks(guest: &mut Guest) -> Result<()> {
     device_up()?;
     let server = Server::start(guest, &TRUSTING)?;
-    let client = Elsewhere {
+    let client = Remote {
         options: &TRUSTING,
         prepared: "",
         user: 0,
@@ -286,7 +288,7 @@ fn fallbacks(guest: &mut Guest) -> Result<()> {
     );
     guest.note("taken by itself between two hosts")?;
 
-    let nothing = Elsewhere {
+    let nothing = Remote {
         options: &[],
         ..client
     };
@@ -295,11 +297,11 @@ fn fallbacks(guest: &mut Guest) -> Result<()> {
         link == "tcp" && !fallbacks.contains("rdma"),
         "{link}: {fallbacks}"
     );
-    let others = Elsewhere {
+    let others = Remote {
         options: &["--rdma-trusted-net", "192.168.0.0/16"],
         ..client
     };
-    others.falls_back(guest, "--rdma-trusted-net")?;
+    others.fails_over(guest, "--rdma-trusted-net")?;
     guest.note("not where the network is not trusted")?;
 
     let away = |path: &str| format!("{path}.away");
@@ -309,41 +311,41 @@ fn fallbacks(guest: &mut Guest) -> Result<()> {
     for path in &moved {
         fs::rename(path, away(path))?;
     }
-    let found = client.falls_back(guest, "libibverbs.so.1 not found");
+    let found = client.fails_over(guest, "libibverbs.so.1 not found");
     for path in &moved {
         fs::rename(away(path), path)?;
     }
     found?;
-    let limited = Elsewhere {
+    let limited = Remote {
         prepared: "ulimit -l 64 &&",
         user: USER,
         ..client
     };
-    limited.falls_back(guest, "may lock 64 KiB")?;
+    limited.fails_over(guest, "may lock 64 KiB")?;
     let node = "/dev/infiniband/uverbs0";
     fs::set_permissions(node, fs::Permissions::from_mode(0o600))?;
-    let forbidden = Elsewhere {
+    let forbidden = Remote {
         user: USER,
         ..client
     };
-    let found = forbidden.falls_back(guest, "may not use /dev/infiniband");
+    let found = forbidden.fails_over(guest, "may not use /dev/infiniband");
     fs::set_permissions(node, fs::Permissions::from_mode(0o666))?;
     found?;
     guest.note("without library, locked memory or permission it is TCP")?;
 
     drop(server);
     let server = Server::start(guest, &[])?;
-    client.falls_back(guest, "start it with --rdma-trusted-net")?;
+    client.fails_over(guest, "start it with --rdma-trusted-net")?;
     drop(server);
     let server = Server::start(guest, &["--rdma-trusted-net", "192.168.0.0/16"])?;
-    client.falls_back(guest, "in no network that the server trusts")?;
+    client.fails_over(guest, "in no network that the server trusts")?;
     let log = Server::log(guest);
     ensure!(
         log.contains("in no network that the server trusts"),
         "{log}"
     );
     device_gone()?;
-    client.falls_back(guest, "no RDMA device")?;
+    client.fails_over(guest, "no RDMA device")?;
     drop(server);
     Ok(())
 }

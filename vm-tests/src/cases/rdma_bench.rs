@@ -27,8 +27,8 @@ const MESSAGE: &str = "64";
 const LONGEST: Duration = Duration::from_secs(40);
 /// The same where instructions are counted and nothing else is done.
 const LONGEST_COUNTED: Duration = Duration::from_secs(3);
-/// Between two looks at whether it has ended.
-const LOOK: Duration = Duration::from_millis(20);
+/// Between two checks whether it has ended.
+const POLL: Duration = Duration::from_millis(20);
 /// Due at this rate, each call is made as soon as the one before is done, as perftest does.
 const AT_ONCE: &str = "1e5";
 /// What no device and no memory reaches, emulated or not.
@@ -55,7 +55,17 @@ struct Best {
     write_large: f64,
 }
 
+/// Figures are of what was built.
+fn warn_of_debug_build(guest: &mut Guest) -> Result<()> {
+    match cfg!(debug_assertions) {
+        true => guest
+            .note("gtrace is not optimised here: figures are of `cargo xtask vm-test --release`"),
+        false => Ok(()),
+    }
+}
+
 fn beside_perftest(guest: &mut Guest) -> Result<()> {
+    warn_of_debug_build(guest)?;
     device_up()?;
     let _server = Server::start(guest, &TRUSTING)?;
     let mut best = Best {
@@ -162,6 +172,7 @@ fn measure(guest: &mut Guest, best: &mut Best) -> Result<()> {
 /// Two processes with a lane between them, and nothing of a server, beside perftest's that wait as they do, for
 /// events: in instructions, so that what the host does shows in none.
 fn counted(guest: &mut Guest) -> Result<()> {
+    warn_of_debug_build(guest)?;
     device_up()?;
     let perftest = |program, args: &[&str], row| perftest(program, args, row, LONGEST_COUNTED);
     let send = perftest(
@@ -270,7 +281,7 @@ impl Ended {
             match self.0.try_wait()? {
                 Some(status) => break status,
                 None if Instant::now() >= until => bail!("it has not ended in time"),
-                None => std::thread::sleep(LOOK),
+                None => std::thread::sleep(POLL),
             }
         };
         let mut printed = String::new();

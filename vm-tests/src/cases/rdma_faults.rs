@@ -16,11 +16,13 @@ use serde_json::Value;
 
 use super::Case;
 use super::rdma::{ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, tool};
-use super::rdma_load::{Lanes, Load, came_back, shows_rdma_again, shows_tcp, times};
+use super::rdma_load::{Lanes, Load, failed_back, shows_rdma_again, shows_tcp, times};
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("rdma_port_down", Scenario::Rdma, port_down).patience(600),
+    Case::new("rdma_port_down", Scenario::Rdma, port_down)
+        .core()
+        .patience(600),
     Case::new("rdma_device_deleted", Scenario::Rdma, device_deleted).patience(600),
     Case::new("rdma_server_killed", Scenario::Rdma, server_killed).patience(300),
     Case::new("rdma_server_frozen", Scenario::Rdma, server_frozen).patience(300),
@@ -49,12 +51,12 @@ fn server_status(server: &Server) -> Result<Value> {
 }
 
 fn port_down(guest: &mut Guest) -> Result<()> {
-    falls_back(guest, "with the port down", Lanes::All, card_down)
+    fails_over(guest, "with the port down", Lanes::All, card_down)
 }
 
 /// Programs that have it open do not keep it from being deleted.
 fn device_deleted(guest: &mut Guest) -> Result<()> {
-    falls_back(guest, "without the device", Lanes::Busy, || {
+    fails_over(guest, "without the device", Lanes::Busy, || {
         let mut deleting = Command::new(format!("{RDMA}/rdma"))
             .args(["link", "delete", DEVICE])
             .stdin(Stdio::null())
@@ -68,7 +70,7 @@ fn device_deleted(guest: &mut Guest) -> Result<()> {
 }
 
 /// The fault has programs go on by TCP, and its end by RDMA again.
-fn falls_back(
+fn fails_over(
     guest: &mut Guest,
     what: &str,
     which: Lanes,
@@ -87,8 +89,8 @@ fn falls_back(
         device_up()?;
         shows_rdma_again(which, || server_status(&server))?;
         load.goes_on("by RDMA again")?;
-        let told = came_back(&load.finish()?, which)?;
-        guest.note(format!("{time}: {told}"))?;
+        let reported = failed_back(&load.finish()?, which)?;
+        guest.note(format!("{time}: {reported}"))?;
     }
     let log = Server::log(guest);
     ensure!(log.contains("goes on by tcp"), "{log}");
@@ -138,7 +140,7 @@ fn server_frozen(guest: &mut Guest) -> Result<()> {
         load.goes_on("before")?;
         let workers = workers(&server)?;
         signal(&workers, Signal::STOP)?;
-        let at = crate::guest::settled("no more rounds", Duration::from_secs(3), || {
+        let at = crate::guest::stable("no more rounds", Duration::from_secs(3), || {
             Ok(load.rounds())
         })?;
         guest.note(format!("stands at rounds {at:?}"))?;
@@ -146,7 +148,10 @@ fn server_frozen(guest: &mut Guest) -> Result<()> {
         load.goes_on("thawed")?;
     }
     for stats in load.finish()? {
-        ensure!(stats["link"] == "rdma" && stats["falls"] == 0, "{stats}");
+        ensure!(
+            stats["link"] == "rdma" && stats["failovers"] == 0,
+            "{stats}"
+        );
     }
     Ok(())
 }

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::Case;
 use super::rdma::{CARD, DEVICE, TRUSTING, device_up, direct, same};
-use super::rdma_load::{Lanes, Load, came_back, shows_rdma, shows_rdma_again, shows_tcp, times};
+use super::rdma_load::{Lanes, Load, failed_back, shows_rdma, shows_rdma_again, shows_tcp, times};
 use crate::agent::{Remote, remote};
-use crate::guest::{Guest, PATIENCE, settled, within};
+use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("rdma_two_programs", Scenario::RdmaTwo, programs).patience(400),
@@ -24,7 +24,7 @@ const SERVER: &str = "10.0.2.16";
 /// Where the server answers about itself, and what it says.
 const STATUS: &str = "/run/serve.status";
 const LOG: &str = "/run/serve.log";
-/// A machine that does not answer is given up by the other after 10 s, which it finds out when it looks.
+/// A machine that does not answer is given up by the other after 10 s, which it finds out at its next check.
 const GIVEN_UP: Duration = Duration::from_secs(30);
 
 /// `gtrace serve` in the second machine, ended when dropped.
@@ -100,8 +100,8 @@ fn device_deleted(guest: &mut Guest) -> Result<()> {
         far_device_up()?;
         shows_rdma_again(Lanes::Busy, Far::status)?;
         load.goes_on("by RDMA again")?;
-        let told = came_back(&load.finish()?, Lanes::Busy)?;
-        guest.note(format!("{time}: {told}"))?;
+        let reported = failed_back(&load.finish()?, Lanes::Busy)?;
+        guest.note(format!("{time}: {reported}"))?;
     }
     far_is_well()
 }
@@ -113,7 +113,7 @@ fn partition(guest: &mut Guest) -> Result<()> {
         let mut load = Load::start(guest, SERVER)?;
         load.goes_on("before")?;
         guest.monitor("set_link n0 off")?;
-        let stands = settled("no more rounds", Duration::from_secs(2), || {
+        let stands = stable("no more rounds", Duration::from_secs(2), || {
             Ok(load.rounds())
         })?;
         guest.monitor("set_link n0 on")?;

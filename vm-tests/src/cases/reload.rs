@@ -21,7 +21,8 @@ pub(super) const CASES: &[Case] = &[
         "reload_is_followed_within_a_second",
         Scenario::Driver,
         followed,
-    ),
+    )
+    .core(),
     Case::new("reload_leaks_nothing", Scenario::Driver, leaks_nothing).patience(120),
     Case::new("reload_under_traffic", Scenario::Driver, under_traffic).patience(120),
     Case::new("reload_while_paused", Scenario::Driver, paused),
@@ -62,7 +63,7 @@ pub(super) fn load(guest: &Guest, round: u32) -> Result<()> {
     guest.load_stub(generation, &format!("{GPUS} version={version}"))
 }
 
-/// How long it takes until a source is in a state; told, not judged, as the machine is emulated.
+/// How long it takes until a source is in a state; reported, not judged, as the machine is emulated.
 fn time_until(daemon: &Daemon, name: &str, state: &str) -> Result<Duration> {
     let begin = Instant::now();
     source_is(daemon, name, state)?;
@@ -113,7 +114,7 @@ fn leaks_nothing(guest: &mut Guest) -> Result<()> {
     let mut made = BTreeMap::new();
     for round in 0..WARM_UP + rounds {
         if round == WARM_UP {
-            before = Some((settled(guest)?, held(daemon.pid())?));
+            before = Some((stable(guest)?, held(daemon.pid())?));
         }
         load(guest, round)?;
         source_is(&daemon, "driver:ioctl", "active")?;
@@ -141,9 +142,9 @@ fn leaks_nothing(guest: &mut Guest) -> Result<()> {
         std::thread::sleep(Duration::from_millis(500));
         (descriptors_now, rss_now) = held(daemon.pid())?;
     }
-    let mut memory_now = settled(guest)?;
+    let mut memory_now = stable(guest)?;
     while memory_now + SLACK < memory && Instant::now() < deadline {
-        memory_now = settled(guest)?;
+        memory_now = stable(guest)?;
     }
     guest.note(format!(
         "{rounds} reloads: free memory {} KiB less, daemon {} KiB more, {descriptors_now} descriptors",
@@ -165,7 +166,7 @@ fn leaks_nothing(guest: &mut Guest) -> Result<()> {
 }
 
 /// Free memory, once what the kernel frees late is free.
-fn settled(guest: &Guest) -> Result<u64> {
+fn stable(guest: &Guest) -> Result<u64> {
     fs::write("/proc/sys/vm/drop_caches", "3\n")?;
     std::thread::sleep(Duration::from_millis(500));
     guest.mem_available()

@@ -17,7 +17,7 @@ use crate::guest::{Guest, within};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("stub_memory", Scenario::Driver, memory),
-    Case::new("stub_status", Scenario::Driver, status),
+    Case::new("stub_status", Scenario::Driver, status).core(),
     Case::new("stub_uvm", Scenario::Driver, uvm),
     Case::new("stub_log", Scenario::Driver, log),
     Case::new("stub_hang", Scenario::Driver, hang).patience(90),

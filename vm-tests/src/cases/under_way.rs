@@ -14,7 +14,7 @@ use crate::guest::daemon::Daemon;
 use crate::guest::nvrm::NvDevice;
 use crate::guest::process::Helper;
 use crate::guest::stub::Generation;
-use crate::guest::{Guest, PATIENCE, settled, within};
+use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("calls_that_are_slow_are_events", Scenario::Driver, slow),
@@ -104,7 +104,9 @@ fn missed_returns(daemon: &Daemon) -> Result<f64> {
 /// How many calls of a process the statistics have.
 fn timed_calls(daemon: &Daemon, pid: u32) -> Result<u64> {
     let rows = rows(daemon)?;
-    let ours = rows.iter().filter(|r| r["pid"] == pid);
+    let ours = rows
+        .iter()
+        .filter(|r| r["pid"] == pid && r["op"] == "RM_CONTROL");
     Ok(ours.filter_map(|r| r["count"].as_u64()).sum())
 }
 
@@ -117,7 +119,7 @@ fn missed(guest: &mut Guest) -> Result<()> {
     guest.stub("delay 0x2a 400000")?;
     let mut helper = Helper::start("sleepers", &["/dev/nvidia0", "40"])?;
     helper.line()?;
-    let (missed, timed) = settled("missed and timed calls stand still", READ_AGAIN, || {
+    let (missed, timed) = stable("missed and timed calls stand still", READ_AGAIN, || {
         Ok((
             missed_returns(&daemon)?,
             timed_calls(&daemon, helper.pid())?,
@@ -162,7 +164,7 @@ fn after_pause(guest: &mut Guest) -> Result<()> {
     ensure!(daemon.gtrace(&["resume"])?.status.success(), "resume");
     source_is(&daemon, "driver:ioctl", "active")?;
     counts(before, "calls are counted again")?;
-    // Calls that hang are looked for every five seconds.
+    // Hung calls are checked for every five seconds.
     std::thread::sleep(Duration::from_secs(7));
     let events = daemon.events(&[])?;
     let hung: Vec<_> = events

@@ -21,7 +21,7 @@ use crate::guest::process::Helper;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("unload_with_nvml_open", Scenario::Driver, nvml),
+    Case::new("unload_with_nvml_open", Scenario::Driver, nvml).core(),
     Case::new(
         "unload_of_both_in_one_process",
         Scenario::Driver,
@@ -101,7 +101,7 @@ fn nvml(guest: &mut Guest) -> Result<()> {
     load(guest, 0)?;
     let daemon = with_nvml(guest, &[])?;
     opened(&daemon)?;
-    // As people do it: a program is started, which looks at the use count first.
+    // As people do it: a program is started, which reads the use count first.
     let rmmod = tool(guest, "rmmod")?;
     for module in ["nvidia_uvm", "nvidia"] {
         let attempt = || -> Result<Option<String>> {

@@ -16,7 +16,9 @@ use super::Case;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("uprobes_count_exactly", Scenario::Driver, exact).patience(300),
+    Case::new("uprobes_count_exactly", Scenario::Driver, exact)
+        .core()
+        .patience(300),
     Case::new("uprobes_go_while_calls_run", Scenario::Driver, detach).patience(300),
     Case::new("uprobes_doctor", Scenario::Driver, doctor),
 ];
@@ -121,14 +123,14 @@ impl Profile {
         let mut profile = Self { child, log, out };
         within(PATIENCE, "probes are attached", || {
             if let Some(status) = profile.child.try_wait()? {
-                bail!("gtrace profile: {status}: {}", profile.told());
+                bail!("gtrace profile: {status}: {}", profile.log_text());
             }
-            Ok(profile.told().contains("functions of").then_some(()))
+            Ok(profile.log_text().contains("functions of").then_some(()))
         })?;
         Ok(profile)
     }
 
-    fn told(&self) -> String {
+    fn log_text(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
@@ -137,7 +139,7 @@ impl Profile {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM)?;
         let status = self.child.wait()?;
-        ensure!(status.success(), "{status}: {}", self.told());
+        ensure!(status.success(), "{status}: {}", self.log_text());
         serde_json::from_slice(&fs::read(&self.out)?).context("no JSON")
     }
 }
@@ -241,9 +243,9 @@ fn exact(guest: &mut Guest) -> Result<()> {
         *allocations -= pitch[0];
         *frees -= pitch[0];
         *unknown += pitch[0];
-        let books = report["memory"].as_array().context("no ledgers")?;
-        let books = books.iter().find(|books| books["pid"] == caller.pid());
-        let books = books.with_context(|| format!("no ledger: {report}"))?;
+        let memory = report["memory"].as_array().context("no ledgers")?;
+        let memory = memory.iter().find(|memory| memory["pid"] == caller.pid());
+        let memory = memory.with_context(|| format!("no ledger: {report}"))?;
         let names = [
             "allocated_bytes",
             "freed_bytes",
@@ -253,7 +255,7 @@ fn exact(guest: &mut Guest) -> Result<()> {
             "failed_frees",
             "unknown_frees",
         ];
-        let seen: Result<Vec<u64>> = names.into_iter().map(|name| number(books, name)).collect();
+        let seen: Result<Vec<u64>> = names.into_iter().map(|name| number(memory, name)).collect();
         let seen = seen?;
         ensure!(seen == ledger, "ledger {seen:?} instead of {ledger:?}");
         guest.note(format!("{way}, {who}: {} calls", total(&deeds)))?;
@@ -269,7 +271,7 @@ fn total(deeds: &BTreeMap<String, Vec<u64>>) -> u64 {
 const THREADS: u64 = 3;
 
 fn detach(guest: &mut Guest) -> Result<()> {
-    let mut caller = Caller::start(&["until-told", "0", &THREADS.to_string()])?;
+    let mut caller = Caller::start(&["until-signalled", "0", &THREADS.to_string()])?;
     caller.go_on()?;
     caller.until("spinning")?;
     let pid = caller.pid().to_string();

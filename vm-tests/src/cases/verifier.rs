@@ -14,7 +14,7 @@ use crate::guest::Guest;
 use crate::guest::stub::Generation;
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("verifier_takes_every_program", Scenario::Driver, production),
+    Case::new("verifier_takes_every_program", Scenario::Driver, production).core(),
     Case::new(
         "verifier_takes_the_logging_programs",
         Scenario::Driver,

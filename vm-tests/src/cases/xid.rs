@@ -10,9 +10,9 @@ use crate::guest::stub::Generation;
 use crate::guest::{Guest, PATIENCE};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("xid_three_witnesses", Scenario::Driver, three_witnesses),
+    Case::new("xid_three_witnesses", Scenario::Driver, three_witnesses).core(),
     Case::new("xid_in_pieces", Scenario::Driver, in_pieces),
-    Case::new("xid_of_an_older_driver", Scenario::Driver, older_driver),
+    Case::new("xid_of_an_older_driver", Scenario::Driver, older_driver).core(),
     Case::new("xid_without_probes", Scenario::Driver, without_probes),
     Case::new("xid_that_is_not_logged", Scenario::Driver, not_logged),
     Case::new("xid_by_the_tracepoint", Scenario::Driver, tracepoint),
@@ -24,7 +24,7 @@ const GPU: &str = "0000:01:00.0";
 const GPUS: &str = "gpus=0000:01:00.0";
 
 /// The events of the Xid `code`.
-fn of_code(events: &[Value], code: u32) -> Vec<&Value> {
+pub(super) fn of_code(events: &[Value], code: u32) -> Vec<&Value> {
     events
         .iter()
         .filter(|e| e["kind"] == "xid" && e["detail"]["xid"] == code)
@@ -40,14 +40,12 @@ pub(super) fn witnesses(event: &Value) -> Vec<&str> {
 }
 
 /// Waits for one event of the Xid `code` that `seen` have witnessed; that there is no other.
-fn one(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
-    let what = format!("one event of Xid {code} seen by {seen:?}");
-    let event = daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
-        [event] if witnesses(event) == seen => Some(event.clone()),
-        _ => None,
-    })?;
-    // What comes late would make a second event.
-    std::thread::sleep(std::time::Duration::from_millis(500));
+fn one(guest: &Guest, daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
+    let event = witnessed(daemon, code, seen)?;
+    // What each of them saw before this one has become an event by then.
+    let later = 1000 + code;
+    guest.stub(&format!("xid 0 {later} what comes later"))?;
+    witnessed(daemon, later, seen)?;
     let events = daemon.events(&[])?;
     let all = of_code(&events, code);
     ensure!(
@@ -57,13 +55,22 @@ fn one(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
     Ok(event)
 }
 
+/// Waits for one event of the Xid `code` that `seen` have witnessed.
+fn witnessed(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
+    let what = format!("one event of Xid {code} seen by {seen:?}");
+    daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
+        [event] if witnesses(event) == seen => Some(event.clone()),
+        _ => None,
+    })
+}
+
 const ALL_THREE: [&str; 3] = ["/dev/kmsg", "nv_report_error", "printk:console"];
 
 fn three_witnesses(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&[])?;
     guest.stub("xid 0 31 pid=4711 name=python gi=3 ci=1 Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPC1 GPCCLIENT_T1_3 faulted @ 0x7f_abcd1000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ")?;
-    let event = one(&daemon, 31, &ALL_THREE)?;
+    let event = one(guest, &daemon, 31, &ALL_THREE)?;
     ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
     ensure!(event["gpu"]["mig_gi"] == 3, "{event:#}");
     ensure!(event["gpu"]["mig_ci"] == 1, "{event:#}");
@@ -84,7 +91,7 @@ fn in_pieces(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&[])?;
     guest.stub("xid 0 13 pid=17 name=train pieces Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): Out Of Range Address")?;
-    let event = one(&daemon, 13, &ALL_THREE)?;
+    let event = one(guest, &daemon, 13, &ALL_THREE)?;
     ensure!(event["process"]["pid"] == 17, "{event:#}");
     ensure!(
         event["message"]
@@ -99,7 +106,7 @@ fn older_driver(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Frontend, GPUS)?;
     let daemon = guest.daemon(&[])?;
     guest.stub("xid 0 79 GPU has fallen off the bus.")?;
-    let event = one(&daemon, 79, &ALL_THREE)?;
+    let event = one(guest, &daemon, 79, &ALL_THREE)?;
     ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
     ensure!(
         event["process"].is_null(),
@@ -111,24 +118,27 @@ fn older_driver(guest: &mut Guest) -> Result<()> {
 
 fn without_probes(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
-    let daemon = guest.daemon(&["--off", "nv_report_error,driver:ioctl,printk:console"])?;
+    let daemon = guest.daemon(&[
+        "--disabled-sources",
+        "nv_report_error,driver:ioctl,printk:console",
+    ])?;
     guest.stub("xid 0 61 Internal micro-controller breakpoint")?;
-    one(&daemon, 61, &["/dev/kmsg"])?;
+    one(guest, &daemon, 61, &["/dev/kmsg"])?;
     let daemon = {
         drop(daemon);
-        guest.daemon(&["--off", "nv_report_error,driver:ioctl"])?
+        guest.daemon(&["--disabled-sources", "nv_report_error,driver:ioctl"])?
     };
     guest.stub("xid 0 48 DBE (double bit error) ECC error")?;
-    one(&daemon, 48, &["/dev/kmsg", "printk:console"])?;
+    one(guest, &daemon, 48, &["/dev/kmsg", "printk:console"])?;
     Ok(())
 }
 
-/// What the kernel log does not have is told without its text.
+/// What the kernel log does not have is reported without its text.
 fn not_logged(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
-    let daemon = guest.daemon(&["--off", "/dev/kmsg,printk:console"])?;
+    let daemon = guest.daemon(&["--disabled-sources", "/dev/kmsg,printk:console"])?;
     guest.stub("xid 0 63 Row remapping event")?;
-    let event = one(&daemon, 63, &["nv_report_error"])?;
+    let event = one(guest, &daemon, 63, &["nv_report_error"])?;
     ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
     ensure!(event["provenance"] == "kernel", "{event:#}");
     Ok(())
@@ -141,11 +151,11 @@ fn tracepoint(guest: &mut Guest) -> Result<()> {
     let mut seen = ALL_THREE.to_vec();
     seen.push("nvidia:nvidia_dev_xid");
     seen.sort_unstable();
-    one(&daemon, 94, &seen)?;
+    one(guest, &daemon, 94, &seen)?;
     Ok(())
 }
 
-/// The same Xid again is a repeat; one of the same code with another text is another event.
+/// The same Xid again is a repeat; one of the same code by another process is another event.
 fn twice(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&[])?;
@@ -155,11 +165,11 @@ fn twice(guest: &mut Guest) -> Result<()> {
     guest.stub("xid 0 43 pid=6 name=b Ch 00000002, second")?;
     let pair = daemon.wait_for(PATIENCE, "two events, complete", |events| {
         let ours = of_code(events, 43);
-        let told = |event: &Value| -> u64 {
+        let reported = |event: &Value| -> u64 {
             let list = event["witnesses"].as_array().map_or(&[][..], Vec::as_slice);
             list.iter().filter_map(|w| w["count"].as_u64()).sum()
         };
-        let all: u64 = ours.iter().map(|e| told(e)).sum();
+        let all: u64 = ours.iter().map(|e| reported(e)).sum();
         (all >= 18).then(|| ours.into_iter().cloned().collect::<Vec<_>>())
     })?;
     let of = |pid: u64| pair.iter().find(|e| e["process"]["pid"] == pid);

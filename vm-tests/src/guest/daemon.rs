@@ -1,4 +1,4 @@
-//! A running `gtrace run`, and what it tells.
+//! A running `gtrace run`, and its output.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -6,11 +6,14 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use gtrace_api::client::Client;
 use gtrace_vm_tests::layout::GTRACE;
 use serde_json::Value;
 
-use super::{PATIENCE, Problems, http, within};
+use super::{PATIENCE, Problems, within};
 
+/// Longer than any answer takes, also where the processor is emulated.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// How long a daemon may take to end after SIGTERM.
 const STOP: Duration = Duration::from_secs(20);
 
@@ -67,11 +70,11 @@ impl Daemon {
                 daemon.over = true;
                 bail!("the daemon ended with {status}:\n{}", daemon.log_end());
             }
-            let answer = http::get(&daemon.socket(), "/api/v1/status");
+            let answer = daemon.client().get_text("/api/v1/status");
             match answer {
                 Ok(_) => return Ok(daemon),
                 Err(error) if Instant::now() > deadline => bail!(
-                    "the daemon does not answer within {} s ({error:#}):\n{}",
+                    "the daemon does not answer within {} s ({error}):\n{}",
                     PATIENCE.as_secs(),
                     daemon.log_end()
                 ),
@@ -116,7 +119,14 @@ impl Daemon {
 
     /// GET of a path of its API.
     pub(crate) fn get_text(&self, path: &str) -> Result<String> {
-        http::get(&self.socket(), path).with_context(|| self.log_end())
+        let answer = self.client().get_text(path);
+        answer
+            .with_context(|| format!("GET {path}"))
+            .with_context(|| self.log_end())
+    }
+
+    fn client(&self) -> Client {
+        Client::unix(self.socket()).with_deadline(ANSWER_WITHIN)
     }
 
     /// Runs `gtrace SUBCOMMAND ARGS` against this daemon.
@@ -151,6 +161,14 @@ impl Daemon {
             .collect()
     }
 
+    /// The newest events by the daemon's API, as many as it gives at once.
+    fn get_events(&self) -> Result<Vec<Value>> {
+        match self.get("/api/v1/events?limit=10000")? {
+            Value::Array(events) => Ok(events),
+            other => bail!("the API's events are no list: {other}"),
+        }
+    }
+
     /// Waits until `find` sees in the events what it wants, for at most `limit`; `what` names it.
     pub(crate) fn wait_for<T>(
         &self,
@@ -160,7 +178,8 @@ impl Daemon {
     ) -> Result<T> {
         let mut seen = Vec::new();
         let found = within(limit, what, || {
-            seen = self.events(&[])?;
+            // Without a process for each look, which takes longest in an emulated machine.
+            seen = self.get_events()?;
             Ok(find(&seen))
         });
         found.with_context(|| {

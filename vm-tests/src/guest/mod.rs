@@ -2,12 +2,12 @@
 
 pub(crate) mod control;
 pub(crate) mod daemon;
-pub(crate) mod http;
 pub(crate) mod kmsg;
 pub(crate) mod modules;
 pub(crate) mod nvrm;
 pub(crate) mod outcome;
 pub(crate) mod process;
+pub(crate) mod real;
 pub(crate) mod stub;
 
 use std::cell::RefCell;
@@ -113,7 +113,7 @@ impl Guest {
         }
     }
 
-    /// Tells the host something, a figure or a sign of life; it is shown and, in benchmarks,
+    /// Sends the host a figure or a sign of life; it is shown and, in benchmarks,
     /// read. A case that says nothing for as long as its patience lasts is taken to hang.
     pub(crate) fn note(&mut self, text: impl Into<String>) -> Result<()> {
         let text = text.into();
@@ -127,7 +127,7 @@ impl Guest {
         self.control.as_mut().context("no way to the host")
     }
 
-    /// insmod(8) of a file, dependencies not looked at.
+    /// insmod(8) of a file, without its dependencies.
     pub(crate) fn insmod(&self, path: impl AsRef<Path>, parameters: &str) -> Result<()> {
         modules::insert(path.as_ref(), parameters)
     }
@@ -207,7 +207,7 @@ pub(crate) fn within<T>(
 /// # Errors
 ///
 /// Those of `read`, at once; and that the time is up.
-pub(crate) fn settled<T: PartialEq>(
+pub(crate) fn stable<T: PartialEq>(
     what: &str,
     apart: Duration,
     mut read: impl FnMut() -> Result<T>,

@@ -1,4 +1,4 @@
-//! How a case ended: told by its process to PID 1 through an exit code and a file.
+//! How a case ended. Its process reports that to PID 1 by an exit code and a file.
 
 use std::fs;
 use std::io;

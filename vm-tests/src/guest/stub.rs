@@ -1,4 +1,4 @@
-//! The stub of the NVIDIA driver: loading it, telling it what to do, reading what it counted.
+//! The stub of the NVIDIA driver: loading it, controlling it, reading its counts.
 
 use std::fs;
 use std::path::Path;
@@ -77,13 +77,13 @@ impl Guest {
         modules::remove("nvidia")
     }
 
-    /// Tells the stub one line: `xid 0 79 …`, `delay 0x2a 500`, `hang 5 1`.
+    /// Sends the stub one line: `xid 0 79 …`, `delay 0x2a 500`, `hang 5 1`.
     pub(crate) fn stub(&self, line: &str) -> Result<()> {
         fs::write(CONTROL, format!("{line}\n"))
             .with_context(|| format!("the stub does not take `{line}`; its log says why"))
     }
 
-    /// What the stub counted since it was loaded or told `reset`.
+    /// What the stub counted since it was loaded or reset.
     pub(crate) fn stub_counters(&self) -> Result<Vec<Counter>> {
         let text =
             fs::read_to_string(COUNTERS).with_context(|| format!("cannot read {COUNTERS}"))?;

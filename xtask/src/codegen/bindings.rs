@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_versions_the_newest_is_taken_and_the_oldest_is_told() {
+    fn of_several_versions_the_newest_is_taken_and_the_oldest_is_named() {
         let reader = read(
             r#"
             #[cfg(any(feature = "cuda-12040", feature = "cuda-13000"))]

@@ -3,13 +3,11 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
-use gtrace_cuda::names;
-use gtrace_cuda::{Api, Class, Function, Hand, functions, signatures};
+use gtrace_cuda::{Api, Class, Function, Hand, find, functions, names, signatures};
 
-use super::client::signature;
 use crate::calls::Calls;
 
-/// Programs that are named in a row; how many more there are is told.
+/// Programs that are named in a row; how many more there are is reported.
 const NAMED: usize = 4;
 
 /// The page.
@@ -19,7 +17,7 @@ pub(super) fn page(calls: &Calls) -> Result<String> {
 
 # Coverage of the CUDA driver API and NVML
 
-Which functions a program finds when its GPU is elsewhere, and who answers them.
+Which functions a program finds on a remote GPU, and who answers them.
 
 * **local**: the client answers, from what it learnt when it connected, from its caches or its own
   state. **one-way**: sent and not awaited; an error is reported by a later call. **waiting**: sent
@@ -28,7 +26,7 @@ Which functions a program finds when its GPU is elsewhere, and who answers them.
 * Since: the CUDA version whose headers have the symbol first; blank if 11.4 or older.
 * How: generated from the description on both sides, or written by hand on the client's, the
   server's, or both.
-* Called by: programs of the end-to-end tests, on the CPU stand-in (`transport/e2e`, as
+* Called by: programs of the end-to-end tests, on the CPU emulator (`transport/e2e`, as
   `cargo xtask test` last recorded it). Blank: by none of them. Every function of NVML is called besides
   by `gpu-check`, which compares its answers with direct ones; a rehearsal of that is one of the tests.
 
@@ -81,11 +79,7 @@ fn not_covered(out: &mut String, api: Api, absent: &[&str]) -> Result<()> {
 
 /// Functions of the headers that are not described.
 fn absent(api: Api, described: &[&Function]) -> Vec<&'static str> {
-    let table = match api {
-        Api::Driver => signatures::DRIVER,
-        Api::Nvml => signatures::NVML,
-    };
-    let mut names: Vec<_> = table
+    let mut names: Vec<_> = signatures::table(api)
         .iter()
         .map(|signature| signature.name)
         .filter(|name| described.iter().all(|function| function.name != *name))
@@ -123,11 +117,17 @@ fn row(api: Api, function: &Function, calls: &Calls) -> Result<String> {
         (_, Hand::Server) => "server by hand",
         (_, Hand::Both) => "by hand",
     };
-    let since = match signature(api, function)?.since {
+    let signature = find(signatures::table(api), function.name)
+        .with_context(|| format!("{} has no signature", function.name))?;
+    let since = match signature.since {
         0 => String::new(),
         since => format!("{}.{}", since / 1000, since % 1000 / 10),
     };
-    let synchronising = if function.synchronising { "yes" } else { "" };
+    let synchronising = if function.attributes.synchronising {
+        "yes"
+    } else {
+        ""
+    };
     let symbols = match api {
         Api::Driver => names::symbols(function.name),
         Api::Nvml => Vec::new(),

@@ -171,7 +171,7 @@ impl VisitMut for Shorten {
     fn visit_visibility_mut(&mut self, _: &mut syn::Visibility) {}
 }
 
-/// A type as it stands in a signature, on one line.
+/// A type as written in a signature, on one line.
 pub(super) fn short(ty: &syn::Type) -> String {
     let mut ty = ty.clone();
     Shorten.visit_type_mut(&mut ty);

@@ -118,7 +118,7 @@ impl Apt {
         step(format!(
             "asking {mirror} which kernels there are ({MIRROR_VARIABLE} names another mirror)"
         ));
-        // apt-get ends well where it could fetch nothing but has old lists, unless told so.
+        // apt-get ends well where it could fetch nothing but has old lists, unless an option forbids that.
         let updated = shell::read(
             self.command("apt-get")
                 .args(UPDATE.iter().flat_map(|option| ["-o", option]))
@@ -236,13 +236,14 @@ fn age(file: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(written).ok()
 }
 
-/// Debian 12 has kernel 6.1, its backports newer ones, and `nvidia-smi` is not free. The security archive lies beside the main
-/// one on every full mirror.
+/// Debian 12 has kernel 6.1, its backports newer ones. NVIDIA's driver and what belongs to it are of the components that
+/// are not free or depend on what is not, all of one version there. The security archive lies beside the main one on
+/// every full mirror.
 fn sources(mirror: &str) -> String {
     let mirror = mirror.trim_end_matches('/');
     let options = format!("[arch=amd64 signed-by={KEYRING}]");
     format!(
-        "deb {options} {mirror} bookworm main non-free\n\
+        "deb {options} {mirror} bookworm main contrib non-free non-free-firmware\n\
          deb {options} {mirror} bookworm-backports main\n\
          deb {options} {mirror}-security bookworm-security main\n"
     )

@@ -9,9 +9,9 @@ use anyhow::{Context as _, Result, bail};
 use gtrace_vm_tests::scenario::{Scenario, bench_rounds};
 
 use super::machine::Boot;
-use super::session::{self, Told, Verdict};
-use super::{Base, LOGS, build_gtrace, build_guest, cache, cases, kernel, programs};
-use crate::context::Context;
+use super::session::{self, Progress, Verdict};
+use super::{Base, LOGS, build, cache, kernel, programs};
+use crate::context::{Context, Profile};
 use crate::packages;
 use crate::shell::{self, step};
 
@@ -69,26 +69,28 @@ pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result
     if !shell::in_path("bpftrace") {
         packages::ensure(&["bpftrace"], "bpftrace is what the cost is compared with")?;
     }
-    let all = build_guest(context)?;
-    let selected = cases::select(&all, Scenario::Bench, None);
+    let all = build(context, Profile::Release)?;
+    let selected: Vec<_> = all
+        .iter()
+        .filter(|case| case.scenario == Scenario::Bench)
+        .collect();
     let cache = cache(context)?;
     let bases = kernel::DEFAULT_LINES
         .iter()
         .map(|line| Base::ensure(context, &cache, line))
         .collect::<Result<Vec<_>>>()?;
-    build_gtrace(context)?;
     let mut table = String::from(
         "| kernel | bare call | added by two empty probes | by gtrace | by bpftrace | ratio | budget | |\n\
          |---|---|---|---|---|---|---|---|\n",
     );
     for base in &bases {
         let line = &base.kernel.line;
-        let image = base.image(context, &cache)?;
+        let images = base.images(context, &cache, Profile::Release)?;
         step(format!("measuring on kernel {}", base.kernel.key));
         let console = cache.dir.join(LOGS).join(format!("{line}-bench.log"));
         let machine = Boot {
             kernel: &base.kernel,
-            image: &image,
+            image: images.of(Scenario::Bench),
             scenario: Scenario::Bench,
             console: &console,
             long,
@@ -98,24 +100,22 @@ pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result
         };
         let mut figures = Figures::default();
         let mut failure = None;
-        session::boot(&machine, &selected, &mut |told| {
-            match told {
-                Told::Note { text, .. } => {
+        let booted = session::boot(&machine, &selected, &mut |progress| {
+            match progress {
+                Progress::Note { text, .. } => {
                     if figures.take(&text).is_none() {
                         println!("     {line}: {text}");
                     }
                 }
-                Told::Over { verdict, .. } => match verdict {
+                Progress::Over { verdict, .. } | Progress::BadEnd(verdict) => match verdict {
                     Verdict::Passed => {}
-                    Verdict::Failed(why) | Verdict::Skipped(why) | Verdict::Emulator(why) => {
-                        failure = Some(why);
-                    }
+                    Verdict::Failed(why) | Verdict::Skipped(why) => failure = Some(why),
+                    Verdict::Died { message, .. } => failure = Some(message),
                 },
-                Told::BadEnd { message } => failure = Some(message),
             }
             ControlFlow::Continue(())
         })?;
-        if let Some(why) = failure {
+        if let Some(why) = booted.err().or(failure) {
             bail!("no measurement on kernel {line}: {why}");
         }
         table.push_str(&figures.row(&base.kernel.key));

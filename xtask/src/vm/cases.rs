@@ -18,6 +18,8 @@ pub(crate) struct Case {
     pub(crate) scenario: Scenario,
     /// After so long without a word it is taken to hang.
     pub(crate) patience: Duration,
+    /// Whether it is one of the core set, which every run has.
+    pub(crate) core: bool,
 }
 
 /// All cases of `program`, in the order in which they run.
@@ -26,23 +28,11 @@ pub(crate) fn list(program: &Path) -> Result<Vec<Case>> {
     printed.lines().map(parse).collect()
 }
 
-/// The cases of `scenario` whose names contain `filter`.
-pub(super) fn select<'a>(
-    cases: &'a [Case],
-    scenario: Scenario,
-    filter: Option<&str>,
-) -> Vec<&'a Case> {
-    let wanted = |case: &&Case| {
-        case.scenario == scenario && filter.is_none_or(|filter| case.name.contains(filter))
-    };
-    cases.iter().filter(wanted).collect()
-}
-
-/// `NAME SCENARIO SECONDS`.
+/// `NAME SCENARIO SECONDS core`, or `rotating`.
 fn parse(line: &str) -> Result<Case> {
     let mut words = line.split(' ');
     let mut word = || words.next().unwrap_or_default();
-    let (name, scenario, seconds) = (word(), word(), word());
+    let (name, scenario, seconds, set) = (word(), word(), word(), word());
     let scenario = scenario
         .parse()
         .map_err(|error: String| anyhow::anyhow!(error))?;
@@ -53,6 +43,7 @@ fn parse(line: &str) -> Result<Case> {
         name: name.to_owned(),
         scenario,
         patience: Duration::from_secs(seconds),
+        core: set == "core",
     })
 }
 
@@ -62,19 +53,12 @@ mod tests {
 
     #[test]
     fn what_the_guest_lists_is_read() {
-        let case = parse("driver_xid pcie-inject 90").unwrap();
+        let case = parse("driver_xid pcie-inject 90 core").unwrap();
         assert_eq!(case.name, "driver_xid");
         assert_eq!(case.scenario, Scenario::PcieInject);
         assert_eq!(case.patience, Duration::from_secs(90));
+        assert!(case.core && !parse("driver_xid driver 90 rotating").unwrap().core);
         parse("driver_xid").unwrap_err();
-        parse("driver_xid driver soon").unwrap_err();
-    }
-
-    #[test]
-    fn a_scenario_without_a_selected_case_is_empty() {
-        let cases = [parse("a_one driver 60"), parse("a_two hotplug 60")].map(Result::unwrap);
-        assert_eq!(select(&cases, Scenario::Driver, None).len(), 1);
-        assert_eq!(select(&cases, Scenario::Driver, Some("two")).len(), 0);
-        assert_eq!(select(&cases, Scenario::Hotplug, Some("two")).len(), 1);
+        parse("driver_xid driver soon core").unwrap_err();
     }
 }

@@ -1,5 +1,4 @@
-//! The guest's first and only file system: PID 1, gtrace as users install it, the libraries of
-//! both, busybox, kernel modules, the stub.
+//! The guest's first and only file system: PID 1, gtrace, the libraries of both, busybox, kernel modules, the stub.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -8,25 +7,46 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML, GTRACE};
+use gtrace_vm_tests::scenario::Scenario;
 
 use super::cpio::Archive;
 use super::kernel::Kernel;
-use super::{modules, rdma, stub, uprobes};
+use super::{modules, rdma, real, stub, uprobes};
 use crate::context::{Context, Profile};
 use crate::shell;
 
-/// Mount points, and where nothing lies but something may be looked for.
+/// Mount points, and empty directories that programs may search.
 const DIRS: [&str; 9] = [
     "/dev", "/etc", "/host", "/proc", "/root", "/run", "/sys", "/tmp", "/var",
 ];
 
-/// Writes the image for `kernel` into `cache`; `stub_dir` has the modules of the stub.
+/// The images of one kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Images {
+    most: PathBuf,
+    /// With NVIDIA's driver, which is as large as all else.
+    real: Option<PathBuf>,
+}
+
+impl Images {
+    /// The one to boot.
+    pub(super) fn of(&self, scenario: Scenario) -> &Path {
+        match (scenario, &self.real) {
+            (Scenario::Real, Some(real)) => real,
+            _ => &self.most,
+        }
+    }
+}
+
+/// Writes the images for `kernel` into `cache`; `stub_dir` has the modules of the stub.
 pub(super) fn build(
     context: &Context,
+    profile: Profile,
     cache: &Path,
     kernel: &Kernel,
     stub_dir: &Path,
-) -> Result<PathBuf> {
+    driver: Option<&real::Driver>,
+) -> Result<Images> {
     let mut archive = Archive::default();
     for dir in DIRS {
         archive.dir(dir);
@@ -34,24 +54,35 @@ pub(super) fn build(
     let users = "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/tmp:/bin/sh\n";
     archive.file("/etc/passwd", users, 0o644);
     archive.file("/etc/group", "root:x:0:\nuser:x:1000:\n", 0o644);
-    let init = context.binary(Profile::Release, "gtrace-vm-init");
-    program(&mut archive, "/init", &init)?;
-    let gtrace = context.binary(Profile::Release, "gtrace");
-    program(&mut archive, GTRACE, &gtrace)?;
+    for (path, name) in [("/init", "gtrace-vm-init"), (GTRACE, "gtrace")] {
+        let built = stripped(&context.binary(profile, name), cache)?;
+        program(&mut archive, path, &built)?;
+    }
     busybox(&mut archive)?;
     modules::add(&mut archive, kernel)
         .with_context(|| format!("the modules of {} cannot be had", kernel.key))?;
-    for file in stub::FILES {
+    for file in stub::STUB.files {
         copy(&mut archive, &format!("/stub/{file}"), &stub_dir.join(file))?;
     }
     program(&mut archive, FAKE_NVML, &stub::fake_nvml(context, cache)?)?;
-    rdma::add(&mut archive, context, cache).context("what the cases about RDMA run")?;
+    rdma::add(&mut archive, context, profile, cache).context("what the cases about RDMA run")?;
     uprobes::add(&mut archive, context, cache).context("what the cases about CUDA calls run")?;
     let dir = cache.join("images");
     fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
-    let path = dir.join(format!("{}.cpio", kernel.line));
-    write(&archive, &path).with_context(|| format!("cannot write {}", path.display()))?;
-    Ok(path)
+    let save = |archive: &Archive, name: &str| -> Result<PathBuf> {
+        let path = dir.join(format!("{}{name}.cpio", kernel.line));
+        write(archive, &path).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    };
+    let most = save(&archive, "")?;
+    let real = match driver {
+        Some(driver) => {
+            real::add(&mut archive, context, cache, driver).context("NVIDIA's driver")?;
+            Some(save(&archive, "-real")?)
+        }
+        None => None,
+    };
+    Ok(Images { most, real })
 }
 
 fn write(archive: &Archive, path: &Path) -> std::io::Result<()> {
@@ -77,6 +108,16 @@ pub(super) fn program(archive: &mut Archive, path: &str, source: &Path) -> Resul
         }
     }
     Ok(())
+}
+
+/// A copy of one of our programs without what debuggers want, which is most of it in the dev profile.
+pub(super) fn stripped(built: &Path, cache: &Path) -> Result<PathBuf> {
+    let dir = cache.join("programs");
+    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    let copy = dir.join(built.file_name().unwrap_or_default());
+    let mut strip = Command::new("strip");
+    shell::run(strip.arg("-o").arg(&copy).arg(built))?;
+    Ok(copy)
 }
 
 /// busybox and a link for each thing it can do.

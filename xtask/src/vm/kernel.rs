@@ -18,15 +18,19 @@ pub(super) const DEFAULT_LINES: [&str; 2] = ["6.1", "6.12"];
 /// the signed one, which depends on a bootloader.
 const IMAGE: (&str, &str) = ("linux-image-", "-amd64-unsigned");
 
-/// What no test machine has a device for. Left packed: it is most of a kernel package.
+/// What no test machine has a device for. Left packed: it is most of a kernel package. Of graphics the core is taken,
+/// which NVIDIA's driver depends on.
 const UNWANTED: [&str; 6] = [
-    "drivers/gpu",
+    "drivers/gpu/drm/*/*",
     "drivers/media",
     "drivers/iio",
     "drivers/net/wireless",
     "drivers/staging",
     "sound",
 ];
+
+/// The file of an unpacked kernel that says what was left out.
+const LEFT_OUT: &str = "left-out";
 
 /// A kernel, unpacked with its headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,9 +156,12 @@ fn from(apt: &Apt, kernels: &Path, line: &str) -> Result<Option<Kernel>> {
         tree: kernels.join(&key),
         key,
     };
-    if !kernel.tree.is_dir() {
-        fetch(apt, kernels, &kernel, image, &version)?;
+    // One that an earlier version unpacked may lack modules that are wanted now.
+    if fs::read_to_string(kernel.tree.join(LEFT_OUT)).is_ok_and(|left| left == UNWANTED.join("\n"))
+    {
+        return Ok(Some(kernel));
     }
+    fetch(apt, kernels, &kernel, image, &version)?;
     Ok(Some(kernel))
 }
 
@@ -189,13 +196,18 @@ fn fetch(apt: &Apt, kernels: &Path, kernel: &Kernel, image: Package, version: &s
         unpack(&entry.path(), &half)?;
     }
     fs::remove_dir_all(&debs).with_context(|| format!("cannot clear {}", debs.display()))?;
+    fs::write(half.join(LEFT_OUT), UNWANTED.join("\n"))?;
+    if kernel.tree.exists() {
+        fs::remove_dir_all(&kernel.tree)
+            .with_context(|| format!("cannot clear {}", kernel.tree.display()))?;
+    }
     // A tree with its final name is whole.
     fs::rename(&half, &kernel.tree)
         .with_context(|| format!("cannot create {}", kernel.tree.display()))
 }
 
 /// `dpkg-deb -x` without what is unwanted.
-fn unpack(deb: &Path, dir: &Path) -> Result<()> {
+pub(super) fn unpack(deb: &Path, dir: &Path) -> Result<()> {
     let mut archive = Command::new("dpkg-deb")
         .arg("--fsys-tarfile")
         .arg(deb)
@@ -222,17 +234,22 @@ fn unpack(deb: &Path, dir: &Path) -> Result<()> {
 }
 
 fn newest_cached(kernels: &Path, line: &str) -> Result<Option<Kernel>> {
-    let entries =
-        fs::read_dir(kernels).with_context(|| format!("cannot read {}", kernels.display()))?;
-    let keys = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|key| key.starts_with(&format!("{line}.")));
-    Ok(keys.max_by(|a, b| natural(a, b)).map(|key| Kernel {
+    let key = newest_in(kernels, |key| key.starts_with(&format!("{line}.")))?;
+    Ok(key.map(|key| Kernel {
         line: line.to_owned(),
         tree: kernels.join(&key),
         key,
     }))
+}
+
+/// The newest version among the names in `dir` that are `wanted`.
+pub(super) fn newest_in(dir: &Path, wanted: impl Fn(&str) -> bool) -> Result<Option<String>> {
+    let entries = fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let names = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| wanted(name));
+    Ok(names.max_by(|a, b| natural(a, b)))
 }
 
 /// The newest version of `line` among package names: `6.12.95+deb12`. Flavours (`-rt`, `-cloud`)

@@ -35,17 +35,15 @@ const IN_TURNS: &str = "tcg,thread=single";
 /// the comparison before it (its helper reads `env->cc_op`, which the translator has not written yet), bits that no
 /// processor sets among them. The kernels' slab allocator has the instruction in its fast path: a timer's interrupt there
 /// returns by IRET to whatever the flags say by then, virtual-8086 mode (a double fault) or the direction flag (bytes
-/// copied backwards, elsewhere). Without the feature the kernel takes its other path.
+/// copied backwards, in other places). Without the feature the kernel takes its other path.
 const CPU: &str = "max,-cx16";
 
 /// Every machine has these. No default devices, no network that was not asked for.
-const COMMON: [&str; 17] = [
+const COMMON: [&str; 15] = [
     "-M",
     "q35",
     "-cpu",
     CPU,
-    "-m",
-    "1536",
     "-nodefaults",
     "-no-user-config",
     "-display",
@@ -60,9 +58,10 @@ const COMMON: [&str; 17] = [
 ];
 
 /// `panic=-1` reboots at once, which `-no-reboot` makes an end; an oops is no lesser failure.
-/// Cases write to the kernel's log as fast as they like.
-const KERNEL_ARGS: &str =
-    "console=ttyS0 quiet loglevel=4 panic=-1 oops=panic printk.devkmsg=on rdinit=/init";
+/// Cases write to the kernel's log as fast as they like. On a busy host the timer of an emulated machine may be late for
+/// the kernel's check of it, which is a panic.
+const KERNEL_ARGS: &str = "console=ttyS0 quiet loglevel=4 panic=-1 oops=panic no_timer_check \
+                           printk.devkmsg=on rdinit=/init";
 
 /// How much of a console is shown: a panic with its backtrace.
 const CONSOLE_LINES: usize = 60;
@@ -103,7 +102,8 @@ impl Boot<'_> {
         );
         let long = self.long.then_some(LONG_ARG);
         let more = long.into_iter().chain(seat.kernel_arg);
-        for arg in self.scenario.kernel_args().iter().copied().chain(more) {
+        let more = more.chain(self.scenario.kernel_args().iter().copied());
+        for arg in more {
             append.push(' ');
             append.push_str(arg);
         }
@@ -118,6 +118,7 @@ impl Boot<'_> {
         command.arg("-serial");
         command.arg(format!("file:{}", self.console.display()));
         command.args(["-smp", &self.scenario.cpus().to_string()]);
+        command.args(["-m", &self.scenario.memory_mib().to_string()]);
         let (exit, common) = COMMON.split_last().context("QEMU needs arguments")?;
         command.args(common).arg(format!("{exit}{EXIT_PORT:#x}"));
         command.arg("-qmp");
@@ -161,7 +162,7 @@ pub(super) struct Machine {
 
 /// What came from the guest.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum Received {
     /// A message.
     Message(FromGuest),
     /// Nothing for too long.
@@ -228,23 +229,23 @@ impl Machine {
     }
 
     /// The next message. A line that is none is put beside the console's.
-    pub(super) fn hear(&self, patience: Duration) -> Heard {
+    pub(super) fn receive(&self, patience: Duration) -> Received {
         loop {
             match self.lines.recv_timeout(patience) {
                 Ok(line) => match line.parse() {
-                    Ok(message) => return Heard::Message(message),
+                    Ok(message) => return Received::Message(message),
                     Err(error) => {
                         let _ = append(&self.console, &format!("control: {error}"));
                     }
                 },
-                Err(RecvTimeoutError::Timeout) => return Heard::Silence,
-                Err(RecvTimeoutError::Disconnected) => return Heard::End,
+                Err(RecvTimeoutError::Timeout) => return Received::Silence,
+                Err(RecvTimeoutError::Disconnected) => return Received::End,
             }
         }
     }
 
-    /// Says something to the guest. That it cannot hear is found out by listening.
-    pub(super) fn say(&mut self, message: &ToGuest) {
+    /// Sends a message to the guest. That the guest is gone shows when the next message is awaited.
+    pub(super) fn send(&mut self, message: &ToGuest) {
         let _ = self.input.write_all(format!("{message}\n").as_bytes());
         let _ = self.input.flush();
     }
@@ -283,16 +284,15 @@ impl Machine {
         }
     }
 
-    /// Whether a text stands on the console.
-    pub(super) fn console_has(&self, text: &str) -> bool {
+    /// All of the console.
+    pub(super) fn console(&self) -> String {
         let console = fs::read(&self.console).unwrap_or_default();
-        String::from_utf8_lossy(&console).contains(text)
+        String::from_utf8_lossy(&console).into_owned()
     }
 
     /// The last lines of the console, for a message.
     pub(super) fn console_end(&self) -> String {
-        let text = fs::read(&self.console).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
+        let text = self.console();
         let lines: Vec<&str> = text.lines().collect();
         let end = &lines[lines.len().saturating_sub(CONSOLE_LINES)..];
         format!(

@@ -7,7 +7,9 @@ pub(crate) mod apt;
 pub(crate) mod bench;
 mod cases;
 mod cpio;
+mod fault;
 mod image;
+mod kbuild;
 mod kernel;
 mod machine;
 mod modules;
@@ -15,6 +17,8 @@ mod pair;
 mod qemu;
 mod qmp;
 mod rdma;
+mod real;
+mod rotation;
 mod session;
 mod stub;
 mod suite;
@@ -29,9 +33,12 @@ use gtrace_vm_tests::scenario::Scenario;
 
 use self::apt::Private;
 use self::cases::Case;
+use self::image::Images;
 use self::kernel::Kernel;
-use self::suite::Suite;
+pub(crate) use self::rotation::Selection;
+use self::suite::{Log, Suite};
 use crate::context::{Context, Profile};
+use crate::ebpf;
 use crate::packages;
 use crate::report::Report;
 use crate::setup;
@@ -67,6 +74,19 @@ pub(crate) struct Options {
     pub(crate) long: bool,
     /// Only cases whose names contain this.
     pub(crate) filter: Option<String>,
+    /// Which of these.
+    pub(crate) selection: Selection,
+    /// Whether gtrace is the one that users install: optimised, which is compiled for it.
+    pub(crate) release: bool,
+}
+
+impl Options {
+    fn profile(&self) -> Profile {
+        match self.release {
+            true => Profile::Release,
+            false => Profile::Dev,
+        }
+    }
 }
 
 /// `cargo xtask vm-test`.
@@ -106,14 +126,32 @@ pub(crate) fn suite(context: &Context, options: &Options, report: &mut Report) {
     }
 }
 
-/// Whether a case is selected, by the program that the workspace's build has just made: the release
-/// build is not worth waiting for if there is none.
+/// Fetches in advance what [`suite()`] needs. What cannot be had is reported there.
+pub(crate) fn fetch(context: &Context) {
+    let all = || -> Result<()> {
+        if impossible().is_some() {
+            return Ok(());
+        }
+        programs(context)?;
+        let cache = cache(context)?;
+        for line in kernel::DEFAULT_LINES {
+            Base::ensure(context, &cache, line)?;
+        }
+        Ok(())
+    };
+    if let Err(error) = all() {
+        step(format!("virtual machines: {error:#}"));
+    }
+}
+
+/// Whether a case is selected, by the program that the workspace's build has just made: QEMU is not worth
+/// installing if there is none.
 fn concerns(context: &Context, options: &Options) -> bool {
     let Some(filter) = &options.filter else {
         return true;
     };
     let program = context.binary(Profile::Dev, "gtrace-vm-init");
-    // What is wrong with the program is better told by the whole run.
+    // The whole run reports what is wrong with the program.
     cases::list(&program).map_or(true, |cases| {
         cases.iter().any(|case| case.name.contains(filter))
     })
@@ -158,6 +196,8 @@ struct Base {
     kernel: Kernel,
     /// The directory with the stub's modules.
     stub: PathBuf,
+    /// NVIDIA's driver, where a case wants it.
+    driver: Option<real::Driver>,
 }
 
 impl Base {
@@ -165,18 +205,31 @@ impl Base {
     fn ensure(context: &Context, cache: &Cache, line: &str) -> Result<Self> {
         let kernel = kernel::ensure(&cache.dir, &cache.apt, line)?;
         let stub = stub::build(context, &cache.dir, &kernel)?;
-        Ok(Self { kernel, stub })
+        Ok(Self {
+            kernel,
+            stub,
+            driver: None,
+        })
     }
 
-    /// Makes the guest's file system. gtrace and the guest's program have been built.
-    fn image(&self, context: &Context, cache: &Cache) -> Result<PathBuf> {
-        image::build(context, &cache.dir, &self.kernel, &self.stub)
+    /// Fetches NVIDIA's driver and builds it for this kernel.
+    fn ensure_driver(&mut self, context: &Context, cache: &Cache) -> Result<()> {
+        self.driver = Some(real::ensure(context, cache, &self.kernel)?);
+        Ok(())
+    }
+
+    /// Makes the guest's file systems of what [`build`] has built.
+    fn images(&self, context: &Context, cache: &Cache, profile: Profile) -> Result<Images> {
+        let (kernel, driver) = (&self.kernel, self.driver.as_ref());
+        image::build(context, profile, &cache.dir, kernel, &self.stub, driver)
     }
 }
 
 /// Whether the error says that this host has not what it takes, which is no failure of gtrace.
 fn is_lack(error: &anyhow::Error) -> bool {
-    error.is::<kernel::NoKernel>() || error.is::<stub::NoCompiler>()
+    error.is::<kernel::NoKernel>()
+        || error.is::<kbuild::NoCompiler>()
+        || error.is::<real::NoDriver>()
 }
 
 /// The directory of kernels, stub, images and logs, of which one run at a time has the use.
@@ -214,26 +267,67 @@ fn cache(context: &Context) -> Result<Cache> {
     })
 }
 
-/// Builds the guest's program; returns its cases. By itself: what it wants of common dependencies
-/// must not change gtrace.
-fn build_guest(context: &Context) -> Result<Vec<Case>> {
+/// Builds gtrace, the guest's program and what the cases about RDMA run; returns the cases.
+///
+/// In the dev profile all of the workspace is built at once, as `cargo xtask test` does: features of dependencies
+/// depend on what is built together, and so nothing is compiled twice.
+fn build(context: &Context, profile: Profile) -> Result<Vec<Case>> {
     setup::host_packages(context)?;
-    step("building the guest's program");
-    shell::run(context.cargo().args([
-        "build",
-        Profile::Release.argument(),
-        "--package=gtrace-vm-tests",
-    ]))?;
-    cases::list(&context.binary(Profile::Release, "gtrace-vm-init"))
-}
-
-/// Builds gtrace as users install it.
-fn build_gtrace(context: &Context) -> Result<()> {
-    setup::build(context, Profile::Release, &["gtrace"])
+    ebpf::build(context)?;
+    step("building gtrace and the guest's program");
+    let what: &[&[&str]] = match profile {
+        Profile::Dev => &[&["--workspace", "--all-targets"]],
+        // What the others want of common dependencies must not change gtrace.
+        Profile::Release => &[
+            &["--package=gtrace"],
+            &["--package=gtrace-vm-tests"],
+            &["--package=gtrace-link", "--example=exchange"],
+        ],
+    };
+    for what in what {
+        let mut command = context.cargo();
+        command.args(["build", profile.argument()]).args(*what);
+        shell::run(&mut command)?;
+    }
+    cases::list(&context.binary(profile, "gtrace-vm-init"))
 }
 
 /// What to report where a kernel cannot be had: its row, how many cases that concerns, and why.
 type Without = dyn Fn(&mut Report, &str, u64, anyhow::Error);
+
+/// The cases of each scenario that the options select for the `kernel`th of `kernels`.
+fn plan<'a>(
+    cases: &'a [Case],
+    options: &Options,
+    kernel: usize,
+    kernels: usize,
+) -> Vec<(Scenario, Vec<&'a Case>)> {
+    let filter = options.filter.as_deref().unwrap_or_default();
+    let wanted = |case: &&Case| {
+        let scenario = match case.scenario {
+            // For measurements.
+            Scenario::Bench => false,
+            // Its driver takes minutes to build: where all is wanted, or just this.
+            Scenario::Real => options.selection == Selection::All || filter.starts_with("real"),
+            _ => true,
+        };
+        scenario && case.name.contains(filter)
+    };
+    let wanted: Vec<_> = cases.iter().filter(wanted).collect();
+    let taken = options.selection.of(&wanted, kernel, kernels);
+    Scenario::ALL
+        .into_iter()
+        .map(|scenario| {
+            let cases = taken.iter().filter(|case| case.scenario == scenario);
+            (scenario, cases.copied().collect::<Vec<_>>())
+        })
+        .filter(|(_, cases)| !cases.is_empty())
+        .collect()
+}
+
+fn count(plan: &suite::Plan<'_>) -> usize {
+    plan.iter().map(|(_, cases)| cases.len()).sum()
+}
 
 /// Prepares everything, then runs every selected case; whether there was one.
 fn run(
@@ -250,37 +344,40 @@ fn run(
     for line in &lines {
         kernel::check_line(line)?;
     }
-    let cases = build_guest(context)?;
-    // That one is for measurements.
-    let scenarios = Scenario::ALL
-        .into_iter()
-        .filter(|scenario| *scenario != Scenario::Bench);
-    let mut plan: Vec<_> = scenarios
-        .map(|scenario| {
-            let filter = options.filter.as_deref();
-            (scenario, cases::select(&cases, scenario, filter))
-        })
-        .filter(|(_, cases)| !cases.is_empty())
+    report.begin("virtual machines: build");
+    let cases = build(context, options.profile())?;
+    let mut plans: Vec<_> = (0..lines.len())
+        .map(|nth| plan(&cases, options, nth, lines.len()))
         .collect();
-    if plan.is_empty() {
+    if plans.iter().all(Vec::is_empty) {
         return Ok(false);
     }
+    let everything = Options {
+        selection: Selection::All,
+        ..options.clone()
+    };
+    let all = count(&plan(&cases, &everything, 0, 1)) * lines.len();
+    let chosen: usize = plans.iter().map(|plan| count(plan)).sum();
+    if let Some(text) = options.selection.describe(all - chosen) {
+        report.remark(text);
+    }
     if let Some(why) = qemu::no_pairs() {
-        for (scenario, cases) in plan.extract_if(.., |(scenario, _)| scenario.has_peer()) {
-            let count = u64::try_from(cases.len()).unwrap_or(u64::MAX);
-            let row = format!("virtual machines, {scenario}");
-            without(report, &row, count, anyhow!("{why}"));
+        for plan in &mut plans {
+            for (scenario, cases) in plan.extract_if(.., |(scenario, _)| scenario.has_peer()) {
+                let count = u64::try_from(cases.len()).unwrap_or(u64::MAX);
+                let row = format!("virtual machines, {scenario}");
+                without(report, &row, count, anyhow!("{why}"));
+            }
         }
     }
+    report.begin("virtual machines: kernels, stub of the driver");
     let cache = cache(context)?;
-    // Before gtrace is built, which takes minutes and is of no use where there is no kernel.
     let mut bases = Vec::new();
-    for line in &lines {
+    for (line, plan) in lines.iter().zip(plans) {
         match Base::ensure(context, &cache, line) {
-            Ok(base) => bases.push(base),
+            Ok(base) => bases.push((base, plan)),
             Err(error) if is_lack(&error) => {
-                let cases = plan.iter().map(|(_, cases)| cases.len()).sum::<usize>();
-                let cases = u64::try_from(cases).unwrap_or(u64::MAX);
+                let cases = u64::try_from(count(&plan)).unwrap_or(u64::MAX);
                 without(report, &row(line), cases, error);
             }
             Err(error) => report.check(&row(line), Err(error)),
@@ -289,11 +386,30 @@ fn run(
     if bases.is_empty() {
         return Ok(true);
     }
-    build_gtrace(context)?;
-    for base in &bases {
+    for (base, plan) in &mut bases {
+        let real = plan.extract_if(.., |(scenario, _)| *scenario == Scenario::Real);
+        let real: Vec<_> = real.collect();
+        if real.is_empty() {
+            continue;
+        }
+        match base.ensure_driver(context, &cache) {
+            Ok(()) => plan.extend(real),
+            Err(error) => {
+                let row = format!("{}, NVIDIA's driver", row(&base.kernel.line));
+                let cases = u64::try_from(count(&real)).unwrap_or(u64::MAX);
+                match is_lack(&error) {
+                    true => without(report, &row, cases, error),
+                    false => report.check(&row, Err(error)),
+                }
+            }
+        }
+    }
+    let mut log = Log::default();
+    for (base, plan) in &bases {
         let row = row(&base.kernel.line);
-        let image = match base.image(context, &cache) {
-            Ok(image) => image,
+        report.begin(&row);
+        let images = match base.images(context, &cache, options.profile()) {
+            Ok(images) => images,
             Err(error) => {
                 report.check(&row, Err(error));
                 continue;
@@ -302,13 +418,36 @@ fn run(
         step(format!("testing on kernel {}", base.kernel.key));
         let suite = Suite {
             kernel: &base.kernel,
-            image: &image,
+            images: &images,
             logs: &cache.dir.join(LOGS),
             long: options.long,
             limit,
         };
-        let (counts, note) = suite.run(&plan);
+        let (counts, note) = suite.run(plan, &mut log);
         report.suite(&row, counts, note);
+        for (name, time) in log.times.drain(..) {
+            report.detail(name, time);
+        }
+    }
+    if !log.again.is_empty() {
+        report.remark(format!(
+            "cases run again, as their machines died by themselves: {} ({})",
+            log.again.len(),
+            log.again.join("; ")
+        ));
+    }
+    if !log.repeated.is_empty() {
+        report.remark(format!(
+            "cases that failed and were run again: {} ({})",
+            log.repeated.len(),
+            log.repeated.join("; ")
+        ));
+    }
+    for (case, message) in &log.failures {
+        report.failure(case, message);
+    }
+    if let Err(error) = log.check() {
+        report.check("virtual machines that died by themselves", Err(error));
     }
     Ok(true)
 }

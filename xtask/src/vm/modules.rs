@@ -12,12 +12,13 @@ use super::cpio::Archive;
 use super::kernel::Kernel;
 use crate::shell;
 
-/// What the scenarios and cases load, beside the stub. Some are built into some kernels.
-const WANTED: [&str; 11] = [
+/// What the scenarios and cases load, beside the stub and NVIDIA's driver. Some are built into some kernels.
+const WANTED: [&str; 12] = [
     "9p",
     "9pnet_virtio",
     "aer_inject",
     "crc32_generic",
+    "drm",
     "e1000e",
     "overlay",
     "rdma_rxe",

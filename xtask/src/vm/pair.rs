@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_two_are_told_apart_and_meet() {
+    fn the_two_are_distinguished_and_meet() {
         let dir = Path::new("/tmp/a,b");
         let [first, second] = [false, true].map(|peer| seat(dir, peer));
         assert_eq!(first.args.len(), second.args.len());

@@ -31,8 +31,8 @@ pub(super) fn program() -> &'static Path {
 
 /// Why two of its machines cannot be on one network here, if so: it has to know networks of streams.
 pub(super) fn no_pairs() -> Option<String> {
-    let told = shell::read(Command::new(program()).arg("--version")).unwrap_or_default();
-    let found = version(&told).filter(|version| *version < PAIRS)?;
+    let printed = shell::read(Command::new(program()).arg("--version")).unwrap_or_default();
+    let found = version(&printed).filter(|version| *version < PAIRS)?;
     let (found, needed) = (
         format!("{}.{}", found.0, found.1),
         format!("{}.{}", PAIRS.0, PAIRS.1),
@@ -43,8 +43,8 @@ pub(super) fn no_pairs() -> Option<String> {
 }
 
 /// Of "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)".
-fn version(told: &str) -> Option<(u32, u32)> {
-    let mut words = told
+fn version(printed: &str) -> Option<(u32, u32)> {
+    let mut words = printed
         .split_whitespace()
         .skip_while(|word| *word != "version");
     let mut parts = words.nth(1)?.split('.').map(str::parse);
@@ -111,7 +111,7 @@ pub(super) fn installed_by(simulation: &str) -> Vec<Package> {
     let package = |line: &str| {
         let mut words = line.strip_prefix("Inst ")?.split_whitespace();
         let name = words.next()?.to_owned();
-        // The version that is there already stands in brackets.
+        // The installed version is in brackets.
         let version = words.find_map(|word| word.strip_prefix('('))?.to_owned();
         Some(Package { name, version })
     };

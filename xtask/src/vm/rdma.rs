@@ -1,5 +1,5 @@
 //! What the cases about RDMA need in the image: libibverbs with the provider of SoftRoCE, the tests of
-//! links, programs in C of GPU-over-IP, and the stand-in for a GPU that they run on directly.
+//! links, programs in C of GPU-over-IP, and the CPU emulator that they run on directly.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +10,11 @@ use gtrace_vm_tests::layout::{RDMA, RDMA_PROGRAMS};
 use serde_json::Value;
 
 use super::cpio::Archive;
-use super::image::{copy, program};
+use super::image::{copy, program, stripped};
 use crate::context::{Context, Profile};
 use crate::shell;
 
-/// Libraries that are loaded by name, wherever this system's loader looks for them.
+/// Libraries that are loaded by name, wherever this system's loader finds them.
 const LIBRARIES: [&str; 2] = ["libibverbs.so.1", "libibverbs/librxe-rdmav34.so"];
 /// Folders of libraries, below which one of them has these.
 const FOLDERS: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
@@ -28,7 +28,12 @@ const TOOLS: [(&str, &str); 3] = [
 const DRIVER: &str = "/etc/libibverbs.d/rxe.driver";
 
 /// Adds all of it.
-pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Result<()> {
+pub(super) fn add(
+    archive: &mut Archive,
+    context: &Context,
+    profile: Profile,
+    cache: &Path,
+) -> Result<()> {
     for library in LIBRARIES {
         let found = FOLDERS.iter().map(|folder| Path::new(folder).join(library));
         let found = found.into_iter().find(|path| path.exists());
@@ -43,16 +48,14 @@ pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Res
             .with_context(|| format!("{name} is missing: install {package}"))?;
         program(archive, &format!("{RDMA}/{name}"), Path::new(path.trim()))?;
     }
-    program(archive, &format!("{RDMA}/links"), &tests(context)?)?;
-    shell::run(context.cargo().args([
-        "build",
-        "--quiet",
-        Profile::Release.argument(),
-        "--package=gtrace-link",
-        "--example=exchange",
-    ]))?;
-    let exchange = (context.target).join("release/examples/exchange");
-    program(archive, &format!("{RDMA}/exchange"), &exchange)?;
+    let exchange = context.binary(profile, "examples/exchange");
+    for (name, built) in [("links", tests(context, profile)?), ("exchange", exchange)] {
+        program(
+            archive,
+            &format!("{RDMA}/{name}"),
+            &stripped(&built, cache)?,
+        )?;
+    }
     // gtrace carries it, and its build has just made it.
     let softgpu = (context.target).join("embedded/release/libgtrace_softgpu.so");
     program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &softgpu)?;
@@ -74,20 +77,21 @@ pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Res
 }
 
 /// The program of the tests within gtrace-link, its conformance suite among them.
-fn tests(context: &Context) -> Result<PathBuf> {
-    let output = shell::read(context.cargo().args([
-        "test",
-        "--quiet",
-        Profile::Release.argument(),
-        "--package=gtrace-link",
-        "--lib",
-        "--no-run",
-        "--message-format=json",
-    ]))?;
+fn tests(context: &Context, profile: Profile) -> Result<PathBuf> {
+    const NAME: &str = "gtrace_link";
+    let what: &[&str] = match profile {
+        // The very build that has just been made: another selection may have other features, and compile again.
+        Profile::Dev => &["build", "--workspace", "--all-targets"],
+        Profile::Release => &["test", "--package=gtrace-link", "--lib", "--no-run"],
+    };
+    let mut command = context.cargo();
+    command.args(what);
+    command.args([profile.argument(), "--quiet", "--message-format=json"]);
+    let output = shell::read(&mut command)?;
     output
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message["profile"]["test"] == true)
+        .filter(|message| message["profile"]["test"] == true && message["target"]["name"] == NAME)
         .find_map(|message| message["executable"].as_str().map(PathBuf::from))
         .context("cargo does not say where the tests of gtrace-link are")
 }
@@ -120,7 +124,7 @@ fn compile(context: &Context, folder: &Path, name: &str) -> Result<PathBuf> {
         ensure!(result.status.success(), "{source}: {}", errors.trim());
         Ok(())
     };
-    // It stands in for the library that the linker wants to see.
+    // It replaces the library that the linker requires.
     let shared = ["-shared", "-fPIC", "-Wl,-soname,libcuda.so.1"];
     cc(&folder.join("libcuda.so"), "stub.c", &shared)?;
     let built = folder.join(name);

@@ -1,4 +1,4 @@
-//! Runs cases in a machine and tells how each one ended.
+//! Runs cases in a machine and reports how each one ended.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -8,24 +8,17 @@ use anyhow::Result;
 use gtrace_vm_tests::protocol::{EXIT_STATUS, FromGuest, ToGuest};
 
 use super::cases::Case;
-use super::machine::{Boot, Heard, Machine};
+use super::fault;
+use super::machine::{Boot, Machine, Received};
 
 /// A boot takes 2 to 4 seconds on an idle host.
 const BOOT_LIMIT: Duration = Duration::from_secs(180);
-
-/// How often a machine that does not come up is started again. Kernels were seen to panic as they boot (a CPU that QEMU
-/// emulates ran code that another was patching), which says nothing of what is tested.
-const BOOTS_AGAIN: u32 = 2;
 
 /// How long PID 1 may be silent while it cleans up after a case.
 const CLEAN_UP_LIMIT: Duration = Duration::from_secs(60);
 
 /// How long a machine may take to end.
 const END_LIMIT: Duration = Duration::from_secs(30);
-
-/// On the console of a kernel that met the breakpoint by which it patches its own code after it had taken
-/// it away: with several CPUs that QEMU emulates, one may still run code that another has replaced.
-const EMULATOR: &str = "Oops: int3";
 
 /// What is said of a case that the deadline ended or did not let begin.
 pub(super) const OUT_OF_TIME: &str = "out of time";
@@ -39,14 +32,19 @@ pub(crate) enum Verdict {
     Failed(String),
     /// It could test nothing there, and why.
     Skipped(String),
-    /// The emulator broke the machine, and what the console says.
-    Emulator(String),
+    /// The emulator or the guest's kernel failed by itself ([`fault`]).
+    Died {
+        /// What the machine died of.
+        cause: String,
+        /// The same with the end of the console.
+        message: String,
+    },
 }
 
-/// What is told while a machine runs.
+/// What happens while a machine runs.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Told<'a> {
-    /// A case said something.
+pub(crate) enum Progress<'a> {
+    /// A case has a remark.
     Note {
         /// Its name.
         case: &'a str,
@@ -63,98 +61,95 @@ pub(crate) enum Told<'a> {
         verdict: Verdict,
     },
     /// Every case is over, and then the machine did not end as it should.
-    BadEnd {
-        /// What it did instead.
-        message: String,
-    },
+    BadEnd(Verdict),
 }
 
-/// Takes what is told, and says whether to go on with the next case.
-pub(crate) type Tell<'a> = dyn FnMut(Told<'_>) -> ControlFlow<()> + 'a;
+/// Takes what happens, and decides whether to go on with the next case.
+pub(crate) type Observer<'a> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'a;
 
 /// Boots one machine and runs `cases` in it, in order, until one of them makes it unusable, the
-/// deadline passes or `tell` breaks. Returns how many have been told of; there is always one. The
-/// others want a fresh machine.
+/// deadline passes or `observer` breaks. The others want a fresh machine. Why it did not come up, if so: then no case
+/// was run.
 ///
 /// # Errors
 ///
 /// QEMU cannot be started or spoken to.
-pub(crate) fn boot(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Result<usize> {
-    let mut machine = match up(boot, cases, tell)? {
-        Ok(machine) => machine,
-        Err(message) => {
-            // None of the others would fare better.
-            for case in cases {
-                // Whether to go on is no question: these were not run.
-                let _ = over(tell, case, 0.0, Verdict::Failed(message.clone()));
-            }
-            return Ok(cases.len());
-        }
-    };
-    for (index, case) in cases.iter().enumerate() {
-        let (seconds, verdict, usable) = run(&mut machine, case, boot.deadline, tell);
+pub(crate) fn boot(
+    boot: &Boot<'_>,
+    cases: &[&Case],
+    observer: &mut Observer<'_>,
+) -> Result<Result<(), String>> {
+    let mut machine = Machine::start(boot)?;
+    if let Err(cause) = until_up(&mut machine) {
+        return Ok(Err(format!("the machine does not come up: {cause}")));
+    }
+    for case in cases {
+        let (seconds, verdict, usable) = run(&mut machine, case, boot.deadline, observer);
         let verdict = with_peer(&mut machine, verdict);
-        if !usable {
-            let _ = over(tell, case, seconds, verdict);
-            return Ok(index + 1);
-        }
-        if let Err(cause) = until_ready(&mut machine, CLEAN_UP_LIMIT) {
-            let message = match verdict {
-                Verdict::Failed(message) => format!("{message}\nand then: {cause}"),
-                _ => cause.to_string(),
-            };
-            let _ = over(tell, case, seconds, Verdict::Failed(message));
-            return Ok(index + 1);
-        }
-        if over(tell, case, seconds, verdict).is_break() {
-            return Ok(index + 1);
-        }
-    }
-    if let Some(message) = end(&mut machine)? {
-        let _ = tell(Told::BadEnd { message });
-    }
-    Ok(cases.len())
-}
-
-/// A machine that takes cases; or why there is none, though it was started again.
-fn up(boot: &Boot<'_>, cases: &[&Case], tell: &mut Tell<'_>) -> Result<Result<Machine, String>> {
-    let mut again = 0;
-    loop {
-        let mut machine = Machine::start(boot)?;
-        let Err(cause) = until_up(&mut machine) else {
-            return Ok(Ok(machine));
+        let cleaned = match usable {
+            true => until_ready(&mut machine, CLEAN_UP_LIMIT).err(),
+            false => None,
         };
-        let message = format!("the machine does not come up: {cause}");
-        let (Some(case), true) = (cases.first(), again < BOOTS_AGAIN) else {
-            return Ok(Err(message));
+        let stop = !usable || cleaned.is_some();
+        let verdict = match (verdict, cleaned) {
+            (verdict, None) => verdict,
+            (Verdict::Failed(message), Some(cause)) => {
+                Verdict::Failed(format!("{message}\nand then: {cause}"))
+            }
+            (_, Some(cause)) => cause.verdict(),
         };
-        if Instant::now() >= boot.deadline {
-            return Ok(Err(message));
-        }
-        again += 1;
-        let text = format!("{message}\nit is started again");
-        let _ = tell(Told::Note {
+        let over = Progress::Over {
             case: &case.name,
-            text,
-        });
+            seconds,
+            verdict,
+        };
+        if observer(over).is_break() || stop {
+            return Ok(Ok(()));
+        }
     }
-}
-
-fn over(tell: &mut Tell<'_>, case: &Case, seconds: f64, verdict: Verdict) -> ControlFlow<()> {
-    tell(Told::Over {
-        case: &case.name,
-        seconds,
-        verdict,
-    })
+    if let Some(cause) = end(&mut machine)? {
+        let _ = observer(Progress::BadEnd(cause.verdict()));
+    }
+    Ok(Ok(()))
 }
 
 /// Why a machine cannot be used.
 #[derive(Debug)]
-struct Cause(String);
+struct Cause {
+    message: String,
+    /// What it died of, if it died by itself.
+    death: Option<String>,
+}
+
+impl Cause {
+    fn of_guest(message: String) -> Self {
+        Self {
+            message,
+            death: None,
+        }
+    }
+
+    fn verdict(self) -> Verdict {
+        match self.death {
+            Some(cause) => Verdict::Died {
+                cause,
+                message: self.message,
+            },
+            None => Verdict::Failed(self.message),
+        }
+    }
+
+    fn of_second_machine(self) -> Self {
+        Self {
+            message: format!("of the second machine: {}", self.message),
+            ..self
+        }
+    }
+}
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
@@ -162,41 +157,43 @@ impl fmt::Display for Cause {
 fn until_up(machine: &mut Machine) -> Result<(), Cause> {
     until_ready(machine, BOOT_LIMIT)?;
     match &mut machine.peer {
-        Some(peer) => until_ready(&mut peer.machine, BOOT_LIMIT)
-            .map_err(|cause| Cause(format!("of the second machine: {cause}"))),
+        Some(peer) => until_ready(&mut peer.machine, BOOT_LIMIT).map_err(Cause::of_second_machine),
         None => Ok(()),
     }
 }
 
 /// A failure whose cause may be that the second machine is gone.
 fn with_peer(machine: &mut Machine, verdict: Verdict) -> Verdict {
-    match (verdict, &mut machine.peer) {
-        (Verdict::Failed(message), Some(peer)) => {
-            let peer = &mut peer.machine;
-            match peer.wait(Duration::ZERO) {
-                Ok(None) => Verdict::Failed(message),
-                _ => Verdict::Failed(format!("{message}\nof the second machine: {}", ended(peer))),
-            }
-        }
-        (verdict, _) => verdict,
+    let (Verdict::Failed(message), Some(peer)) = (&verdict, &mut machine.peer) else {
+        return verdict;
+    };
+    if let Ok(None) = peer.machine.wait(Duration::ZERO) {
+        return verdict;
     }
+    let cause = ended(&mut peer.machine).of_second_machine();
+    Cause {
+        message: format!("{message}\n{cause}"),
+        ..cause
+    }
+    .verdict()
 }
 
 /// Waits until PID 1 takes the next request.
 fn until_ready(machine: &mut Machine, limit: Duration) -> Result<(), Cause> {
-    match machine.hear(limit) {
-        Heard::Message(FromGuest::Ready { .. }) => Ok(()),
-        Heard::Message(FromGuest::Spoilt { why }) => Err(Cause(format!(
+    match machine.receive(limit) {
+        Received::Message(FromGuest::Ready { .. }) => Ok(()),
+        Received::Message(FromGuest::Spoilt { why }) => Err(Cause::of_guest(format!(
             "it left the machine in a state that cannot be cleaned up: {why}\n{}",
             machine.console_end()
         ))),
-        Heard::Message(other) => Err(Cause(format!("PID 1 said `{other}` out of turn"))),
-        Heard::Silence => Err(Cause(format!(
-            "PID 1 said nothing for {} s\n{}",
-            limit.as_secs(),
-            machine.console_end()
-        ))),
-        Heard::End => Err(ended(machine)),
+        Received::Message(other) => {
+            Err(Cause::of_guest(format!("PID 1 sent `{other}` out of turn")))
+        }
+        Received::Silence => {
+            let why = format!("PID 1 was silent for {} s", limit.as_secs());
+            Err(silent(machine, &why))
+        }
+        Received::End => Err(ended(machine)),
     }
 }
 
@@ -205,9 +202,9 @@ fn run(
     machine: &mut Machine,
     case: &Case,
     deadline: Instant,
-    tell: &mut Tell<'_>,
+    observer: &mut Observer<'_>,
 ) -> (f64, Verdict, bool) {
-    machine.say(&ToGuest::Run {
+    machine.send(&ToGuest::Run {
         name: case.name.clone(),
     });
     let begin = Instant::now();
@@ -218,82 +215,90 @@ fn run(
             let seconds = begin.elapsed().as_secs_f64();
             return (seconds, Verdict::Failed(message), false);
         }
-        match machine.hear(case.patience.min(left)) {
-            Heard::Message(FromGuest::Start { .. }) => {}
-            Heard::Message(FromGuest::Note { text }) => {
+        match machine.receive(case.patience.min(left)) {
+            Received::Message(FromGuest::Start { .. }) => {}
+            Received::Message(FromGuest::Note { text }) => {
                 // A note ends nothing.
-                let _ = tell(Told::Note {
+                let _ = observer(Progress::Note {
                     case: &case.name,
                     text,
                 });
             }
-            Heard::Message(FromGuest::Monitor { command }) => {
+            Received::Message(FromGuest::Monitor { command }) => {
                 let answer = machine.monitor(&command);
-                machine.say(&answer);
+                machine.send(&answer);
             }
-            Heard::Message(FromGuest::Pass { seconds, .. }) => {
+            Received::Message(FromGuest::Pass { seconds, .. }) => {
                 return (seconds, Verdict::Passed, true);
             }
-            Heard::Message(FromGuest::Skip { reason, .. }) => {
+            Received::Message(FromGuest::Skip { reason, .. }) => {
                 return (0.0, Verdict::Skipped(reason), true);
             }
-            Heard::Message(FromGuest::Fail {
+            Received::Message(FromGuest::Fail {
                 seconds, message, ..
             }) => return (seconds, Verdict::Failed(message), true),
-            Heard::Message(other) => {
-                let message = format!("the guest said `{other}` out of turn");
+            Received::Message(other) => {
+                let message = format!("the guest sent `{other}` out of turn");
                 return (0.0, Verdict::Failed(message), false);
             }
-            Heard::Silence if left < case.patience => {}
-            Heard::Silence => {
+            Received::Silence if left < case.patience => {}
+            Received::Silence => {
                 let seconds = case.patience.as_secs_f64();
-                let message = format!(
-                    "it said nothing for {seconds} s, and the machine was ended\n{}",
-                    machine.console_end()
-                );
-                return (seconds, Verdict::Failed(message), false);
+                let why = format!("it was silent for {seconds} s, and the machine was ended");
+                return (seconds, silent(machine, &why).verdict(), false);
             }
-            Heard::End => {
-                let message = ended(machine).0;
-                let verdict = match machine.console_has(EMULATOR) {
-                    true => Verdict::Emulator(message),
-                    false => Verdict::Failed(message),
-                };
-                return (begin.elapsed().as_secs_f64(), verdict, false);
+            Received::End => {
+                let seconds = begin.elapsed().as_secs_f64();
+                return (seconds, ended(machine).verdict(), false);
             }
         }
     }
 }
 
+/// The machine does not answer.
+fn silent(machine: &Machine, why: &str) -> Cause {
+    Cause {
+        message: format!("{why}\n{}", machine.console_end()),
+        death: fault::by_itself(None, &machine.console()),
+    }
+}
+
 /// The machine ended although nobody wanted it to.
 fn ended(machine: &mut Machine) -> Cause {
-    let status = match machine.wait(END_LIMIT) {
-        Ok(Some(status)) => status.to_string(),
-        Ok(None) => "it closed its control channel".to_owned(),
-        Err(error) => format!("{error:#}"),
-    };
-    Cause(format!(
-        "the machine ended (QEMU: {status}), by a panic of the kernel or of PID 1\n{}",
-        machine.console_end()
-    ))
+    let status = machine.wait(END_LIMIT).ok().flatten();
+    let how = status.map_or("it closed its control channel".to_owned(), |status| {
+        status.to_string()
+    });
+    let message = format!("the machine ended (QEMU: {how})\n{}", machine.console_end());
+    Cause {
+        message,
+        death: fault::by_itself(status, &machine.console()),
+    }
 }
 
 /// Ends the machine in order; what went wrong, a panic for example.
-fn end(machine: &mut Machine) -> Result<Option<String>> {
+fn end(machine: &mut Machine) -> Result<Option<Cause>> {
     if let Some(mut peer) = machine.peer.take()
-        && let Some(message) = end(&mut peer.machine)?
+        && let Some(cause) = end(&mut peer.machine)?
     {
-        return Ok(Some(format!("of the second machine: {message}")));
+        return Ok(Some(cause.of_second_machine()));
     }
-    machine.say(&ToGuest::Off);
-    while !matches!(machine.hear(END_LIMIT), Heard::End | Heard::Silence) {}
+    machine.send(&ToGuest::Off);
+    while !matches!(
+        machine.receive(END_LIMIT),
+        Received::End | Received::Silence
+    ) {}
     let status = machine.wait(END_LIMIT)?;
     if status.and_then(|status| status.code()) == Some(EXIT_STATUS) {
         return Ok(None);
     }
-    let status = status.map_or("it went on".to_owned(), |status| status.to_string());
-    Ok(Some(format!(
-        "after its last case the machine did not end as it should (QEMU: {status})\n{}",
+    let how = status.map_or("it went on".to_owned(), |status| status.to_string());
+    let message = format!(
+        "after its last case the machine did not end as it should (QEMU: {how})\n{}",
         machine.console_end()
-    )))
+    );
+    Ok(Some(Cause {
+        message,
+        death: fault::by_itself(status, &machine.console()),
+    }))
 }

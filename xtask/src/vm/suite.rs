@@ -4,13 +4,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;
 
 use super::cases::Case;
+use super::image::Images;
 use super::kernel::Kernel;
 use super::machine::Boot;
-use super::session::{self, OUT_OF_TIME, Told, Verdict};
+use super::session::{self, OUT_OF_TIME, Progress, Verdict};
 use crate::report::Counts;
 
 /// How many seconds the cases of one kernel may take, instead of [`LIMIT`] and [`LONG_LIMIT`].
@@ -23,10 +24,13 @@ const LIMIT: Duration = Duration::from_secs(30 * 60);
 const LONG_LIMIT: Duration = Duration::from_secs(90 * 60);
 
 /// After so many failures in a row a scenario is given up: each may have taken all its patience.
-const HOPELESS: u32 = 6;
+const FAILURES_IN_A_ROW: u32 = 6;
 
-/// How often in a scenario the emulator may break a machine until that counts as a failure.
-const EMULATOR: u32 = 2;
+/// So many machines that die by themselves in one run, over all kernels, fail it.
+const DEATHS: usize = 3;
+
+/// So many cases that fail in one run, over all kernels, are run again.
+const REPEATED: usize = 2;
 
 /// How long the cases of one kernel may take.
 ///
@@ -51,12 +55,55 @@ fn parse_limit(text: &str) -> Result<Duration> {
 /// The cases of each scenario, in order.
 pub(super) type Plan<'a> = [(Scenario, Vec<&'a Case>)];
 
+/// What a run has beside counts, over all kernels.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    /// Cases that were run again, each with what its machine died of.
+    pub(super) again: Vec<String>,
+    /// Cases that failed and were run again.
+    pub(super) repeated: Vec<String>,
+    /// Cases that failed for good, each with its message.
+    pub(super) failures: Vec<(String, String)>,
+    /// How long machines of a scenario ran, and what they were.
+    pub(super) times: Vec<(String, Duration)>,
+}
+
+impl Log {
+    /// Whether a case whose machine died by itself may be run again.
+    fn may_run_again(&self) -> bool {
+        self.again.len() < DEATHS
+    }
+
+    /// Whether a case that failed may be run again.
+    fn may_repeat(&self) -> bool {
+        self.repeated.len() < REPEATED
+    }
+
+    /// That machines died too often for the run to count as good, if so.
+    pub(super) fn check(&self) -> Result<()> {
+        ensure!(
+            self.may_run_again(),
+            "{} machines died by themselves, which is too often to be chance: {}",
+            self.again.len(),
+            self.again.join("; ")
+        );
+        Ok(())
+    }
+}
+
+/// Why a case is run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Again {
+    Died,
+    Failed,
+}
+
 /// All cases on one kernel.
 pub(super) struct Suite<'a> {
     /// The kernel.
     pub(super) kernel: &'a Kernel,
-    /// The guest's file system.
-    pub(super) image: &'a Path,
+    /// The guest's file system, by scenario.
+    pub(super) images: &'a Images,
     /// Where the consoles' output goes.
     pub(super) logs: &'a Path,
     /// Whether cases are to repeat what they repeat a hundred times.
@@ -68,18 +115,28 @@ pub(super) struct Suite<'a> {
 impl Suite<'_> {
     /// Runs the cases of `plan` and prints how each one ended; how many ended how, and a note for
     /// the report where some were not run to their end.
-    pub(super) fn run(&self, plan: &Plan<'_>) -> (Counts, String) {
+    pub(super) fn run(&self, plan: &Plan<'_>, log: &mut Log) -> (Counts, String) {
         let mut tally = Tally::new(Instant::now() + self.limit);
         let mut note = String::new();
         for (scenario, cases) in plan {
             tally.in_a_row = 0;
-            if let Some((left, why)) = self.scenario(*scenario, cases, &mut tally) {
+            let begin = Instant::now();
+            let mut machines = 0;
+            if let Some((left, why)) =
+                self.scenario(*scenario, cases, &mut tally, log, &mut machines)
+            {
                 for case in left {
                     let verdict = Verdict::Failed(why.clone());
-                    self.over(*scenario, &mut tally, &case.name, 0.0, verdict);
+                    self.over(*scenario, &mut tally, log, &case.name, 0.0, verdict);
                 }
                 note = why;
             }
+            let name = format!(
+                "{} {scenario}, cases: {}, machines: {machines}",
+                self.kernel.line,
+                cases.len()
+            );
+            log.times.push((name, begin.elapsed()));
         }
         if note.is_empty() && tally.late(Instant::now()) {
             note = self.why_late();
@@ -87,31 +144,39 @@ impl Suite<'_> {
         (tally.counts, note)
     }
 
-    /// Runs the cases of one scenario, in as many machines as it takes. Those that were not run,
+    /// Runs the cases of one scenario, in as many machines as it takes, which are counted. Those that were not run,
     /// and why.
     fn scenario<'c>(
         &self,
         scenario: Scenario,
         cases: &'c [&'c Case],
         tally: &mut Tally,
+        log: &mut Log,
+        machines: &mut usize,
     ) -> Option<(&'c [&'c Case], String)> {
         let mut left = cases;
-        let (mut broken, mut in_turns) = (0, false);
-        for nth in 1.. {
-            if left.is_empty() {
-                break;
-            }
+        // Whether the next machine is for the first of them alone, which it is run in again.
+        let mut again = None;
+        while let Some(first) = left.first() {
             if tally.late(Instant::now()) {
                 return Some((left, self.why_late()));
             }
-            if tally.hopeless() {
-                let why = format!("not run: {HOPELESS} cases in a row failed before it");
+            if tally.given_up() {
+                let why = format!("not run: {FAILURES_IN_A_ROW} cases in a row failed before it");
                 return Some((left, why));
             }
-            let console = format!("{}-{scenario}-{nth}.log", self.kernel.line);
+            *machines += 1;
+            let console = format!("{}-{scenario}-{machines}.log", self.kernel.line);
+            let this = again.take();
+            let now = match this {
+                Some(_) => &left[..1],
+                None => left,
+            };
+            // A machine whose CPUs take turns is slower.
+            let in_turns = this == Some(Again::Died);
             let boot = Boot {
                 kernel: self.kernel,
-                image: self.image,
+                image: self.images.of(scenario),
                 scenario,
                 console: &self.logs.join(console),
                 long: self.long,
@@ -119,59 +184,90 @@ impl Suite<'_> {
                 share: None,
                 deadline: tally.deadline,
             };
-            // What broke a machine runs by itself where it cannot; that is slower.
-            let now = match in_turns {
-                true => &left[..1],
-                false => left,
-            };
-            in_turns = false;
-            let mut told = 0;
-            let ran = session::boot(&boot, now, &mut |what| {
-                if let Told::Over {
-                    case,
-                    verdict: Verdict::Emulator(_),
-                    ..
-                } = &what
-                    && broken < EMULATOR
+            let mut done = 0;
+            let booted = session::boot(&boot, now, &mut |progress| {
+                if let Progress::Over { case, verdict, .. } = &progress
+                    && this.is_none()
                 {
-                    broken += 1;
-                    in_turns = true;
-                    println!(
-                        "     note            {} {scenario} {case}: the emulator broke the machine (int3 \
-                         while the kernel patched itself): once more in one whose CPUs take turns",
-                        self.kernel.line
-                    );
-                    return ControlFlow::Break(());
+                    match verdict {
+                        Verdict::Died { cause, message } if log.may_run_again() => {
+                            self.run_again(scenario, case, cause, message, log);
+                            again = Some(Again::Died);
+                            return ControlFlow::Break(());
+                        }
+                        Verdict::Failed(message) if log.may_repeat() => {
+                            self.repeat(scenario, case, message, log);
+                            again = Some(Again::Failed);
+                            return ControlFlow::Break(());
+                        }
+                        _ => {}
+                    }
                 }
-                told += usize::from(matches!(what, Told::Over { .. }));
-                self.hear(scenario, tally, what)
+                done += usize::from(matches!(progress, Progress::Over { .. }));
+                self.progress(scenario, tally, log, progress)
             });
-            left = &left[told..];
-            if let Err(error) = ran {
-                return Some((left, format!("not run: {error:#}")));
+            left = &left[done..];
+            match booted {
+                Ok(Ok(())) => {}
+                Ok(Err(why)) if this.is_none() && log.may_run_again() => {
+                    let cause = "the machine did not come up";
+                    self.run_again(scenario, &first.name, cause, &why, log);
+                    again = Some(Again::Died);
+                }
+                Ok(Err(why)) => return Some((left, format!("not run: {why}"))),
+                Err(error) => return Some((left, format!("not run: {error:#}"))),
             }
         }
         None
     }
 
-    /// Prints and counts what was told; whether to go on in this machine.
-    fn hear(&self, scenario: Scenario, tally: &mut Tally, told: Told<'_>) -> ControlFlow<()> {
+    /// A machine died by itself: its case is run again.
+    fn run_again(&self, scenario: Scenario, case: &str, cause: &str, message: &str, log: &mut Log) {
+        let what = format!("{} {scenario} {case} ({cause})", self.kernel.line);
+        println!("     AGAIN           {what}: once more in a machine whose CPUs take turns");
+        print_indented(message);
+        log.again.push(what);
+    }
+
+    /// A case failed: it is run again in a machine of its own.
+    fn repeat(&self, scenario: Scenario, case: &str, message: &str, log: &mut Log) {
+        let what = format!("{} {scenario} {case}", self.kernel.line);
+        println!(
+            "     AGAIN           {what}: it failed, and is run once more in a machine of its own"
+        );
+        print_indented(message);
+        log.repeated.push(what);
+    }
+
+    /// Prints and counts what happened; whether to go on in this machine.
+    fn progress(
+        &self,
+        scenario: Scenario,
+        tally: &mut Tally,
+        log: &mut Log,
+        progress: Progress<'_>,
+    ) -> ControlFlow<()> {
+        const END: &str = "(the machine's end)";
         let line = &self.kernel.line;
-        match told {
-            Told::Note { case, text } => {
+        match progress {
+            Progress::Note { case, text } => {
                 println!("     note            {line} {scenario} {case}: {text}");
             }
-            Told::Over {
+            Progress::Over {
                 case,
                 seconds,
                 verdict,
-            } => self.over(scenario, tally, case, seconds, verdict),
-            Told::BadEnd { message } => {
-                let verdict = Verdict::Failed(message);
-                self.over(scenario, tally, "(the machine's end)", 0.0, verdict);
+            } => self.over(scenario, tally, log, case, seconds, verdict),
+            // Its cases have passed: none is run again.
+            Progress::BadEnd(Verdict::Died { cause, message }) if log.may_run_again() => {
+                let what = format!("{line} {scenario} {END} ({cause})");
+                println!("     note            {what}");
+                print_indented(&message);
+                log.again.push(what);
             }
+            Progress::BadEnd(verdict) => self.over(scenario, tally, log, END, 0.0, verdict),
         }
-        if tally.late(Instant::now()) || tally.hopeless() {
+        if tally.late(Instant::now()) || tally.given_up() {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -181,6 +277,7 @@ impl Suite<'_> {
         &self,
         scenario: Scenario,
         tally: &mut Tally,
+        log: &mut Log,
         case: &str,
         seconds: f64,
         verdict: Verdict,
@@ -188,15 +285,14 @@ impl Suite<'_> {
         tally.count(&verdict);
         let (word, text) = match verdict {
             Verdict::Passed => ("PASS", String::new()),
-            Verdict::Failed(message) | Verdict::Emulator(message) => ("FAIL", message),
+            Verdict::Failed(message) | Verdict::Died { message, .. } => ("FAIL", message),
             Verdict::Skipped(reason) => ("SKIP", reason),
         };
-        println!(
-            "     {word} [{seconds:8.3}s] {} {scenario} {case}",
-            self.kernel.line
-        );
-        for line in text.lines() {
-            println!("          {line}");
+        let name = format!("{} {scenario} {case}", self.kernel.line);
+        println!("     {word} [{seconds:8.3}s] {name}");
+        print_indented(&text);
+        if word == "FAIL" {
+            log.failures.push((name, text));
         }
     }
 
@@ -205,6 +301,12 @@ impl Suite<'_> {
             "{OUT_OF_TIME}: the cases of a kernel have {} s ({LIMIT_VARIABLE} gives them more)",
             self.limit.as_secs()
         )
+    }
+}
+
+fn print_indented(text: &str) {
+    for line in text.lines() {
+        println!("          {line}");
     }
 }
 
@@ -232,7 +334,7 @@ impl Tally {
                 self.counts.passed += 1;
                 self.in_a_row = 0;
             }
-            Verdict::Failed(_) | Verdict::Emulator(_) => {
+            Verdict::Failed(_) | Verdict::Died { .. } => {
                 self.counts.failed += 1;
                 self.in_a_row += 1;
             }
@@ -245,8 +347,8 @@ impl Tally {
         now >= self.deadline
     }
 
-    fn hopeless(&self) -> bool {
-        self.in_a_row >= HOPELESS
+    fn given_up(&self) -> bool {
+        self.in_a_row >= FAILURES_IN_A_ROW
     }
 }
 
@@ -259,17 +361,17 @@ mod tests {
     }
 
     #[test]
-    fn failures_in_a_row_are_hopeless_and_others_are_not() {
+    fn failures_in_a_row_give_a_scenario_up_and_others_do_not() {
         let mut tally = Tally::new(Instant::now());
-        for _ in 1..HOPELESS {
+        for _ in 1..FAILURES_IN_A_ROW {
             tally.count(&failed());
             tally.count(&Verdict::Skipped("y".to_owned()));
         }
-        assert!(!tally.hopeless());
+        assert!(!tally.given_up());
         tally.count(&failed());
-        assert!(tally.hopeless());
+        assert!(tally.given_up());
         tally.count(&Verdict::Passed);
-        assert!(!tally.hopeless());
+        assert!(!tally.given_up());
         let sum = Counts {
             passed: 1,
             failed: 6,
@@ -294,10 +396,15 @@ mod tests {
         }
     }
 
-    fn suite<'a>(kernel: &'a Kernel, dir: &'a Path, limit: Duration) -> Suite<'a> {
+    fn suite<'a>(
+        kernel: &'a Kernel,
+        images: &'a Images,
+        dir: &'a Path,
+        limit: Duration,
+    ) -> Suite<'a> {
         Suite {
             kernel,
-            image: dir,
+            images,
             logs: dir,
             long: false,
             limit,
@@ -321,6 +428,7 @@ mod tests {
             name: name.to_owned(),
             scenario,
             patience: Duration::from_secs(1),
+            core: false,
         };
         let one = case("a_one", Scenario::Driver);
         let two = case("a_two", Scenario::Hotplug);
@@ -332,12 +440,27 @@ mod tests {
             failed: 3,
             ..Counts::default()
         };
+        let mut log = Log::default();
         let hour = Duration::from_secs(3600);
-        let (counts, note) = suite(&kernel, dir.path(), hour).run(&plan);
+        let (counts, note) =
+            suite(&kernel, &Images::default(), dir.path(), hour).run(&plan, &mut log);
         assert_eq!(counts, all_failed);
         assert!(note.contains("/boot"), "{note}");
-        let (counts, note) = suite(&kernel, dir.path(), Duration::ZERO).run(&plan);
+        let (counts, note) =
+            suite(&kernel, &Images::default(), dir.path(), Duration::ZERO).run(&plan, &mut log);
         assert_eq!(counts, all_failed);
         assert!(note.starts_with(OUT_OF_TIME), "{note}");
+    }
+    #[test]
+    fn three_machines_that_die_by_themselves_fail_the_run() {
+        let mut log = Log::default();
+        for nth in 1..=DEATHS {
+            assert!(log.may_run_again() && log.check().is_ok());
+            log.again
+                .push(format!("6.12 driver case_{nth} (Oops: int3)"));
+        }
+        assert!(!log.may_run_again());
+        let why = log.check().unwrap_err().to_string();
+        assert!(why.contains("case_1") && why.contains("case_3"), "{why}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the cases about CUDA calls need in the image: a program that makes them, and the stand-in that it
+//! What the cases about CUDA calls need in the image: a program that makes them, and the CPU emulator that it
 //! calls.
 
 use std::fs;

@@ -7,7 +7,7 @@ use std::ffi::c_char;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_cuda::payload::{
-    Delivery, Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions,
+    DeferredCopy, Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece, JitOptions,
     KernelNode, Launch, LinkAdd, LinkCreate, Load, Loaded, Logs, NodeCall, Payload, Permitted,
     Piece, Pitched, Resource, Side, Snapshot, SnapshotRequest, Taken, TextureCreate, Upload, visible,
 };
@@ -116,7 +116,7 @@ fn argument(choice: u8, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
         9 => {
             let mut into = [1 as c_char; 40];
             let capacity = usize::from(choice) / 14;
-            // SAFETY: it has more room than is told.
+            // SAFETY: it has more room than is reported.
             unsafe { wire::take_room(reader, into.as_mut_ptr(), capacity) }?;
             assert!(
                 into[capacity..].iter().all(|byte| *byte == 1),
@@ -232,7 +232,7 @@ fuzz_target!(|data: &[u8]| {
         20 => there_and_back::<TextureCreate>(bytes),
         21 => there_and_back::<NodeCall<'_>>(bytes),
         22 => there_and_back::<KernelNode<'_>>(bytes),
-        23 => there_and_back::<Delivery>(bytes),
+        23 => there_and_back::<DeferredCopy>(bytes),
         24 => there_and_back::<Piece>(bytes),
         25 => there_and_back::<Taken>(bytes),
         _ => arguments(bytes),

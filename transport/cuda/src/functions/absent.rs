@@ -1,4 +1,4 @@
-//! Why functions of the driver are not described: what a program that calls one is told, and what the page of
+//! Why functions of the driver are not described: what a program that calls one reads, and what the page of
 //! coverage says.
 
 /// Beginnings of names, of which the first that fits counts, and the reason.

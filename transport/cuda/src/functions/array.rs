@@ -5,16 +5,16 @@ use crate::signatures::DRIVER as SIGNATURES;
 crate::describe! {
     /// Arrays and mipmapped arrays.
     pub const ARRAY: SIGNATURES;
-    waiting cuArrayCreate_v2(pHandle: mint(Array), pAllocateArray: in);
+    waiting(creates_array) cuArrayCreate_v2(pHandle: mint(Array), pAllocateArray: in);
     waiting cuArrayGetDescriptor_v2(pArrayDescriptor: out, hArray: handle(Array));
-    waiting cuArray3DCreate_v2(pHandle: mint(Array), pAllocateArray: in);
+    waiting(creates_array_3d) cuArray3DCreate_v2(pHandle: mint(Array), pAllocateArray: in);
     waiting cuArray3DGetDescriptor_v2(pArrayDescriptor: out, hArray: handle(Array));
-    waiting(sync) cuArrayDestroy(hArray: destroy(Array));
+    waiting(sync, frees) cuArrayDestroy(hArray: destroy(Array));
     waiting cuArrayGetMemoryRequirements(
         memoryRequirements: out, array: handle(Array), device: value,
     );
     waiting cuArrayGetPlane(pPlaneArray: known(Array), hArray: handle(Array), planeIdx: value);
-    waiting cuMipmappedArrayCreate(
+    waiting(creates_mipmapped_array) cuMipmappedArrayCreate(
         pHandle: mint(MipmappedArray), pMipmappedArrayDesc: in, numMipmapLevels: value,
     );
     waiting cuMipmappedArrayGetLevel(
@@ -27,7 +27,7 @@ crate::describe! {
     waiting cuMipmappedArrayGetMemoryRequirements(
         memoryRequirements: out, mipmap: handle(MipmappedArray), device: value,
     );
-    waiting(sync) cuMipmappedArrayDestroy(hMipmappedArray: destroy(MipmappedArray));
+    waiting(sync, frees) cuMipmappedArrayDestroy(hMipmappedArray: destroy(MipmappedArray));
 
     // They are copies of one row, and travel as cuMemcpy2D_v2 and cuMemcpy2DAsync_v2.
     local cuMemcpyHtoA_v2(

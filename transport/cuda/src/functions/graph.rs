@@ -189,7 +189,9 @@ crate::describe! {
     );
     one_way cuGraphUpload(hGraphExec: handle(GraphExec), hStream: handle(Stream));
     // The client sends its memory that copies of the graph read, and takes in what they write.
-    one_way(client) cuGraphLaunch(hGraphExec: handle(GraphExec), hStream: handle(Stream));
+    one_way(client, uses_memory) cuGraphLaunch(
+        hGraphExec: handle(GraphExec), hStream: handle(Stream),
+    );
     one_way(client) cuGraphExecDestroy(hGraphExec: destroy(GraphExec));
 
     // Objects of the client end when the client's graphs do.

@@ -6,19 +6,19 @@ use crate::signatures::DRIVER as SIGNATURES;
 crate::describe! {
     /// Allocations and what is asked about them.
     pub const MEMORY: SIGNATURES;
-    waiting(client) cuMemAlloc_v2(dptr: out, bytesize: value);
-    waiting(client) cuMemAllocPitch_v2(
+    waiting(client, allocates) cuMemAlloc_v2(dptr: out, bytesize: value);
+    waiting(client, allocates_pitched) cuMemAllocPitch_v2(
         dptr: out, pPitch: out, WidthInBytes: value, Height: value, ElementSizeBytes: value,
     );
-    waiting(client) cuMemAllocManaged(dptr: out, bytesize: value, flags: value);
-    waiting(sync, client) cuMemFree_v2(dptr: address);
+    waiting(client, allocates) cuMemAllocManaged(dptr: out, bytesize: value, flags: value);
+    waiting(sync, client, frees) cuMemFree_v2(dptr: address);
     waiting cuMemGetInfo_v2(free: out, total: out);
     local cuMemGetAddressRange_v2(pbase: out?, psize: out?, dptr: address);
-    waiting(client) cuMemAllocAsync(dptr: out, bytesize: value, hStream: handle(Stream));
-    waiting(client) cuMemAllocFromPoolAsync(
+    waiting(client, allocates) cuMemAllocAsync(dptr: out, bytesize: value, hStream: handle(Stream));
+    waiting(client, allocates) cuMemAllocFromPoolAsync(
         dptr: out, bytesize: value, pool: handle(MemPool), hStream: handle(Stream),
     );
-    one_way(client) cuMemFreeAsync(dptr: address, hStream: handle(Stream));
+    one_way(client, frees) cuMemFreeAsync(dptr: address, hStream: handle(Stream));
 
     local cuMemAllocHost_v2(pp: special, bytesize: special);
     local cuMemHostAlloc(pp: special, bytesize: special, Flags: special);
@@ -57,15 +57,15 @@ crate::describe! {
         dstHost: host_out[ByteCount], srcDevice: address, ByteCount: value,
         hStream: handle(Stream),
     );
-    one_way cuMemcpyDtoD_v2(dstDevice: address, srcDevice: address, ByteCount: value);
-    one_way cuMemcpyDtoDAsync_v2(
+    one_way(uses_memory) cuMemcpyDtoD_v2(dstDevice: address, srcDevice: address, ByteCount: value);
+    one_way(uses_memory) cuMemcpyDtoDAsync_v2(
         dstDevice: address, srcDevice: address, ByteCount: value, hStream: handle(Stream),
     );
-    one_way cuMemcpyPeer(
+    one_way(uses_memory) cuMemcpyPeer(
         dstDevice: address, dstContext: handle(Context), srcDevice: address,
         srcContext: handle(Context), ByteCount: value,
     );
-    one_way cuMemcpyPeerAsync(
+    one_way(uses_memory) cuMemcpyPeerAsync(
         dstDevice: address, dstContext: handle(Context), srcDevice: address,
         srcContext: handle(Context), ByteCount: value, hStream: handle(Stream),
     );
@@ -90,30 +90,36 @@ crate::describe! {
     local cuMemcpy3DPeer(pCopy: special);
     local cuMemcpy3DPeerAsync(pCopy: special, hStream: special);
 
-    one_way cuMemsetD8_v2(dstDevice: address, uc: value, N: value);
-    one_way cuMemsetD16_v2(dstDevice: address, us: value, N: value);
-    one_way cuMemsetD32_v2(dstDevice: address, ui: value, N: value);
-    one_way cuMemsetD8Async(dstDevice: address, uc: value, N: value, hStream: handle(Stream));
-    one_way cuMemsetD16Async(dstDevice: address, us: value, N: value, hStream: handle(Stream));
-    one_way cuMemsetD32Async(dstDevice: address, ui: value, N: value, hStream: handle(Stream));
-    one_way cuMemsetD2D8_v2(
+    one_way(uses_memory) cuMemsetD8_v2(dstDevice: address, uc: value, N: value);
+    one_way(uses_memory) cuMemsetD16_v2(dstDevice: address, us: value, N: value);
+    one_way(uses_memory) cuMemsetD32_v2(dstDevice: address, ui: value, N: value);
+    one_way(uses_memory) cuMemsetD8Async(
+        dstDevice: address, uc: value, N: value, hStream: handle(Stream),
+    );
+    one_way(uses_memory) cuMemsetD16Async(
+        dstDevice: address, us: value, N: value, hStream: handle(Stream),
+    );
+    one_way(uses_memory) cuMemsetD32Async(
+        dstDevice: address, ui: value, N: value, hStream: handle(Stream),
+    );
+    one_way(uses_memory) cuMemsetD2D8_v2(
         dstDevice: address, dstPitch: value, uc: value, Width: value, Height: value,
     );
-    one_way cuMemsetD2D16_v2(
+    one_way(uses_memory) cuMemsetD2D16_v2(
         dstDevice: address, dstPitch: value, us: value, Width: value, Height: value,
     );
-    one_way cuMemsetD2D32_v2(
+    one_way(uses_memory) cuMemsetD2D32_v2(
         dstDevice: address, dstPitch: value, ui: value, Width: value, Height: value,
     );
-    one_way cuMemsetD2D8Async(
+    one_way(uses_memory) cuMemsetD2D8Async(
         dstDevice: address, dstPitch: value, uc: value, Width: value, Height: value,
         hStream: handle(Stream),
     );
-    one_way cuMemsetD2D16Async(
+    one_way(uses_memory) cuMemsetD2D16Async(
         dstDevice: address, dstPitch: value, us: value, Width: value, Height: value,
         hStream: handle(Stream),
     );
-    one_way cuMemsetD2D32Async(
+    one_way(uses_memory) cuMemsetD2D32Async(
         dstDevice: address, dstPitch: value, ui: value, Width: value, Height: value,
         hStream: handle(Stream),
     );

@@ -8,14 +8,14 @@ crate::describe! {
     pub const MODULE: SIGNATURES;
     // Reads the file and loads what is in it.
     local cuModuleLoad(module: special, fname: special);
-    waiting(by_hand) cuModuleLoadData(module: mint(Module), image: special);
+    waiting(by_hand, loads_code) cuModuleLoadData(module: mint(Module), image: special);
     // Both travel as cuModuleLoadData, with the options in its payload.
     local cuModuleLoadDataEx(
         module: special, image: special, numOptions: special, options: special?,
         optionValues: special?,
     );
     local cuModuleLoadFatBinary(module: special, fatCubin: special);
-    one_way(client) cuModuleUnload(hmod: destroy(Module));
+    one_way(client, idle) cuModuleUnload(hmod: destroy(Module));
     local cuModuleGetLoadingMode(mode: out);
     // The layout of the parameters comes back with the function.
     waiting(by_hand) cuModuleGetFunction(
@@ -47,7 +47,7 @@ crate::describe! {
 crate::describe! {
     /// Libraries and their kernels.
     pub const LIBRARY: SIGNATURES;
-    waiting(by_hand) cuLibraryLoadData(
+    waiting(by_hand, loads_code) cuLibraryLoadData(
         library: mint(Library), code: special, jitOptions: special?, jitOptionsValues: special?,
         numJitOptions: value, libraryOptions: special?, libraryOptionValues: special?,
         numLibraryOptions: value,
@@ -58,7 +58,7 @@ crate::describe! {
         numJitOptions: special, libraryOptions: special?, libraryOptionValues: special?,
         numLibraryOptions: special,
     );
-    one_way(client) cuLibraryUnload(library: destroy(Library));
+    one_way(client, idle) cuLibraryUnload(library: destroy(Library));
     waiting(by_hand) cuLibraryGetKernel(
         pKernel: mint(Kernel), library: handle(Library), name: in_string,
     );

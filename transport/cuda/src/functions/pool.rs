@@ -44,8 +44,8 @@ crate::describe! {
         ptr: out, size: value, alignment: value, addr: address, flags: value,
     );
     waiting(client) cuMemAddressFree(ptr: address, size: value);
-    waiting cuMemCreate(handle: out, size: value, prop: in, flags: value);
-    waiting cuMemRelease(handle: value);
+    waiting(creates_physical) cuMemCreate(handle: out, size: value, prop: in, flags: value);
+    waiting(releases_physical) cuMemRelease(handle: value);
     waiting cuMemMap(ptr: address, size: value, offset: value, handle: value, flags: value);
     waiting cuMemUnmap(ptr: address, size: value);
     waiting cuMemSetAccess(ptr: address, size: value, desc: in[count], count: value);
@@ -53,7 +53,7 @@ crate::describe! {
     waiting cuMemGetAllocationGranularity(granularity: out, prop: in, option: value);
     waiting cuMemGetAllocationPropertiesFromHandle(prop: out, handle: value);
     waiting cuMemRetainAllocationHandle(handle: out, addr: address);
-    // The client refuses what no driver takes, as a one-way call tells it late.
+    // The client refuses what no driver takes, as a one-way call reports it late.
     one_way(client) cuMemAdvise(devPtr: address, count: value, advice: value, device: value);
     one_way(client) cuMemAdvise_v2(
         devPtr: address, count: value, advice: value, location: value,

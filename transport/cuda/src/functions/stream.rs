@@ -26,34 +26,34 @@ crate::describe! {
     one_way cuStreamCopyAttributes(dst: handle(Stream), src: handle(Stream));
     waiting cuStreamGetAttribute(hStream: handle(Stream), attr: value, value_out: out);
     waiting cuStreamSetAttribute(hStream: handle(Stream), attr: value, value: in);
-    one_way cuStreamWaitValue32(
+    one_way(uses_memory) cuStreamWaitValue32(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWaitValue32_v2(
+    one_way(uses_memory) cuStreamWaitValue32_v2(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWaitValue64(
+    one_way(uses_memory) cuStreamWaitValue64(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWaitValue64_v2(
+    one_way(uses_memory) cuStreamWaitValue64_v2(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWriteValue32(
+    one_way(uses_memory) cuStreamWriteValue32(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWriteValue32_v2(
+    one_way(uses_memory) cuStreamWriteValue32_v2(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWriteValue64(
+    one_way(uses_memory) cuStreamWriteValue64(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamWriteValue64_v2(
+    one_way(uses_memory) cuStreamWriteValue64_v2(
         stream: handle(Stream), addr: address, value: value, flags: value,
     );
-    one_way cuStreamBatchMemOp(
+    one_way(uses_memory) cuStreamBatchMemOp(
         stream: handle(Stream), count: value, paramArray: in[count], flags: value,
     );
-    one_way cuStreamBatchMemOp_v2(
+    one_way(uses_memory) cuStreamBatchMemOp_v2(
         stream: handle(Stream), count: value, paramArray: in[count], flags: value,
     );
     // The functions that the device calls are the client's.
@@ -85,7 +85,7 @@ crate::describe! {
         dependencies: handles(GraphNode)[numDependencies],
         dependencyData: in[numDependencies]?, numDependencies: value, mode: value,
     );
-    // The graph may have been told of during the capture.
+    // The graph may have been reported during the capture.
     waiting(client) cuStreamEndCapture(hStream: handle(Stream), phGraph: known(Graph));
     waiting(client) cuStreamUpdateCaptureDependencies(
         hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
@@ -101,9 +101,9 @@ crate::describe! {
 crate::describe! {
     /// Events.
     pub const EVENT: SIGNATURES;
-    one_way(client) cuEventCreate(phEvent: mint(Event), Flags: value);
+    one_way(client, idle) cuEventCreate(phEvent: mint(Event), Flags: value);
     // The client keeps what was recorded, and what is known to have happened.
-    one_way(client) cuEventDestroy_v2(hEvent: destroy(Event));
+    one_way(client, idle) cuEventDestroy_v2(hEvent: destroy(Event));
     one_way(client) cuEventRecord(hEvent: handle(Event), hStream: handle(Stream));
     one_way(client) cuEventRecordWithFlags(
         hEvent: handle(Event), hStream: handle(Stream), flags: value,

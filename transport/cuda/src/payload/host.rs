@@ -4,7 +4,7 @@ use gtrace_protocol::{DecodeError, Reader, Writer};
 
 use super::Payload;
 
-/// `cuLaunchHostFunc` and `cuStreamAddCallback`: when `stream` gets there the server tells `ticket`
+/// `cuLaunchHostFunc` and `cuStreamAddCallback`: when `stream` gets there the server reports `ticket`
 /// to the lane that waits with [`super::HOST_NEXT`], and lets the stream go on at
 /// [`super::HOST_DONE`], or when the client is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

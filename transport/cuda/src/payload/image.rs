@@ -6,7 +6,7 @@ use super::{Payload, count, flag};
 
 /// Most bytes of an image. The largest of a PyTorch installation is some 115 MB.
 pub const IMAGE_MAX: u64 = 1 << 30;
-/// Most functions that are told of with [`Loaded`].
+/// Most functions that are reported with [`Loaded`].
 pub const FUNCTIONS_MAX: usize = 64;
 /// About how many bytes they have at most, in a reply.
 pub const FUNCTIONS_BYTES_MAX: usize = 32 << 10;

@@ -7,12 +7,12 @@
 //! | `nvmlInit_v2`, `nvmlShutdown` | waiting, NVML | nothing | nothing |
 //! | `cuModuleLoadData` (all that load modules), `cuLibraryLoadData` | waiting | [`Load`], bulk: the image or nothing | [`Loaded`], whatever the status |
 //! | [`IMAGE`] | one-way | [`ImagePiece`], bulk: the piece | |
-//! | `cuModuleGetFunction`, `cuLibraryGetKernel` | one-way if the load told of it, else waiting | [`GetFunction`] | [`FunctionInfo`] |
+//! | `cuModuleGetFunction`, `cuLibraryGetKernel` | one-way if the load named it, else waiting | [`GetFunction`] | [`FunctionInfo`] |
 //! | `cuLaunchKernel`, `cuLaunchCooperativeKernel`, `cuLaunchKernelEx` | one-way | [`Launch`] | |
 //! | `cuMemcpyHtoD_v2`, `cuMemcpyHtoDAsync_v2` | one-way | [`Upload`], bulk: the bytes | |
 //! | `cuMemcpyDtoH_v2`, `cuMemcpyDtoHAsync_v2` | waiting | [`Download`] | frames whose bulk parts are the bytes in order |
-//! | [`DELIVER`] | one-way | [`Delivery`] | |
-//! | [`TAKE`] | waiting | u64 ticket to wait for, or 0 | frames whose arguments are a [`Piece`] and whose bulk parts are its bytes; the last one's are [`Taken`] |
+//! | [`DEFER_COPY`] | one-way | [`DeferredCopy`] | |
+//! | [`COLLECT`] | waiting | u64 ticket to wait for, or 0 | frames whose arguments are a [`Piece`] and whose bulk parts are its bytes; the last one's are [`Taken`] |
 //! | `cuMemcpy2D_v2`, `cuMemcpy2DUnaligned_v2`, `cuMemcpy2DAsync_v2`, `cuMemcpy3D_v2`, `cuMemcpy3DAsync_v2` | waiting from the device to the client, else one-way | [`Pitched`] | as for the linear ones |
 //! | `cuTexObjectCreate` | waiting | [`TextureCreate`] | u64 number |
 //! | `cuSurfObjectCreate` | waiting | [`Resource`] | u64 number |
@@ -21,7 +21,7 @@
 //! | `cuLaunchHostFunc` (`_v2` too), `cuStreamAddCallback` | one-way | [`HostFunction`] | |
 //! | [`HOST_NEXT`] | waiting | nothing | [`HostReached`] |
 //! | [`HOST_DONE`] | one-way | u64 call | |
-//! | [`GRAPH_NODE`] | waiting for nodes that tell something (allocations, conditional ones), else one-way | [`NodeCall`] | u64 address; u64 handles of the bodies |
+//! | [`GRAPH_NODE`] | waiting for nodes that return something (allocations, conditional ones), else one-way | [`NodeCall`] | u64 address; u64 handles of the bodies |
 //! | [`GRAPH_KERNEL`] | waiting | u64 node | [`KernelNode`] |
 //! | [`GRAPH_COPY`] | waiting | u64 node | [`Pitched`] |
 //! | [`GRAPH_HOST`] | waiting | u64 node | u64 ticket |
@@ -38,7 +38,7 @@
 //! its own address. All but the last have [`gtrace_protocol::Flags::MORE`].
 
 mod copy;
-mod delivery;
+mod deferred_copy;
 mod graph;
 mod host;
 mod image;
@@ -49,7 +49,7 @@ mod texture;
 mod visible;
 
 pub use copy::{Download, Extent, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
-pub use delivery::{BLOCK, BLOCKS, Delivery, Piece, Taken};
+pub use deferred_copy::{BLOCK, BLOCKS, DeferredCopy, Piece, Taken};
 pub use graph::{
     ACCESS, BODIES_MAX, EDGE, KernelNode, MEMSET, NodeCall, NodePlace, NodeWork, POOL_PROPERTIES,
 };
@@ -80,9 +80,9 @@ pub const HOST_NEXT: OpId = op_id("gtrace.host.next");
 /// A host function has returned; its stream goes on.
 pub const HOST_DONE: OpId = op_id("gtrace.host.done");
 /// A copy to page-locked memory of the client, which the server keeps until it is taken.
-pub const DELIVER: OpId = op_id("gtrace.deliver");
+pub const DEFER_COPY: OpId = op_id("gtrace.defer_copy");
 /// Takes what is there of such copies.
-pub const TAKE: OpId = op_id("gtrace.take");
+pub const COLLECT: OpId = op_id("gtrace.collect");
 
 /// A node of a graph is added or changed.
 pub const GRAPH_NODE: OpId = op_id("gtrace.graph.node");
@@ -107,8 +107,8 @@ pub const NAMES: [(&str, OpId); 14] = [
     ("gtrace.image", IMAGE),
     ("gtrace.host.next", HOST_NEXT),
     ("gtrace.host.done", HOST_DONE),
-    ("gtrace.deliver", DELIVER),
-    ("gtrace.take", TAKE),
+    ("gtrace.defer_copy", DEFER_COPY),
+    ("gtrace.collect", COLLECT),
     ("gtrace.graph.node", GRAPH_NODE),
     ("gtrace.graph.kernel", GRAPH_KERNEL),
     ("gtrace.graph.copy", GRAPH_COPY),
@@ -216,7 +216,7 @@ mod tests {
             read::<Upload>(&bytes);
             read::<Download>(&bytes);
             read::<Pitched>(&bytes);
-            read::<Delivery>(&bytes);
+            read::<DeferredCopy>(&bytes);
             read::<Piece>(&bytes);
             read::<Taken>(&bytes);
             read::<NodeCall<'_>>(&bytes);

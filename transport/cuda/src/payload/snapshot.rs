@@ -132,7 +132,7 @@ mod tests {
         };
         comes_back(&request, &mut Vec::new());
         let device = DeviceSnapshot {
-            name: "gtrace softgpu (CPU stand-in) 0".into(),
+            name: "gtrace softgpu (CPU emulator) 0".into(),
             uuid: [3; 16],
             pci_bus_id: "0000:01:00.0".into(),
             total_memory: 4 << 30,

@@ -1,4 +1,4 @@
-//! Texture and surface objects: unions that lead to handles, told apart by what they are.
+//! Texture and surface objects: unions that lead to handles, distinguished by what they are.
 
 #![allow(non_snake_case, reason = "members of the driver's structures")]
 

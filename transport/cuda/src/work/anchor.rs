@@ -1,10 +1,10 @@
-//! A moment of the GPU and of the host at once, from which the GPU's times are told.
+//! A moment of the GPU and of the host at once, from which the GPU's times are reported.
 
 use super::{Clock, Driver, Handle};
 
 /// Readings of which the best counts.
 const READINGS: u32 = 5;
-/// An anchor is renewed after this time. Milliseconds are told with 24 bits: after a second to 60 ns.
+/// An anchor is renewed after this time. Milliseconds are reported with 24 bits: after a second to 60 ns.
 const LASTS_NS: u64 = 1_000_000_000;
 
 /// When an event happened by the host's clock.
@@ -111,7 +111,7 @@ impl Anchor {
         }
     }
 
-    /// Whether times can be told.
+    /// Whether times can be reported.
     pub fn is_read(&self) -> bool {
         self.reading.is_some()
     }

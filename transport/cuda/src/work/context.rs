@@ -33,7 +33,7 @@ pub struct Context<T> {
     pub handle: Handle,
     /// Its device.
     pub device: c_int,
-    /// What times are told from.
+    /// What times are distinguished from.
     pub anchor: Anchor,
     free: Vec<Handle>,
     made: usize,

@@ -129,19 +129,19 @@ fn give(gpu: &Gpu, context: &mut Context<u64>, (stream, takes): (Handle, u64), o
 
 /// What has ended: which, when it began, how long it took, and by how much that may be wrong.
 fn look(gpu: &Gpu, context: &mut Context<u64>) -> Vec<(u64, u64, u64, u64)> {
-    let mut told = Vec::new();
+    let mut traced = Vec::new();
     let mut queues = context.take();
     let between = (&mut context.anchor, &mut queues[..]);
     let free = ended(gpu, gpu, between, MS, |of, span| {
-        told.push((of, span.start, span.end - span.start, span.off_ns));
+        traced.push((of, span.start, span.end - span.start, span.off_ns));
     });
     context.put_back(queues);
     context.give_back(&free);
-    told
+    traced
 }
 
 #[test]
-fn work_is_told_by_the_hosts_clock_once_it_has_ended() {
+fn work_is_reported_by_the_hosts_clock_once_it_has_ended() {
     let gpu = Gpu::new();
     let mut context = Context::new(&gpu, 1, 0).unwrap();
     let begun = gpu.now.get();

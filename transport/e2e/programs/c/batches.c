@@ -40,7 +40,7 @@ static void copies(CUstream stream) {
     CHECK(cuMemcpyBatchAsync_v2(targets + 3, sources, sizes, 1, attributes, firsts, 1, stream));
     CHECK(cuStreamSynchronize(stream));
     are(late, 0xee, "the second form");
-    // What is wrong with the arrays is told at once.
+    // What is wrong with the arrays is reported at once.
     SHOW(cuMemcpyBatchAsync(targets, sources, sizes, 5, attributes, firsts, 2, &failed, NULL));
     SHOW(cuMemcpyBatchAsync(targets, sources, sizes, 0, attributes, firsts, 2, &failed, stream));
     SHOW(cuMemcpyBatchAsync(targets, sources, sizes, 5, NULL, NULL, 0, &failed, stream));

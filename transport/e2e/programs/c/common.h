@@ -43,7 +43,7 @@ static inline const char *name_of(CUresult result) {
         printf("%s: %d %s\n", #call, shown_, name_of(shown_));                                                         \
     } while (0)
 
-// As SHOW, of a call whose error may be told by the next call that waits: through the network such calls are
+// As SHOW, of a call whose error may be reported by the next call that waits: through the network such calls are
 // not answered one by one, unless that is asked for. What it is that is told is the same.
 #define SHOW_SOON(call)                                                                                                \
     do {                                                                                                               \

@@ -1,4 +1,4 @@
-// What is told of the devices, and work on each of them, as CUDA_VISIBLE_DEVICES lets this process see.
+// What is reported about the devices, and work on each of them, as CUDA_VISIBLE_DEVICES lets this process see.
 #include "common.h"
 
 // Attributes that say what the device does with the host's memory and with other processes and devices: through

@@ -1,4 +1,4 @@
-// Copies to page-locked memory that nobody waits for: their bytes are there after whatever CUDA says comes after them,
+// Copies to page-locked memory that is not awaited: their bytes are there after whatever CUDA says comes after them,
 // in whichever thread, and nothing comes later.
 #include <pthread.h>
 #include <stdatomic.h>

@@ -62,7 +62,7 @@ int main(void) {
     function_of(module, "vector_add");
     print_digest("linked", data, sizeof data);
 
-    // A function that nobody defines is told at the end.
+    // A function that nobody defines is reported at the end.
     CHECK(cuLinkCreate(0, NULL, NULL, &state));
     CHECK(cuLinkAddData(state, CU_JIT_INPUT_PTX, caller, sizeof caller, "caller", 0, NULL, NULL));
     CUresult result = cuLinkComplete(state, &image, &size);

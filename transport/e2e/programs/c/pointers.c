@@ -1,4 +1,4 @@
-// What is told of an address.
+// What is reported about an address.
 #include "common.h"
 
 static void describe(const char *what, CUdeviceptr address, CUcontext context, CUdeviceptr base, size_t bytes) {

@@ -1,4 +1,4 @@
-// A graph of a captured stream, launched as often as the first argument says: launches that nobody waits for. With a
+// A graph of a captured stream, launched as often as the first argument says: launches that are not awaited. With a
 // second argument the graph copies memory of the program, to the device and back.
 #include "common.h"
 

@@ -13,7 +13,7 @@ int main(void) {
     CHECK(cuMemcpyDtoH(&back, good, sizeof back));
     REQUIRE(back == 42, "the good write gave %u", back);
 
-    // The launch itself is accepted, or already tells if it was waited for (CUDA_LAUNCH_BLOCKING).
+    // The launch itself is accepted, or already says if it was waited for (CUDA_LAUNCH_BLOCKING).
     CUresult launched = LAUNCH(write_at, 1, 1, NULL, &nowhere, &value);
     REQUIRE(launched == CUDA_SUCCESS || launched == CUDA_ERROR_ILLEGAL_ADDRESS, "the launch gave %d", launched);
     SHOW(cuCtxSynchronize());

@@ -1,4 +1,4 @@
-// A driver that has only functions without a public signature, which tell what arguments they were given. Stands in for
+// A driver that has only functions without a public signature, which say what arguments they were given. Stands in for
 // the driver where a tracer passes calls on without a look.
 #include <stdio.h>
 

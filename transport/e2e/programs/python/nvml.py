@@ -1,4 +1,4 @@
-"""What nvidia-ml-py tells of each device. Lines that begin with `~` may change from run to run."""
+"""What nvidia-ml-py reports about each device. Lines that begin with `~` may change from run to run."""
 
 import pynvml as nvml
 

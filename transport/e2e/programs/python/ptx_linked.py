@@ -1,6 +1,6 @@
 """Has numba and cuda.core link PTX with the driver's linker, as where nvJitLink is not installed.
 
-nvJitLink makes machine code of a GPU, which the stand-in does not execute; what the driver links stays PTX there. To be
+nvJitLink makes machine code of a GPU, which the CPU emulator does not execute; what the driver links stays PTX there. To be
 imported before them. Processes that a program starts import it again if its main module does.
 """
 

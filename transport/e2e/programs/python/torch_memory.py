@@ -1,4 +1,4 @@
-"""PyTorch's memory, streams and events, without kernels: copies that come back as they went.
+"""PyTorch's memory, streams and events, without kernels: copies that return as they went.
 
 Tensors come from a generator with a fixed seed; what is printed is the same on any device.
 """

@@ -1,4 +1,4 @@
-"""A workload of PyTorch, done so often that what one more step costs can be told from two runs.
+"""A workload of PyTorch, done so often that what one more step costs can be distinguished from two runs.
 
     torch_steps.py NAME STEPS
 """

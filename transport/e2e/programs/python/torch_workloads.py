@@ -1,4 +1,4 @@
-"""Workloads of PyTorch whose results are compared between a GPU here and the same GPU elsewhere.
+"""Workloads of PyTorch whose results are compared between a GPU here and the same remote GPU.
 
     torch_workloads.py NAME [STEPS]
 

@@ -18,7 +18,7 @@ const USAGE: &str = "usage: gpu-check [--libcuda PATH] [--libnvml PATH] [--out D
   --parts DIR     the folder of the unpacked archive, if it is not that of gpu-check
   --only TEXT     only the steps whose names contain this; may be repeated
   --python FILE   the interpreter that has PyTorch, if it is not python3
-  --softgpu       rehearse with the CPU stand-in for a GPU
+  --softgpu       rehearse with the CPU emulator for a GPU
 
 Exits with 0 if all is well, 1 if a step failed, 2 for wrong usage, 3 if there is no driver.";
 

@@ -6,7 +6,7 @@ use super::compare;
 use super::worker::{STREAMS, Worker};
 use crate::driver::Stream;
 
-/// Elements that one launch works on: the stand-in executes PTX instruction by instruction.
+/// Elements that one launch works on: the CPU emulator executes PTX instruction by instruction.
 const ELEMENTS: usize = 64;
 
 impl Worker<'_> {

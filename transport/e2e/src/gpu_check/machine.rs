@@ -10,8 +10,8 @@ use crate::process;
 /// A machine.
 #[derive(Clone, Debug, Default)]
 pub struct Machine {
-    /// Whether the device is the stand-in.
-    pub stand_in: bool,
+    /// Whether the device is the CPU emulator.
+    pub cpu_emulator: bool,
     /// The devices' names.
     pub gpus: Vec<String>,
     /// Of the kernel module and the libraries.
@@ -54,8 +54,8 @@ impl Machine {
             .and_then(|answer| Some(answer.value.rsplit_once('=')?.1.to_owned()));
         let driver = text("nvmlSystemGetDriverVersion(96)");
         Self {
-            // Whoever names the stand-in's library as the driver's has a rehearsal all the same.
-            stand_in: !place.ground.real || driver.contains("softgpu"),
+            // Whoever names the CPU emulator's library as the driver's has a rehearsal all the same.
+            cpu_emulator: !place.ground.real || driver.contains("softgpu"),
             gpus: gpus.collect(),
             driver,
             cuda: cuda.unwrap_or_default(),
@@ -73,8 +73,8 @@ impl Machine {
 
     /// For a table.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
-        let gpu = match self.stand_in {
-            true => format!("STAND-IN: {}", self.gpus.join(", ")),
+        let gpu = match self.cpu_emulator {
+            true => format!("CPU EMULATOR: {}", self.gpus.join(", ")),
             false => self.gpus.join(", "),
         };
         vec![

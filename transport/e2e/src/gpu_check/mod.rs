@@ -35,7 +35,7 @@ pub struct Options {
     pub libnvml: Option<PathBuf>,
     /// The interpreter that has PyTorch; `python3` if not given.
     pub python: Option<PathBuf>,
-    /// Rehearse with the stand-in.
+    /// Rehearse with the CPU emulator.
     pub softgpu: bool,
     /// Measure and work at random for a shorter time.
     pub short: bool,

@@ -34,7 +34,7 @@ pub struct Built {
     pub profile: PathBuf,
     /// The gtrace binary.
     pub gtrace: PathBuf,
-    /// The stand-in's library.
+    /// The CPU emulator's library.
     pub softgpu: PathBuf,
     /// Shared libraries of this machine that gtrace wants and a bare one may not have.
     pub libraries: Vec<PathBuf>,

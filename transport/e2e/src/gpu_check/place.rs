@@ -16,8 +16,8 @@ use crate::server::Gpu;
 
 /// How long one program may take.
 const LIMIT: Duration = Duration::from_secs(60);
-/// On the stand-in, which may be unoptimised on a busy host.
-const LIMIT_STAND_IN: Duration = Duration::from_secs(120);
+/// On the CPU emulator, which may be unoptimised on a busy host.
+const LIMIT_CPU_EMULATOR: Duration = Duration::from_secs(120);
 
 /// The parts of the archive.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub struct Parts {
     pub python: PathBuf,
     /// The folder of libraries that gtrace wants and a bare machine may not have.
     pub libraries: PathBuf,
-    /// The stand-in's library.
+    /// The CPU emulator's library.
     pub softgpu: PathBuf,
 }
 
@@ -48,7 +48,7 @@ impl Parts {
             kernels: folder.join("kernels"),
             python: folder.join("python"),
             libraries: folder.join("lib"),
-            softgpu: folder.join("stand-in/libgtrace_softgpu.so"),
+            softgpu: folder.join("cpu-emulator/libgtrace_softgpu.so"),
         }
     }
 
@@ -77,11 +77,11 @@ pub struct Libraries {
 }
 
 impl Libraries {
-    /// Looks for them, unless they are given.
+    /// Finds them, unless they are given.
     ///
     /// # Errors
     ///
-    /// Which was not found, and where they were looked for.
+    /// Which was not found, and where they were searched.
     pub fn find(libcuda: Option<PathBuf>, libnvml: Option<PathBuf>) -> Result<Self> {
         let libcuda = match libcuda {
             Some(path) => existing(path)?,
@@ -177,7 +177,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Programs on `libraries`, which are a real driver's or the stand-in's.
+    /// Programs on `libraries`, which are a real driver's or the CPU emulator's.
     ///
     /// # Errors
     ///
@@ -207,7 +207,7 @@ impl Place {
             direct: joined(direct)?,
             kernels: parts.kernels.clone(),
             real,
-            limit: if real { LIMIT } else { LIMIT_STAND_IN },
+            limit: if real { LIMIT } else { LIMIT_CPU_EMULATOR },
         };
         Ok(Self {
             parts,
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_driver_that_is_not_there_is_told_with_the_remedy() {
+    fn a_driver_that_is_not_there_is_reported_with_the_remedy() {
         let error = search("libcuda-that-nobody-has.so.1", &[]).expect_err("it is nowhere");
         assert!(error.to_string().contains("--libcuda"), "{error}");
         let missing = Libraries::find(Some("/nonexistent/libcuda.so.1".into()), None);

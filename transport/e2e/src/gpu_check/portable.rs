@@ -11,7 +11,7 @@ pub enum Kind {
     Test,
 }
 
-/// Whether a program expects what only the stand-in does.
+/// Whether a program expects what only the CPU emulator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Portable {
     /// It does not.
@@ -181,7 +181,7 @@ pub const PROGRAMS: &[Program] = &[
         ..c("runtime_kernels", Portable::Yes)
     },
     Program {
-        portable: Portable::No("it is made for tracing, not for a GPU elsewhere"),
+        portable: Portable::No("it is made for tracing, not for a remote GPU"),
         ..c("many_calls", Portable::Yes)
     },
     Program {
@@ -194,15 +194,15 @@ pub const PROGRAMS: &[Program] = &[
     ),
     test(
         "devices_several, devices_visible",
-        "the stand-in is told how many devices it has; `devices` runs with those that there are",
+        "the CPU emulator is configured with a number of devices; `devices` runs with those that there are",
     ),
     test(
         "a_device_with_little_memory",
-        "the stand-in is told how much memory it has",
+        "the CPU emulator's memory is configured",
     ),
     test(
         "a_launch_that_fails_on_the_device",
-        "the fault is injected into the stand-in; `sticky` makes one by itself",
+        "the fault is injected into the CPU emulator; `sticky` makes one by itself",
     ),
     test(
         "cuda_python, nvidia_ml_py, nvitop, gpustat",

@@ -82,8 +82,8 @@ impl Report {
 
     /// For the first column of each table.
     fn mark(&self) -> &'static str {
-        match self.machine.stand_in {
-            true => " (STAND-IN)",
+        match self.machine.cpu_emulator {
+            true => " (CPU EMULATOR)",
             false => "",
         }
     }
@@ -91,9 +91,9 @@ impl Report {
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let mut text = String::new();
-        text += match self.machine.stand_in {
+        text += match self.machine.cpu_emulator {
             true => {
-                "# GPU-over-IP on the CPU STAND-IN for a GPU\n\nA rehearsal: no GPU and no driver took part.\n"
+                "# GPU-over-IP on the CPU EMULATOR of a GPU\n\nA rehearsal: no GPU and no driver took part.\n"
             }
             false => "# GPU-over-IP on a real GPU\n",
         };
@@ -223,7 +223,7 @@ impl Report {
             value
         });
         json!({
-            "stand_in": self.machine.stand_in,
+            "cpu_emulator": self.machine.cpu_emulator,
             "machine": self.machine.rows().into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)))
                 .collect::<serde_json::Map<_, _>>(),
             "steps": steps.collect::<Vec<_>>(),
@@ -253,10 +253,10 @@ fn cut(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn report(stand_in: bool, outcome: Outcome) -> Report {
+    fn report(cpu_emulator: bool, outcome: Outcome) -> Report {
         Report {
             machine: Machine {
-                stand_in,
+                cpu_emulator,
                 ..Machine::default()
             },
             steps: vec![Step {
@@ -279,7 +279,7 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("line two"), "{text}");
-        assert!(!text.contains("STAND-IN"), "{text}");
+        assert!(!text.contains("CPU EMULATOR"), "{text}");
     }
 
     #[test]
@@ -288,12 +288,15 @@ mod tests {
         assert!(report.is_good());
         let text = report.markdown();
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].contains("STAND-IN"), "{text}");
+        assert!(lines[0].contains("CPU EMULATOR"), "{text}");
         let heads = lines.windows(2).filter(|pair| pair[1].starts_with("|---"));
         let heads: Vec<&str> = heads.map(|pair| pair[0]).collect();
         assert_eq!(heads.len(), 4, "{text}");
-        assert!(heads.iter().all(|head| head.contains("STAND-IN")), "{text}");
-        assert_eq!(report.json()["stand_in"], true);
+        assert!(
+            heads.iter().all(|head| head.contains("CPU EMULATOR")),
+            "{text}"
+        );
+        assert_eq!(report.json()["cpu_emulator"], true);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) trait Values {
 }
 
 impl Operation {
-    /// Arguments in the right order and mostly of the right size; false if their layout is told nowhere.
+    /// Arguments in the right order and mostly of the right size; false if their layout is described nowhere.
     pub(super) fn arguments(&self, small: &mut Vec<u8>, values: &mut impl Values) -> bool {
         let Some((function, api)) = self.described else {
             return false;

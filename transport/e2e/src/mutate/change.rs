@@ -1,4 +1,4 @@
-//! What is done to the frames of one connection: from a random generator, so that a seed tells it all.
+//! What is done to the frames of one connection: from a random generator, so that a seed reproduces it all.
 
 use fastrand::Rng;
 use gtrace_protocol::{BULK_MAX, FIRST_OPERATION, Flags, Header, SMALL_MAX, control};
@@ -62,7 +62,7 @@ const STATUSES: [u32; 16] = [
     12_345,
     u32::MAX,
 ];
-/// Words of payloads that are remembered, to be put elsewhere.
+/// Words of payloads that are remembered, to be put into other places.
 const WORDS: usize = 256;
 
 /// A frame, apart.

@@ -77,7 +77,7 @@ impl Library {
         }
     }
 
-    /// The first of the supported clocks of memory, MHz; 0 if none is told.
+    /// The first of the supported clocks of memory, MHz; 0 if none is reported.
     pub(super) fn memory_clock(&self, device: usize) -> u32 {
         let (mut count, mut clocks) = (Buffer::new(), Buffer::new());
         count.0[0] = CAPACITY;

@@ -1,4 +1,4 @@
-//! Running one program in every way on what cargo built, with the CPU stand-in.
+//! Running one program in every way on what cargo built, with the CPU emulator.
 #![allow(dead_code)] // each test binary uses a part
 
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use gtrace_e2e::process::Outcome;
 use gtrace_e2e::programs;
 use gtrace_e2e::server::{Gpu, Server, Via};
 
-/// How long any of the programs may take; the machine may be busy and the stand-in unoptimised.
+/// How long any of the programs may take; the machine may be busy and the CPU emulator unoptimised.
 pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 pub(crate) fn artefacts() -> &'static Artefacts {
-    Artefacts::get().expect("gtrace and the stand-in can be built")
+    Artefacts::get().expect("gtrace and the CPU emulator can be built")
 }
 
 pub(crate) fn ground() -> Ground {

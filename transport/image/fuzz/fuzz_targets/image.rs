@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|data: &[u8]| {
     let layouts = Layouts::read(data);
     for name in layouts.names() {
-        let parameters = layouts.get(name).expect("a name that it told");
+        let parameters = layouts.get(name).expect("a name that it returned");
         assert!(parameters.len() <= PARAMETERS_MAX);
         let mut end = 0;
         for parameter in parameters {

@@ -1,6 +1,6 @@
 //! The other process ends: whoever waits for it sees it within a second.
 //!
-//! Where the other end is to be killed, it is this test binary again, told by the environment to connect
+//! Where the other end is to be killed, it is this test binary again, which the environment makes connect
 //! and stay.
 
 use std::env;
@@ -131,7 +131,7 @@ fn killed(kind: Kind, sends: bool) {
             link.rx.peek(1, None).unwrap_err()
         }
     });
-    // Long enough that the wait sleeps, and with seldom looks.
+    // Long enough that the wait sleeps, and checks seldom.
     thread::sleep(Duration::from_millis(1300));
     assert!(!waiting.is_finished(), "{kind}, sending: {sends}");
     let began = Instant::now();

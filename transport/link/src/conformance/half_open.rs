@@ -1,7 +1,7 @@
 //! The other host vanishes without a word: nothing comes from it any more, no end of the connection
 //! either.
 //!
-//! TCP asks an idle host after 5 s and then every 2 s; who waits looks once a second whether three of
+//! TCP asks an idle host after 5 s and then every 2 s; a waiting thread checks once a second whether three of
 //! these questions, or bytes that were sent again, found no answer for 10 s. So it is seen within some
 //! 12 s. Links of one host have no such state: the kernel that has both ends closes that of a process
 //! which is gone.
@@ -92,11 +92,11 @@ fn vanishes(kind: Kind, what: Waits) {
     for cable in cables.iter().flatten() {
         cable.break_after(0, Break::Lost);
     }
-    let (told, seen) = channel();
+    let (acknowledged, seen) = channel();
     let began = Instant::now();
     thread::spawn(move || {
         let error = wait(&mut here, what);
-        told.send((error, here)).unwrap();
+        acknowledged.send((error, here)).unwrap();
     });
     let (error, _here) = seen
         .recv_timeout(PATIENCE)

@@ -131,7 +131,7 @@ fn a_device_that_fails_leaves_a_link_that_goes_on() {
             converse(&mut ends.here, &mut ends.there, 77 * at as u64, 60);
             for link in [&ends.here, &ends.there] {
                 let changes = &link.info.changes;
-                assert_eq!(changes.falls(), 1, "{kind}, {how:?}");
+                assert_eq!(changes.failovers(), 1, "{kind}, {how:?}");
                 let now = match changes.is_fallen() {
                     true => LinkKind::Tcp,
                     false => LinkKind::Rdma,

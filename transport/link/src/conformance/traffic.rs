@@ -5,8 +5,8 @@ use std::thread;
 
 use gtrace_protocol::SMALL_MAX;
 
-use crate::lasting::Lasting;
 use crate::link::{Link, LinkError, Rx, Tx};
+use crate::pinned::PinnedRegion;
 
 pub(crate) use crate::common::Bytes;
 
@@ -32,9 +32,9 @@ fn pieces_of(seed: u64, pieces: usize) -> impl Iterator<Item = Piece> {
     })
 }
 
-/// Bytes that a link may take from where they lie, until it is told not to.
+/// Pinned bytes that a link may send without a copy, until they are released.
 #[derive(Default)]
-pub(crate) struct Kept(Vec<(Lasting, Vec<u8>)>);
+pub(crate) struct Kept(Vec<(PinnedRegion, Vec<u8>)>);
 
 impl Kept {
     /// Sends `body`, and keeps it.
@@ -42,7 +42,7 @@ impl Kept {
     pub(crate) fn send(&mut self, tx: &mut dyn Tx, mut body: Vec<u8>) -> Result<(), LinkError> {
         let start = NonNull::new(body.as_mut_ptr()).unwrap();
         // SAFETY: it is kept, and nobody writes to it, until it is released.
-        let memory = unsafe { Lasting::new(start, body.len()) };
+        let memory = unsafe { PinnedRegion::new(start, body.len()) };
         let sent = tx.bulk_from(&body, &memory);
         self.0.push((memory, body));
         sent
@@ -144,8 +144,8 @@ pub(crate) fn receive(rx: &mut dyn Rx, seed: u64, pieces: usize) {
     }
 }
 
-/// Both directions at once, each of the four halves with a thread of its own. Who has sent all looks
-/// after it until all has come, as a lane does.
+/// Both directions at once, each of the four halves with a thread of its own. A thread that has sent
+/// all polls completions until all has arrived, as a lane does.
 pub(crate) fn converse(here: &mut Link, there: &mut Link, seed: u64, pieces: usize) {
     use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -154,7 +154,7 @@ pub(crate) fn converse(here: &mut Link, there: &mut Link, seed: u64, pieces: usi
     let sends = |tx: &mut dyn Tx, seed| {
         send(tx, seed, pieces).unwrap();
         while received.load(Ordering::Relaxed) < 2 {
-            tx.tend().unwrap();
+            tx.poll_completions().unwrap();
             thread::sleep(std::time::Duration::from_millis(1));
         }
     };

@@ -25,8 +25,8 @@ const PIECE: usize = 64 << 10;
 const HELD_MOST: usize = 64 << 20;
 /// Fewest bytes that a line holds: the buffers at both ends.
 const HELD_LEAST: usize = 1 << 20;
-/// Longest time between two looks of the receiving thread at whether it is still wanted.
-const LOOK: Duration = Duration::from_millis(100);
+/// Longest time between two checks of the receiving thread whether it is still wanted.
+const POLL: Duration = Duration::from_millis(100);
 
 /// `link` as it would be over that network. What is sent on it is still given on when it is dropped.
 ///
@@ -181,7 +181,7 @@ impl Network {
         }
     }
 
-    /// Puts on the line what is there. What was peeked at is shown alone, so that the rest is looked at
+    /// Puts available bytes on the line. Peeked bytes are shown alone, so that the rest is read
     /// without another peek.
     fn receive_some(&self, rx: &mut dyn Rx, until: Option<Instant>) -> Result<(), LinkError> {
         loop {
@@ -199,8 +199,8 @@ impl Network {
     fn receive_all(&self, mut rx: Box<dyn Rx>) {
         let breaks_at = self.emulation.break_after.map(|after| self.began + after);
         loop {
-            let look = Instant::now() + LOOK;
-            let until = breaks_at.map_or(look, |breaks_at| breaks_at.min(look));
+            let next_check = Instant::now() + POLL;
+            let until = breaks_at.map_or(next_check, |breaks_at| breaks_at.min(next_check));
             let outcome = rx.peek(1, Some(until)).map(|_| ());
             if breaks_at.is_some_and(|breaks_at| Instant::now() >= breaks_at) {
                 self.break_off();

@@ -73,7 +73,7 @@ pub(crate) fn ask(
         );
     }
     let ours = Prepared::new(connection.here, Ring::ToServer, RING).map_err(|e| e.to_string())?;
-    send(&mut *link.tx, &ours.said()).map_err(text)?;
+    send(&mut *link.tx, &ours.peer_state()).map_err(text)?;
     let answer = receive(&mut *link.rx, deadline).map_err(text)?;
     let QueuePairsAnswer(theirs) = answer.message().map_err(text)?;
     let theirs = theirs.map_err(|reason| {
@@ -88,7 +88,7 @@ pub(crate) fn ask(
 }
 
 /// The same on the server's side: answers the client's frame. None if there is no such link; the
-/// reason is told to the client and noted in `link`, which goes on.
+/// reason is sent to the client and noted in `link`, which goes on.
 pub(crate) fn answer(
     link: &mut Link,
     socket: &OwnedFd,
@@ -96,7 +96,7 @@ pub(crate) fn answer(
     frame: &Frame,
 ) -> Result<Option<(Link, Arc<Shared>)>, LinkError> {
     let (answer, made) = match make(link, socket, trusted, frame) {
-        Ok((said, made)) => (Ok(said), Some(made)),
+        Ok((peer_state, made)) => (Ok(peer_state), Some(made)),
         Err(reason) => {
             link.info.changes.refuse();
             link.info.fallbacks.push(format!("rdma: {reason}"));
@@ -118,10 +118,10 @@ fn make(link: &Link, socket: &OwnedFd, trusted: &Networks, frame: &Frame) -> Res
         let ring = ring_of(&theirs)?;
         check(&theirs, ring, connection.there)?;
         let ours = Prepared::new(connection.here, Ring::ToClient, ring)?;
-        let said = ours.said();
+        let peer_state = ours.peer_state();
         let watch = Socket::new(connection.watch, link.info.peer.clone(), true);
         let (here, there) = (connection.here, connection.there);
-        Ok((said, ours.connect(&theirs, here, there, watch)?))
+        Ok((peer_state, ours.connect(&theirs, here, there, watch)?))
     };
     make().map_err(|error: super::setup::SetupError| error.to_string())
 }

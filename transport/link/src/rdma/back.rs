@@ -29,7 +29,7 @@ pub(super) trait Renew: Send {
 /// Queue pairs that are not connected yet.
 pub(super) trait Fresh: Send {
     /// What the other side has to know.
-    fn said(&self) -> QueuePairs;
+    fn peer_state(&self) -> QueuePairs;
     /// Connects them to those of the other side.
     fn connect(self: Box<Self>, theirs: &QueuePairs) -> Result<Wires, String>;
 }
@@ -99,9 +99,9 @@ impl Back {
 
 impl Shared {
     /// Asks for the device, on the client's side, if it is time; and takes the answer.
-    pub(super) fn come_back(&self) -> Result<(), LinkError> {
+    pub(super) fn fail_back(&self) -> Result<(), LinkError> {
         self.base.try_listen()?;
-        let answer = self.base.said().answer.take();
+        let answer = self.base.peer_state().answer.take();
         if let Some(answer) = answer {
             return self.answered(answer);
         }
@@ -123,11 +123,11 @@ impl Shared {
                 Ok(())
             }
             Some(Ok(fresh)) => {
-                let said = fresh.said();
+                let peer_state = fresh.peer_state();
                 back.asked = Some(fresh);
                 drop(back);
-                self.base.said().asked = true;
-                self.base.sending().ask(&said)
+                self.base.peer_state().asked = true;
+                self.base.sending().ask(&peer_state)
             }
         }
     }
@@ -149,7 +149,7 @@ impl Shared {
                 return Ok(());
             }
         };
-        // The server has them connected: what fails from here on it has to be told.
+        // The server has them connected, so every failure from here on must be sent to it.
         self.begin();
         match fresh.connect(&theirs) {
             Ok(wires) => {
@@ -173,7 +173,7 @@ impl Shared {
         if !self.is_apart() {
             return Ok(());
         }
-        let ask = self.base.said().ask.take();
+        let ask = self.base.peer_state().ask.take();
         let Some(theirs) = ask else {
             return Ok(());
         };
@@ -181,13 +181,13 @@ impl Shared {
         let made = match &back.renew {
             None => Err("RDMA was not agreed upon".to_owned()),
             Some(renew) => renew.prepare().and_then(|fresh| {
-                let said = fresh.said();
-                Ok((said, fresh.connect(&theirs)?))
+                let peer_state = fresh.peer_state();
+                Ok((peer_state, fresh.connect(&theirs)?))
             }),
         };
-        let answer = made.map(|(said, wires)| {
+        let answer = made.map(|(peer_state, wires)| {
             back.set(wires, false);
-            said
+            peer_state
         });
         drop(back);
         if let Err(reason) = &answer {
@@ -225,22 +225,22 @@ impl Shared {
     }
 
     /// The queue pair on which the reading half is to go on, which has `tail` bytes, if the other side
-    /// has said so.
+    /// has announced it.
     pub(super) fn switch_in(&self, tail: u64) -> Option<Box<dyn Wire>> {
         // In one look, as another thread may hear of a later one.
-        let mut said = self.base.said();
-        let (generation, position) = said.switch?;
+        let mut peer_state = self.base.peer_state();
+        let (generation, position) = peer_state.switch?;
         if generation != self.base.generation() || self.has_moved() {
             // Given up meanwhile: the bytes come by the connection.
-            said.switch = None;
+            peer_state.switch = None;
             return None;
         }
         // Bytes before it are still to be taken; or it is no longer to be, as nothing more counts.
         if position != tail || !self.arrive(tail, tail) {
             return None;
         }
-        said.switch = None;
-        drop(said);
+        peer_state.switch = None;
+        drop(peer_state);
         let mut back = self.back();
         back.out_may = true;
         back.incoming.take()

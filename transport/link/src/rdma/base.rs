@@ -11,26 +11,26 @@ use gtrace_protocol::{
 use crate::buffer::InBuffer;
 use crate::link::{Link, LinkError, Rx, Tx};
 
-/// Bytes of the lane that are taken off the connection for who looks for a message behind them.
+/// Bytes of the lane that are read off the connection to reach a message behind them.
 const AHEAD: usize = 4 << 20;
-/// Nothing was said yet.
-const UNSAID: u64 = u64::MAX;
+/// The other side has not reported yet.
+const UNKNOWN: u64 = u64::MAX;
 
 /// The connection below a link.
 #[derive(Default)]
 pub(super) struct Base {
     sending: Mutex<Sending>,
     listening: Mutex<Listening>,
-    /// Up to where the other side has received, once it has said so.
+    /// Up to where the other side has received, once it has reported it.
     received: AtomicU64,
     /// The queue pairs that are used, or were last, from 1.
     generation: AtomicU32,
-    said: Mutex<Said>,
+    peer_state: Mutex<PeerState>,
 }
 
-/// What the other side said of new queue pairs.
+/// What the other side sent about new queue pairs.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct PeerState {
     pub(super) ask: Option<QueuePairs>,
     pub(super) answer: Option<QueuePairsAnswer>,
     /// Whether the other side was asked and has not answered.
@@ -72,9 +72,9 @@ impl Default for Listening {
 /// Takes bytes of the lane, as many as it says it has room for.
 type Sink<'a> = dyn FnMut(&[u8]) -> usize + 'a;
 
-/// What a look at the connection brought.
+/// The result of polling the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum RxEvent {
     Nothing,
     /// Bytes or a message.
     Something,
@@ -87,7 +87,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Base {
     pub(super) fn new() -> Self {
         Self {
-            received: AtomicU64::new(UNSAID),
+            received: AtomicU64::new(UNKNOWN),
             generation: AtomicU32::new(1),
             ..Self::default()
         }
@@ -102,14 +102,14 @@ impl Base {
     /// Up to where the other side has received, if it has given up the device.
     pub(super) fn theirs(&self) -> Option<u64> {
         match self.received.load(Ordering::Acquire) {
-            UNSAID => None,
+            UNKNOWN => None,
             received => Some(received),
         }
     }
 
-    /// What the other side said of new queue pairs.
-    pub(super) fn said(&self) -> MutexGuard<'_, Said> {
-        locked(&self.said)
+    /// What the other side sent about new queue pairs.
+    pub(super) fn peer_state(&self) -> MutexGuard<'_, PeerState> {
+        locked(&self.peer_state)
     }
 
     /// The queue pairs that are used, or were last.
@@ -119,7 +119,7 @@ impl Base {
 
     /// Others are used from here on.
     pub(super) fn begin(&self) {
-        self.received.store(UNSAID, Ordering::Release);
+        self.received.store(UNKNOWN, Ordering::Release);
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
@@ -139,17 +139,17 @@ impl Base {
 
     /// Takes what came. Bytes of the lane go to `sink`, which says how many it has room for; without
     /// one they are kept.
-    pub(super) fn listen(&self, sink: Option<&mut Sink<'_>>) -> Result<Heard, LinkError> {
+    pub(super) fn listen(&self, sink: Option<&mut Sink<'_>>) -> Result<RxEvent, LinkError> {
         let mut listening = locked(&self.listening);
         self.take(&mut listening, sink)
     }
 
     /// The same, unless another thread listens.
-    pub(super) fn try_listen(&self) -> Result<Heard, LinkError> {
+    pub(super) fn try_listen(&self) -> Result<RxEvent, LinkError> {
         match self.listening.try_lock() {
             Ok(mut listening) => self.take(&mut listening, None),
             Err(TryLockError::Poisoned(held)) => self.take(&mut held.into_inner(), None),
-            Err(TryLockError::WouldBlock) => Ok(Heard::Nothing),
+            Err(TryLockError::WouldBlock) => Ok(RxEvent::Nothing),
         }
     }
 
@@ -174,21 +174,21 @@ impl Base {
         &self,
         listening: &mut Listening,
         mut sink: Option<&mut Sink<'_>>,
-    ) -> Result<Heard, LinkError> {
+    ) -> Result<RxEvent, LinkError> {
         let Listening { rx, left, ahead } = listening;
-        let mut heard = Heard::Nothing;
+        let mut event = RxEvent::Nothing;
         if let Some(sink) = &mut sink {
             while ahead.len() > 0 {
                 let taken = sink(ahead.unread());
                 if taken == 0 {
-                    return Ok(heard);
+                    return Ok(event);
                 }
                 ahead.consume(taken);
-                heard = Heard::Something;
+                event = RxEvent::Something;
             }
         }
         let Some(rx) = rx else {
-            return Ok(heard);
+            return Ok(event);
         };
         loop {
             let came = match *left {
@@ -196,10 +196,10 @@ impl Base {
                 _ => data(&mut **rx, left, ahead, &mut sink),
             };
             match came {
-                Ok(true) => heard = Heard::Something,
-                Ok(false) => return Ok(heard),
+                Ok(true) => event = RxEvent::Something,
+                Ok(false) => return Ok(event),
                 // What came before the end counts; the end will be there at the next look.
-                Err(_) if heard == Heard::Something => return Ok(heard),
+                Err(_) if event == RxEvent::Something => return Ok(event),
                 Err(error) => return Err(error),
             }
         }
@@ -207,7 +207,7 @@ impl Base {
 
     /// What the other side says between bytes of the lane, with the message behind it.
     fn hear(&self, segment: Segment, message: &[u8]) -> Result<(), LinkError> {
-        let mut said = self.said();
+        let mut peer_state = self.peer_state();
         match segment {
             Segment::Move {
                 generation,
@@ -215,25 +215,25 @@ impl Base {
             } if generation == self.generation() && self.theirs().is_none() => {
                 // A position that cannot be is found by who sends from there.
                 self.received
-                    .store(received.min(UNSAID - 1), Ordering::Release);
+                    .store(received.min(UNKNOWN - 1), Ordering::Release);
             }
             // The device is asked for when it is given up by both.
-            Segment::Ask(_) if self.theirs().is_some() && said.ask.is_none() => {
-                said.ask = Some(QueuePairs::parse(message)?);
+            Segment::Ask(_) if self.theirs().is_some() && peer_state.ask.is_none() => {
+                peer_state.ask = Some(QueuePairs::parse(message)?);
             }
-            Segment::Answer(_) if said.asked => {
+            Segment::Answer(_) if peer_state.asked => {
                 let answer = QueuePairsAnswer::parse(message)?;
                 // What the other side says from here on is of these.
                 if answer.0.is_ok() {
                     self.begin();
                 }
-                (said.answer, said.asked) = (Some(answer), false);
+                (peer_state.answer, peer_state.asked) = (Some(answer), false);
             }
             Segment::Switch {
                 generation,
                 position,
             } if (2..=self.generation()).contains(&generation) => {
-                said.switch = Some((generation, position));
+                peer_state.switch = Some((generation, position));
             }
             other => {
                 return Err(LinkError::Decode(DecodeError::BadValue {

@@ -1,9 +1,9 @@
 //! What each side counts, without a device: how much of the ring is free or unread, how many writes
 //! the other side can still take, and which requests the device has done with.
 //!
-//! The writer of a ring tells by the number that comes with a write how many bytes it wrote. The
+//! The number that comes with a write is how many bytes the writer of a ring wrote. The
 //! reader gives back, by numbers that come alone, bytes that it has read and receives that it has
-//! posted again. Of these numbers nothing is believed that cannot be.
+//! posted again. Impossible numbers are errors.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ pub(super) const RECEIVES: u32 = 256;
 pub(super) const SENDS: u32 = 128;
 /// Requests of a reader, and receives of a writer, for numbers that come alone. While a writer takes
 /// none of them, at most four for bytes and four for receives can come.
-pub(super) const TELLS: u32 = 32;
+pub(super) const ACK_EVERY: u32 = 32;
 /// Of so many requests in a row one is signalled, so that its completion speaks for all.
 const SIGNAL_EVERY: u32 = 16;
 /// In so many steps a ring comes free: at each the writer, if it sleeps, is woken twice, by its device that has
@@ -173,7 +173,7 @@ impl Writer {
     }
 
     /// The device is given up. Where and how many the published bytes behind `sent` are.
-    pub(super) fn leave(&self, sent: u64) -> (u64, usize) {
+    pub(super) fn fail_over(&self, sent: u64) -> (u64, usize) {
         let sent = sent.clamp(self.head, self.published);
         (sent, (self.published - sent) as usize)
     }
@@ -218,7 +218,7 @@ impl Writer {
     }
 
     /// The reader gives back.
-    pub(super) fn told(&mut self, number: u32) -> Result<(), RingError> {
+    pub(super) fn acknowledged(&mut self, number: u32) -> Result<(), RingError> {
         let value = number & !ARE_RECEIVES;
         if number & ARE_RECEIVES != 0 {
             let used = self.receives_most - self.receives;
@@ -239,9 +239,9 @@ pub(super) struct Reader {
     ring: u64,
     tail: u64,
     head: u64,
-    /// Read, and the writer was told.
-    told: u64,
-    /// Receives that were used and are posted again, and the writer was not told.
+    /// Bytes that are read and acknowledged to the writer.
+    acknowledged: u64,
+    /// Receives that were used and are posted again, not yet acknowledged to the writer.
     receives: u32,
     requests: Requests,
 }
@@ -252,7 +252,7 @@ impl Reader {
             ring: ring as u64,
             tail: ring as u64,
             head: ring as u64,
-            told: ring as u64,
+            acknowledged: ring as u64,
             receives: 0,
             requests: Requests::default(),
         }
@@ -268,7 +268,7 @@ impl Reader {
 
     /// The writer says that it wrote `number` bytes; a receive was used.
     pub(super) fn arrived(&mut self, number: u32) -> Result<(), RingError> {
-        let free = self.ring - (self.tail - self.told);
+        let free = self.ring - (self.tail - self.acknowledged);
         check("bytes written", number.into(), 1, free)?;
         let used = u64::from(self.receives) + 1;
         check("writes", used, 1, RECEIVES.into())?;
@@ -299,7 +299,7 @@ impl Reader {
 
     /// The device is used again, by new queue pairs, whose writer knows of no room.
     pub(super) fn restart(&mut self) {
-        self.told = self.tail - self.ring;
+        self.acknowledged = self.tail - self.ring;
         self.receives = 0;
         self.requests = Requests::default();
     }
@@ -308,15 +308,15 @@ impl Reader {
         self.head += len.min(self.available()) as u64;
     }
 
-    /// The next number that the writer is to be told, and whether it is signalled: when a quarter of
+    /// The next acknowledgement for the writer, and whether it is signalled: when a quarter of
     /// the ring is free, or of the receives is posted again.
-    pub(super) fn tell(&mut self) -> Option<(u32, bool)> {
-        if self.requests.under_way() >= u64::from(TELLS) {
+    pub(super) fn next_ack(&mut self) -> Option<(u32, bool)> {
+        if self.requests.under_way() >= u64::from(ACK_EVERY) {
             return None;
         }
-        let bytes = self.head - self.told;
+        let bytes = self.head - self.acknowledged;
         let number = if bytes >= self.ring / STEPS {
-            self.told = self.head;
+            self.acknowledged = self.head;
             bytes as u32
         } else if self.receives >= RECEIVES / 4 {
             std::mem::take(&mut self.receives) | ARE_RECEIVES

@@ -1,4 +1,4 @@
-//! A stand-in for queue pairs in one process, which fails when it is told to.
+//! A CPU emulator for queue pairs in one process, which fails on order.
 
 use std::collections::VecDeque;
 use std::net::{TcpListener, TcpStream};
@@ -11,14 +11,14 @@ use gtrace_verbs::{Outcome, VerbsError};
 use rustix::event::{EventfdFlags, eventfd};
 
 use super::back::{Fresh, Renew};
-use super::counts::{RECEIVES, TELLS};
+use super::counts::{ACK_EVERY, RECEIVES};
 use super::setup::{Wires, link};
 use super::shared::Shared;
 use super::wire::{Source, Wire};
 use crate::channel;
-use crate::lasting::Lasting;
 use crate::link::Link;
 use crate::mapping::{Mapping, Ring};
+use crate::pinned::PinnedRegion;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -42,7 +42,7 @@ struct State {
     to_writer: VecDeque<Result<Outcome, ()>>,
     to_reader: VecDeque<Outcome>,
     receives: u32,
-    tells: u32,
+    acks: u32,
     /// Writes until it breaks.
     left: Option<u64>,
     how: Option<Break>,
@@ -50,7 +50,7 @@ struct State {
     writes: u64,
     ended: [bool; 2],
     /// Memories of the writer's program, and how many can be known; none if there is no limit.
-    known: Vec<Lasting>,
+    known: Vec<PinnedRegion>,
     most_known: Option<usize>,
     taken_away: bool,
 }
@@ -73,7 +73,7 @@ impl Cable {
     fn new(from: &Arc<Mapping>, to: &Arc<Mapping>, ring: Ring) -> Arc<Self> {
         let state = State {
             receives: RECEIVES,
-            tells: TELLS,
+            acks: ACK_EVERY,
             ..State::default()
         };
         Arc::new(Self {
@@ -112,7 +112,7 @@ impl Cable {
     }
 
     /// Memories of the program that the writer's device knows.
-    pub(super) fn known(&self) -> Vec<Lasting> {
+    pub(super) fn known(&self) -> Vec<PinnedRegion> {
         self.lock().known.clone()
     }
 
@@ -139,7 +139,7 @@ impl Cable {
 struct End {
     cable: Arc<Cable>,
     writes: bool,
-    known: Vec<Lasting>,
+    known: Vec<PinnedRegion>,
 }
 
 impl End {
@@ -216,7 +216,7 @@ impl Wire for End {
         Ok(())
     }
 
-    fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
+    fn register(&mut self, memory: &PinnedRegion) -> Result<(), VerbsError> {
         let mut state = self.cable.lock();
         if state
             .most_known
@@ -229,27 +229,27 @@ impl Wire for End {
         Ok(())
     }
 
-    fn registered(&self) -> &[Lasting] {
+    fn registered(&self) -> &[PinnedRegion] {
         &self.known
     }
 
-    fn forget(&mut self, memory: Option<&Lasting>) {
+    fn forget(&mut self, memory: Option<&PinnedRegion>) {
         (self.known).retain(|known| memory.is_some_and(|memory| known != memory));
         self.cable.lock().known.clone_from(&self.known);
     }
 
-    fn tell(&mut self, number: u32, signal: bool) -> Result<(), VerbsError> {
+    fn send_imm(&mut self, number: u32, signal: bool) -> Result<(), VerbsError> {
         assert!(!self.writes);
         let mut state = self.cable.lock();
         if state.broken || state.ended[0] {
             return Ok(());
         }
         assert!(
-            state.tells > 0,
+            state.acks > 0,
             "a number that the writer has no receive for"
         );
-        state.tells -= 1;
-        state.to_writer.push_back(Ok(Outcome::Told(number)));
+        state.acks -= 1;
+        state.to_writer.push_back(Ok(Outcome::SendImm(number)));
         Cable::wake(&self.cable.writer);
         if signal {
             state.to_reader.push_back(Outcome::Sent);
@@ -261,7 +261,7 @@ impl Wire for End {
     fn receive(&mut self, count: u32) -> Result<(), VerbsError> {
         let mut state = self.cable.lock();
         match self.writes {
-            true => state.tells += count,
+            true => state.acks += count,
             false => state.receives += count,
         }
         Ok(())
@@ -392,7 +392,7 @@ impl Renew for Again {
 }
 
 impl Fresh for Laid {
-    fn said(&self) -> QueuePairs {
+    fn peer_state(&self) -> QueuePairs {
         QueuePairs {
             key: self.2 as u32,
             ..QueuePairs::default()

@@ -34,22 +34,22 @@ const MESSAGES_MOST: u32 = 64;
 
 /// What the two queue pairs say next.
 #[derive(Debug, Default)]
-struct Said {
+struct PeerState {
     out: VecDeque<Outcome>,
     incoming: VecDeque<Outcome>,
     /// Whether they have failed behind that.
     broken: bool,
 }
 
-/// A queue pair that says what it was told to.
+/// A queue pair that reports what the test ordered.
 struct Liar {
-    said: Arc<Mutex<Said>>,
+    peer_state: Arc<Mutex<PeerState>>,
     writes: bool,
     bell: OwnedFd,
 }
 
-fn lock(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(peer_state: &Mutex<PeerState>) -> MutexGuard<'_, PeerState> {
+    peer_state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Wire for Liar {
@@ -64,7 +64,7 @@ impl Wire for Liar {
         Ok(())
     }
 
-    fn tell(&mut self, number: u32, _: bool) -> Result<(), VerbsError> {
+    fn send_imm(&mut self, number: u32, _: bool) -> Result<(), VerbsError> {
         assert!(!self.writes && number != 0);
         Ok(())
     }
@@ -74,12 +74,12 @@ impl Wire for Liar {
     }
 
     fn poll(&mut self, each: &mut dyn FnMut(Outcome)) -> Result<(), VerbsError> {
-        let mut said = lock(&self.said);
+        let mut peer_state = lock(&self.peer_state);
         match self.writes {
-            true => said.out.drain(..).for_each(each),
-            false => said.incoming.drain(..).for_each(each),
+            true => peer_state.out.drain(..).for_each(each),
+            false => peer_state.incoming.drain(..).for_each(each),
         }
-        match said.broken {
+        match peer_state.broken {
             true => Err(VerbsError::Work("the peer is gone")),
             false => Ok(()),
         }
@@ -100,11 +100,11 @@ impl Wire for Liar {
     }
 }
 
-fn wires(said: &Arc<Mutex<Said>>) -> Result<Wires, String> {
+fn wires(peer_state: &Arc<Mutex<PeerState>>) -> Result<Wires, String> {
     let liar = |writes| {
         let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok::<_, String>(Box::new(Liar {
-            said: Arc::clone(said),
+            peer_state: Arc::clone(peer_state),
             writes,
             bell: bell.map_err(|error| error.to_string())?,
         }))
@@ -117,7 +117,7 @@ fn wires(said: &Arc<Mutex<Said>>) -> Result<Wires, String> {
 }
 
 /// New ones whenever they are asked for.
-struct Again(Arc<Mutex<Said>>);
+struct Again(Arc<Mutex<PeerState>>);
 
 impl Renew for Again {
     fn prepare(&self) -> Result<Box<dyn Fresh>, String> {
@@ -126,7 +126,7 @@ impl Renew for Again {
 }
 
 impl Fresh for Again {
-    fn said(&self) -> QueuePairs {
+    fn peer_state(&self) -> QueuePairs {
         QueuePairs::default()
     }
 
@@ -141,14 +141,14 @@ impl Fresh for Again {
 /// An honest end, and what a dishonest one has.
 struct Both {
     link: Link,
-    said: Arc<Mutex<Said>>,
+    peer_state: Arc<Mutex<PeerState>>,
     peer: UnixStream,
-    /// Bytes that the peer has said or sent of the lane, at most.
+    /// Bytes of the lane that the peer has announced or sent, at most.
     claimed: u64,
     consumed: u64,
     sent: u64,
     messages: u32,
-    /// Up to where it first said to have received.
+    /// Up to where it first claimed to have received.
     moved: Option<u64>,
 }
 
@@ -167,13 +167,13 @@ impl Both {
         let watch = Socket::new(watch.into(), "hostile".into(), false);
         let (socket, info) = Stream::from(ours).prepare();
         let base = channel::link(Arc::new(socket), info);
-        let said = Arc::default();
+        let peer_state = Arc::default();
         let sends = match client {
             true => Ring::ToServer,
             false => Ring::ToClient,
         };
-        let again = Again(Arc::clone(&said));
-        let wires = wires(&said).map_err(LinkError::Usage)?;
+        let again = Again(Arc::clone(&peer_state));
+        let wires = wires(&peer_state).map_err(LinkError::Usage)?;
         let made = link(
             wires,
             &Arc::new(mapping),
@@ -185,7 +185,7 @@ impl Both {
         shared.settle(base);
         Ok(Self {
             link,
-            said,
+            peer_state,
             peer,
             claimed: 0,
             consumed: 0,
@@ -196,14 +196,14 @@ impl Both {
     }
 
     fn say_out(&self, outcome: Outcome) {
-        lock(&self.said).out.push_back(outcome);
+        lock(&self.peer_state).out.push_back(outcome);
     }
 
     fn say_in(&mut self, outcome: Outcome) {
         if let Outcome::Written(number) = outcome {
             self.claimed += u64::from(number::len(number));
         }
-        lock(&self.said).incoming.push_back(outcome);
+        lock(&self.peer_state).incoming.push_back(outcome);
     }
 
     /// On the connection; what there is no room for is lost, as the peer may say half of a thing.
@@ -221,7 +221,7 @@ impl Both {
         let fallen = self.link.info.changes.is_fallen() || self.moved.is_some();
         let much = self.sent + len as u64 > SENT_MOST || self.messages == MESSAGES_MOST;
         if fallen || much {
-            return self.link.tx.tend();
+            return self.link.tx.poll_completions();
         }
         let room = self.link.tx.reserve(len)?;
         assert!(room.len() >= len);
@@ -247,11 +247,11 @@ impl Both {
 
     /// The peer goes, and with it everything that could be waited for.
     fn end(mut self, broken: bool) {
-        lock(&self.said).broken = broken;
-        let mut heard = Vec::new();
-        let _ = self.peer.read_to_end(&mut heard);
+        lock(&self.peer_state).broken = broken;
+        let mut received = Vec::new();
+        let _ = self.peer.read_to_end(&mut received);
         let _ = self.peer.shutdown(Shutdown::Both);
-        let _ = self.link.tx.tend();
+        let _ = self.link.tx.poll_completions();
         let ended = (0..8).any(|_| self.link.tx.bulk(&[0; 100_000]).is_err());
         assert!(ended, "it sends for ever");
         while let Ok(some) = self.link.rx.some(usize::MAX) {
@@ -260,19 +260,19 @@ impl Both {
             self.consumed += len as u64;
             assert!(self.consumed <= self.claimed, "what nobody wrote was read");
         }
-        self.check(&heard);
+        self.check(&received);
     }
 
-    /// What this side said on the connection is right, whatever it heard: segments, and bytes that
-    /// follow those that the peer says to have received.
-    fn check(&self, mut heard: &[u8]) {
+    /// What this side sent on the connection is valid, whatever it received: segments, and bytes
+    /// that follow those that the peer claims to have received.
+    fn check(&self, mut received: &[u8]) {
         let mut at = self.moved.map(|moved| moved.wrapping_sub(START));
         let mut again = 0;
-        while let Some((head, behind)) = heard.split_first_chunk::<SEGMENT_LEN>() {
-            heard = behind;
+        while let Some((head, behind)) = received.split_first_chunk::<SEGMENT_LEN>() {
+            received = behind;
             let skipped = match Segment::parse(head) {
                 Ok(Segment::Data(len)) => {
-                    let bytes = &heard[..heard.len().min(len as usize)];
+                    let bytes = &received[..received.len().min(len as usize)];
                     again += bytes.len() as u64;
                     assert!(again <= self.sent, "more is sent again than was sent");
                     if let Some(at) = &mut at {
@@ -282,11 +282,11 @@ impl Both {
                     }
                     bytes.len()
                 }
-                Ok(Segment::Ask(len) | Segment::Answer(len)) => heard.len().min(len as usize),
+                Ok(Segment::Ask(len) | Segment::Answer(len)) => received.len().min(len as usize),
                 Ok(_) => 0,
                 Err(error) => panic!("this side does not keep to the protocol: {error}"),
             };
-            heard = &heard[skipped..];
+            received = &received[skipped..];
         }
     }
 }
@@ -330,7 +330,7 @@ pub fn hostile(data: &[u8]) {
             _ => value,
         };
         match choice % 9 {
-            0 => both.say_out(Outcome::Told(number)),
+            0 => both.say_out(Outcome::SendImm(number)),
             // The ring is empty until something comes by the connection, which the peer knows.
             1 => both.say_in(Outcome::Written(match kind & 16 {
                 0 => number::of(&vec![0; number::len(number) as usize]),
@@ -338,12 +338,12 @@ pub fn hostile(data: &[u8]) {
             })),
             2 => both.say_out(match kind % 3 {
                 0 => Outcome::Written(number),
-                1 => Outcome::Bare,
+                1 => Outcome::NoImm,
                 _ => Outcome::Sent,
             }),
             3 => both.say_in(match kind % 3 {
-                0 => Outcome::Told(number),
-                1 => Outcome::Bare,
+                0 => Outcome::SendImm(number),
+                1 => Outcome::NoImm,
                 _ => Outcome::Sent,
             }),
             4 => both.say(

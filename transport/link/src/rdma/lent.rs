@@ -3,18 +3,18 @@
 //!
 //! Their places in the ring are kept free for them: when the device fails, or when the program wants its
 //! memory back, they are copied there, and are like all others. Until the other side has read them the program
-//! leaves them as they are ([`Lasting`]); from then on newer bytes have their places.
+//! leaves them as they are ([`PinnedRegion`]); from then on newer bytes have their places.
 
 use std::collections::VecDeque;
 
-use crate::lasting::Lasting;
+use crate::pinned::PinnedRegion;
 
 /// Bytes from `from` on, which lie at `at` of `memory`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) from: u64,
     pub(super) len: usize,
-    pub(super) memory: Lasting,
+    pub(super) memory: PinnedRegion,
     pub(super) at: usize,
 }
 
@@ -59,7 +59,7 @@ impl Lent {
     }
 
     /// Takes those out that lie in `memory`, or all.
-    pub(super) fn take(&mut self, memory: Option<&Lasting>) -> VecDeque<Piece> {
+    pub(super) fn take(&mut self, memory: Option<&PinnedRegion>) -> VecDeque<Piece> {
         let (taken, kept) = (self.0.drain(..))
             .partition(|piece| memory.is_none_or(|memory| piece.memory == *memory));
         self.0 = kept;

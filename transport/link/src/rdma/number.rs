@@ -1,7 +1,7 @@
 //! The number that comes with a write: how many bytes it wrote, and a part of their checksum.
 //!
 //! A write that completed is to be there whole, which the device and its packets' checksums see to. SoftRoCE was
-//! seen not to keep that where packets are lost, so it is looked at: bytes that are not what was sent come once more,
+//! seen not to keep that where packets are lost, so it is checked: bytes that differ from those sent come once more,
 //! by the connection.
 
 /// Bits of a number that count bytes.

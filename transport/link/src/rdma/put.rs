@@ -12,25 +12,25 @@ use super::lent::Piece;
 use super::number::{self, MESSAGE_MAX};
 use super::shared::Shared;
 use super::slot::Slot;
-use super::wait::{Half, LOOK_EACH, sleep, until};
+use super::wait::{Half, POLL_EACH, sleep, until};
 use super::wire::{Source, Wire};
 use crate::halves::Put;
-use crate::lasting::Lasting;
 use crate::link::LinkError;
 use crate::mapping::{Mapping, Ring};
+use crate::pinned::PinnedRegion;
 use crate::ring::RingError;
 use crate::spin::Spin;
 
 /// Longest wait of a writer that is dropped for its last bytes to be acknowledged.
 const LAST: Duration = Duration::from_secs(1);
-/// Between looks whether the connection takes them.
+/// Between checks whether the connection takes them.
 const LAST_PAUSE: Duration = Duration::from_millis(1);
 /// Longest sleep of a writer whose events another may take.
 const TAKEN_AWAY: Duration = Duration::from_millis(5);
 
 /// Pieces of a large copy that a ring holds.
 const PIECES: usize = 8;
-/// Fewest bytes that the device takes from where they lie: fewer are copied sooner than looked after.
+/// Fewest bytes that are sent without a copy: copying fewer is faster than polling for completion.
 const LEND: usize = 32 << 10;
 /// Memories of the program that a device knows at the same time, and those that it would not that are remembered.
 const REGISTERED: usize = 64;
@@ -47,7 +47,7 @@ pub(super) struct RdmaPut {
     /// How often it was given some.
     pub(super) posted: u32,
     /// Memories of the program that the device does not take.
-    pub(super) refused: Vec<Lasting>,
+    pub(super) refused: Vec<PinnedRegion>,
 }
 
 /// What was wrong with a completion.
@@ -86,20 +86,20 @@ impl Half for RdmaPut {
             return Ok(());
         }
         if self.shared.has_moved() {
-            return self.leave(None).map(|_| ());
+            return self.fail_over(None).map(|_| ());
         }
         let (mut bad, mut used) = (None, 0);
         let counts = &mut self.counts;
         let mut out = self.shared.out();
         let mut polled = out.poll(&mut |outcome| match outcome {
             Outcome::Sent => counts.completed(),
-            Outcome::Told(number) => {
+            Outcome::SendImm(number) => {
                 used += 1;
-                if let Err(error) = counts.told(number) {
+                if let Err(error) = counts.acknowledged(number) {
                     bad = Some(Wrong::Number(error));
                 }
             }
-            Outcome::Written(_) | Outcome::Bare => bad = Some(Wrong::Unexpected),
+            Outcome::Written(_) | Outcome::NoImm => bad = Some(Wrong::Unexpected),
         });
         if let (Ok(()), Some(wire), 1..) = (&polled, out.wire(), used) {
             polled = wire.receive(used);
@@ -191,8 +191,8 @@ impl RdmaPut {
         }
     }
 
-    /// Whether the device knows `memory`; it is told, if that helps.
-    fn registered(&mut self, memory: &Lasting) -> Result<bool, LinkError> {
+    /// Whether the device has `memory` registered; registers it if possible.
+    fn registered(&mut self, memory: &PinnedRegion) -> Result<bool, LinkError> {
         if self.refused.contains(memory) {
             return Ok(false);
         }
@@ -230,9 +230,9 @@ impl RdmaPut {
         }
     }
 
-    /// The device is given up: all goes by the connection from here on. With a deadline that is false if the other side
-    /// has not said before it what it has received, or the connection does not take that at once.
-    fn leave(&mut self, deadline: Option<Instant>) -> Result<bool, LinkError> {
+    /// The device is given up: all goes by the connection from here on. With a deadline, false if the other side
+    /// has not reported by then what it has received, or the connection does not take that at once.
+    fn fail_over(&mut self, deadline: Option<Instant>) -> Result<bool, LinkError> {
         if self.shared.theirs(deadline)?.is_none() {
             return Ok(false);
         }
@@ -252,7 +252,7 @@ impl RdmaPut {
         let mut sending = self.shared.base.sending();
         // The reading half may have sent before what was published last.
         if let Some(sent) = sending.sent {
-            let (from, len) = self.counts.leave(sent);
+            let (from, len) = self.counts.fail_over(sent);
             sending.send(self.mapping.bytes(self.ring, from, len))?;
         }
         self.counts.left();
@@ -261,7 +261,7 @@ impl RdmaPut {
 
     /// Gives what is committed next to the device again, if both sides have agreed upon that. What lies
     /// here already has no room there that is known of.
-    fn come_back(&mut self) -> Result<(), LinkError> {
+    fn fail_back(&mut self) -> Result<(), LinkError> {
         if self.counts.pending() > 0 {
             return Ok(());
         }
@@ -338,8 +338,8 @@ impl Put for RdmaPut {
                     self.shared.failed(&error)?;
                 }
                 self.posted = self.posted.wrapping_add(1);
-                // Who is never kept waiting looks here.
-                if self.posted.is_multiple_of(LOOK_EACH) && self.shared.look(Instant::now())? {
+                // A writer that never waits checks here.
+                if self.posted.is_multiple_of(POLL_EACH) && self.shared.look(Instant::now())? {
                     return Err(self.shared.socket.closed());
                 }
                 // Else who gives the device up sees what was published.
@@ -348,15 +348,15 @@ impl Put for RdmaPut {
                 }
             }
             if self.by_device {
-                self.leave(None)?;
+                self.fail_over(None)?;
             }
             self.send_pending()?;
-            return self.come_back();
+            return self.fail_back();
         }
         Ok(())
     }
 
-    fn lend(&mut self, body: &[u8], memory: &Lasting) -> Result<usize, LinkError> {
+    fn lend(&mut self, body: &[u8], memory: &PinnedRegion) -> Result<usize, LinkError> {
         let Some(begin) = memory.offset_of(body).filter(|_| body.len() >= LEND) else {
             return Ok(0);
         };
@@ -387,8 +387,8 @@ impl Put for RdmaPut {
         Ok(at)
     }
 
-    fn release(&mut self, memory: Option<&Lasting>) -> Result<(), LinkError> {
-        let meant = |known: &Lasting| memory.is_none_or(|memory| known == memory);
+    fn release(&mut self, memory: Option<&PinnedRegion>) -> Result<(), LinkError> {
+        let meant = |known: &PinnedRegion| memory.is_none_or(|memory| known == memory);
         self.refused.retain(|refused| !meant(refused));
         let known = |wire: &mut (dyn Wire + 'static)| wire.registered().iter().any(meant);
         let known = self.shared.out().wire().is_some_and(known);
@@ -403,23 +403,23 @@ impl Put for RdmaPut {
         drained
     }
 
-    fn is_kept(&self) -> bool {
+    fn failover_pending(&self) -> bool {
         self.by_device && self.shared.has_moved()
     }
 
-    fn tend(&mut self) -> Result<(), LinkError> {
+    fn poll_completions(&mut self) -> Result<(), LinkError> {
         self.shared.look(Instant::now())?;
         if !self.by_device {
             if self.ring == Ring::ToServer {
-                self.shared.come_back()?;
+                self.shared.fail_back()?;
             }
-            return self.come_back();
+            return self.fail_back();
         }
         if !self.shared.has_moved() {
             self.advance()?;
             self.shared.hear()?;
         }
-        match self.shared.has_moved() && self.leave(Some(Instant::now()))? {
+        match self.shared.has_moved() && self.fail_over(Some(Instant::now()))? {
             true => self.send_pending(),
             false => Ok(()),
         }
@@ -437,7 +437,7 @@ impl Drop for RdmaPut {
             let _ = self.drained(Some(deadline));
         }
         while self.by_device && self.shared.has_moved() {
-            match self.leave(Some(deadline)) {
+            match self.fail_over(Some(deadline)) {
                 Ok(false) if Instant::now() < deadline => thread::sleep(LAST_PAUSE),
                 _ => break,
             }

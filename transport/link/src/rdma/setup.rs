@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use super::back::{Fresh, Renew};
 use super::claims::check;
-use super::counts::{RECEIVES, Reader, SENDS, TELLS, Writer};
+use super::counts::{ACK_EVERY, RECEIVES, Reader, SENDS, Writer};
 use super::put::RdmaPut;
 use super::shared::Shared;
 use super::take::RdmaTake;
@@ -92,11 +92,11 @@ impl Prepared {
         let inbox = Region::new(&domain, memory(sends.other()), Access::RemoteWrite)?;
         let out = Capacity {
             sends: SENDS,
-            receives: TELLS,
+            receives: ACK_EVERY,
             inline: INLINE,
         };
         let incoming = Capacity {
-            sends: TELLS,
+            sends: ACK_EVERY,
             receives: RECEIVES,
             inline: 0,
         };
@@ -116,7 +116,7 @@ impl Prepared {
     }
 
     /// What the other side has to know.
-    pub(super) fn said(&self) -> QueuePairs {
+    pub(super) fn peer_state(&self) -> QueuePairs {
         let (address, key) = self.inbox.remote();
         let out = QueuePairEnd {
             number: self.out.number(),
@@ -179,7 +179,7 @@ impl Prepared {
         let (port, index) = (self.port, self.gid.index);
         let (psn, out) = (self.out_psn, peer(their_in));
         self.out.connect(&port, index, &out, psn, Access::Local)?;
-        self.out.receive(TELLS)?;
+        self.out.receive(ACK_EVERY)?;
         let (psn, incoming) = (self.incoming_psn, peer(their_out));
         let access = Access::RemoteWrite;
         (self.incoming).connect(&port, index, &incoming, psn, access)?;
@@ -212,8 +212,8 @@ impl Prepared {
 }
 
 impl Fresh for (Prepared, IpAddr) {
-    fn said(&self) -> QueuePairs {
-        self.0.said()
+    fn peer_state(&self) -> QueuePairs {
+        self.0.peer_state()
     }
 
     fn connect(self: Box<Self>, theirs: &QueuePairs) -> Result<Wires, String> {

@@ -13,24 +13,24 @@ use gtrace_verbs::VerbsError;
 use rustix::event::{PollFd, PollFlags};
 
 use super::back::{Back, Renew};
-use super::base::{Base, Heard, Sending};
+use super::base::{Base, RxEvent, Sending};
 use super::lent::Lent;
 use super::slot::Slot;
 use super::wire::Wire;
 use crate::changes::Changes;
-use crate::lasting::Lasting;
 use crate::link::{End, Ender, Link, LinkError};
 use crate::mapping::{Mapping, Ring};
+use crate::pinned::PinnedRegion;
 use crate::ring::RingError;
 use crate::socket::Socket;
 use crate::wait::{gone, io_error, poll};
 
 /// Set in the count of what has arrived once no more is taken from the device.
 const FROZEN: u64 = 1 << 63;
-/// Between two looks at what the other side says, where the connection does not wake who waits.
-const LOOK: Duration = Duration::from_millis(10);
-/// Least time between two looks at whether the device is there, in milliseconds.
-const LOOK_AT_DEVICE: u64 = if cfg!(test) { 10 } else { 250 };
+/// Between two polls of the connection, where it does not wake the waiting thread.
+const POLL: Duration = Duration::from_millis(10);
+/// Least time between two checks whether the device is there, in milliseconds.
+const POLL_DEVICE: u64 = if cfg!(test) { 10 } else { 250 };
 /// Bytes for which a socket has room that says it has some: a third of what it holds is free then.
 const AGAIN: u64 = 4 << 10;
 /// Of bytes that the device has none.
@@ -48,7 +48,7 @@ pub(crate) struct Shared {
     process: u32,
     /// Up to which byte the reading half has received.
     arrived: AtomicU64,
-    /// Whether the device is given up, and the other side was told.
+    /// Whether the device is given up, and the other side was notified.
     moved: AtomicBool,
     out: Mutex<Slot>,
     /// The queue pair that the other side writes on; empty when the connection brings the bytes.
@@ -67,8 +67,8 @@ pub(crate) struct Shared {
     reads_apart: AtomicBool,
     back: Mutex<Back>,
     opened: Instant,
-    /// When the device was looked at, in milliseconds after that.
-    looked: AtomicU64,
+    /// When the device was checked, in milliseconds after that.
+    checked: AtomicU64,
     /// Whether the connection was found to be at its end then.
     ended: AtomicBool,
     pub(super) changes: Arc<Changes>,
@@ -99,7 +99,7 @@ impl Shared {
             reads_apart: AtomicBool::new(false),
             back: Mutex::new(Back::new(renew)),
             opened: Instant::now(),
-            looked: AtomicU64::new(0),
+            checked: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             changes: Arc::default(),
         }
@@ -145,16 +145,16 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives the device up if it is being taken away: looked at now and then, by whoever is called. Whether the
-    /// connection was found to be at its end, which who never waits learns nowhere else.
+    /// Gives the device up if it is being removed; calls check that now and then. Returns whether the
+    /// connection has ended, which a thread that never waits learns only here.
     pub(super) fn look(&self, now: Instant) -> Result<bool, LinkError> {
         let since = now.saturating_duration_since(self.opened).as_millis();
         let since = u64::try_from(since).unwrap_or(u64::MAX);
-        let looked = self.looked.load(Ordering::Relaxed);
-        if since < looked.saturating_add(LOOK_AT_DEVICE) {
+        let checked = self.checked.load(Ordering::Relaxed);
+        if since < checked.saturating_add(POLL_DEVICE) {
             return Ok(self.ended.load(Ordering::Relaxed));
         }
-        self.looked.store(since, Ordering::Relaxed);
+        self.checked.store(since, Ordering::Relaxed);
         if self.has_moved() {
             return Ok(false);
         }
@@ -247,8 +247,7 @@ impl Shared {
         self.reads_apart.store(!by_device, Ordering::Release);
     }
 
-    /// Sends again what the other side has not received, once it has said up to where it has, unless
-    /// that is done.
+    /// Sends again what the other side has not received, once that is known, unless it is done.
     pub(super) fn send_again(&self) -> Result<(), LinkError> {
         let (true, Some(theirs)) = (self.has_moved(), self.base.theirs()) else {
             return Ok(());
@@ -269,7 +268,7 @@ impl Shared {
         }
     }
 
-    /// Whether the other side has said what it lacks, and not all of that is sent.
+    /// Whether the other side has reported what it lacks, and not all of that is sent.
     pub(super) fn has_to_send_again(&self) -> bool {
         self.has_moved()
             && self.base.theirs().is_some()
@@ -346,7 +345,7 @@ impl Shared {
     }
 
     /// Has what lies in `memory` of the program, or in any, lie in the ring from here on.
-    pub(super) fn fetch(&self, memory: Option<&Lasting>) {
+    pub(super) fn fetch(&self, memory: Option<&PinnedRegion>) {
         let mut lent = self.lent();
         let (mapping, ring) = &self.staging;
         for piece in lent.take(memory) {
@@ -375,7 +374,7 @@ impl Shared {
         }
     }
 
-    /// Takes what the other side said on the connection.
+    /// Takes what the other side sent on the connection.
     pub(super) fn hear(&self) -> Result<(), LinkError> {
         self.base.try_listen()?;
         self.hear_moved()
@@ -389,21 +388,21 @@ impl Shared {
         Ok(())
     }
 
-    /// Up to where the other side has received, once the device is given up; none if it has not said so
+    /// Up to where the other side has received, once the device is given up; none if it has not reported that
     /// before `deadline`.
     pub(super) fn theirs(&self, deadline: Option<Instant>) -> Result<Option<u64>, LinkError> {
         loop {
             if let Some(theirs) = self.base.theirs() {
                 return Ok(Some(theirs));
             }
-            if self.base.try_listen()? == Heard::Something {
+            if self.base.try_listen()? == RxEvent::Something {
                 continue;
             }
             let now = Instant::now();
             if deadline.is_some_and(|deadline| now >= deadline) {
                 return Ok(None);
             }
-            let until = deadline.map_or(now + LOOK, |deadline| deadline.min(now + LOOK));
+            let until = deadline.map_or(now + POLL, |deadline| deadline.min(now + POLL));
             let mut fds = [PollFd::new(&self.socket.fd, PollFlags::IN)];
             let ready = poll(&mut fds, Some(until));
             if ready.map_err(|error| io_error(&self.socket.peer, error))? {
@@ -415,10 +414,10 @@ impl Shared {
         }
     }
 
-    /// Looks whether what this side wrote has failed, and has what comes of it wake who waits for the
-    /// descriptor, if there is one.
+    /// Checks whether a write of this side has failed, and makes a later failure wake the thread that
+    /// waits for the descriptor, if there is one.
     pub(super) fn watch_out(&self) -> Result<Option<Arc<OwnedFd>>, LinkError> {
-        // Who has it locked looks after it.
+        // The thread that has it locked polls it.
         let Ok(mut out) = self.out.try_lock() else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use super::wire::Wire;
 
 /// A queue pair, until it is given up: by whichever half finds out, and for both.
 ///
-/// The reading half looks at the one that this side writes on before it sleeps, since a request that failed
+/// The reading half polls the one that this side writes on before it sleeps, since a request that failed
 /// may be the one whose answer is waited for.
 #[derive(Default)]
 pub(super) struct Slot {
@@ -54,7 +54,7 @@ impl Slot {
         }
     }
 
-    /// Looks at it for the reading half: what has completed is kept, and what comes from now on makes
+    /// Polls it for the reading half: completions are kept, and later ones make
     /// the descriptor readable.
     pub(super) fn look(&mut self) -> Result<(), VerbsError> {
         let Some(wire) = &mut self.wire else {

@@ -10,13 +10,13 @@ use super::counts::Reader;
 use super::number;
 use super::put::Wrong;
 use super::shared::Shared;
-use super::wait::{Half, LOOK, LOOK_EACH, sleep, until};
+use super::wait::{Half, POLL, POLL_EACH, sleep, until};
 use crate::halves::Take;
 use crate::link::LinkError;
 use crate::mapping::{Mapping, Ring};
 use crate::spin::Spin;
 
-/// Between looks whether the connection takes more of what has to be sent again.
+/// Between checks whether the connection takes more of what has to be sent again.
 const SEND_AGAIN: Duration = Duration::from_millis(2);
 
 const TORN: &str =
@@ -56,7 +56,7 @@ impl Half for RdmaTake {
             if !self.shared.has_moved() {
                 return Ok(());
             }
-            self.leave();
+            self.fail_over();
         }
         self.listen()
     }
@@ -114,7 +114,7 @@ impl RdmaTake {
                     }
                 }
             }
-            Outcome::Told(_) | Outcome::Bare => bad = Some(Wrong::Unexpected),
+            Outcome::SendImm(_) | Outcome::NoImm => bad = Some(Wrong::Unexpected),
         });
         let after = counts.tail();
         if after != before && !self.shared.arrive(before, after) {
@@ -131,15 +131,15 @@ impl RdmaTake {
         if torn {
             return self.shared.give_up(TORN);
         }
-        let told = polled.and_then(|()| self.tell());
-        told.or_else(|error| self.shared.failed(&error))?;
+        let acknowledged = polled.and_then(|()| self.send_imm());
+        acknowledged.or_else(|error| self.shared.failed(&error))?;
         if after != before {
             self.taken = self.taken.wrapping_add(1);
             if self.last.is_some_and(|last| after > last) {
                 return Err(self.shared.socket.closed());
             }
-            // Who is never kept waiting looks here.
-            if self.taken.is_multiple_of(LOOK_EACH) && self.shared.look(Instant::now())? {
+            // A reader that never waits checks here.
+            if self.taken.is_multiple_of(POLL_EACH) && self.shared.look(Instant::now())? {
                 let on_its_way = self.mapping.ring() as u64;
                 self.last = self.last.or(Some(after + on_its_way));
             }
@@ -147,14 +147,14 @@ impl RdmaTake {
         Ok(())
     }
 
-    /// Tells the writer what it can use again, when it is time.
-    fn tell(&mut self) -> Result<(), VerbsError> {
+    /// Acknowledges to the writer what it can use again, when that is due.
+    fn send_imm(&mut self) -> Result<(), VerbsError> {
         while self.by_device {
-            let Some((number, signal)) = self.counts.tell() else {
+            let Some((number, signal)) = self.counts.next_ack() else {
                 break;
             };
             if let Some(wire) = self.shared.incoming().wire() {
-                wire.tell(number, signal)?;
+                wire.send_imm(number, signal)?;
             }
         }
         Ok(())
@@ -162,7 +162,7 @@ impl RdmaTake {
 
     /// The device is given up. Once the queue pair is gone the ring is nobody else's, and takes what
     /// comes by the connection.
-    fn leave(&mut self) {
+    fn fail_over(&mut self) {
         self.by_device = false;
         self.shared.incoming().close();
         let received = self.shared.freeze();
@@ -204,7 +204,7 @@ impl RdmaTake {
         // What has to be sent again waits for room, which wakes nobody here.
         let soon = match self.shared.has_to_send_again() {
             true => SEND_AGAIN,
-            false => LOOK,
+            false => POLL,
         };
         let look = Instant::now() + soon;
         let until = deadline.map_or(look, |deadline| deadline.min(look));
@@ -252,7 +252,7 @@ impl Take for RdmaTake {
     fn consume(&mut self, len: usize) {
         self.counts.consume(len);
         // A failure shows at the next wait, as the queue pair is broken then.
-        let _ = self.tell();
+        let _ = self.send_imm();
     }
 }
 

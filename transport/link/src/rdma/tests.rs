@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn has_moved(link: &Link) {
     let changes = &link.info.changes;
-    assert_eq!(changes.falls(), 1);
-    let now = match changes.returns() {
+    assert_eq!(changes.failovers(), 1);
+    let now = match changes.failbacks() {
         0 => LinkKind::Tcp,
         _ => LinkKind::Rdma,
     };
@@ -45,7 +45,10 @@ fn nothing_moves_while_all_is_well() {
         ..
     } = Pair::new();
     converse(&mut client, &mut server, 4, 60);
-    assert_eq!(client.info.changes.falls() + server.info.changes.falls(), 0);
+    assert_eq!(
+        client.info.changes.failovers() + server.info.changes.failovers(),
+        0
+    );
     assert_eq!(client.info.kind_now(), LinkKind::Rdma);
 }
 
@@ -138,7 +141,7 @@ fn both_readers_send_again_at_the_same_time() {
 }
 
 #[test]
-fn what_nobody_waits_for_is_sent_again_by_who_tends() {
+fn asynchronous_work_is_sent_again_by_who_tends() {
     let pair = Pair::new();
     pair.to_server.break_after(0, Break::Lost);
     let (mut client, mut server) = (pair.client, pair.server);
@@ -146,7 +149,7 @@ fn what_nobody_waits_for_is_sent_again_by_who_tends() {
     let server = thread::spawn(move || server.rx.peek(7, None).unwrap().to_vec());
     let began = Instant::now();
     while !server.is_finished() && began.elapsed() < PATIENCE {
-        client.tx.tend().unwrap();
+        client.tx.poll_completions().unwrap();
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(server.join().unwrap(), b"one way");
@@ -160,11 +163,11 @@ fn the_last_words_come_though_the_device_failed() {
         pair.to_server.break_after(2, how);
         let (mut client, mut server) = (pair.client, pair.server);
         let server = thread::spawn(move || {
-            let said = server.rx.peek(12, None).unwrap().to_vec();
+            let peer_state = server.rx.peek(12, None).unwrap().to_vec();
             server.rx.consume(12);
             let end = server.rx.peek(1, None).unwrap_err();
             assert!(matches!(end, LinkError::Closed(_)), "{end}");
-            said
+            peer_state
         });
         for word in [b"and", b"so ", b"to ", b"end"] {
             client.tx.bulk(word).unwrap();
@@ -187,7 +190,7 @@ fn the_end_of_the_other_side_is_no_failure_of_the_device() {
     server.rx.consume(3);
     let error = server.rx.peek(1, None).unwrap_err();
     assert!(matches!(error, LinkError::Closed(_)), "{error}");
-    assert_eq!(server.info.changes.falls(), 0);
+    assert_eq!(server.info.changes.failovers(), 0);
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn a_deadline_holds_after_the_move() {
 }
 
 /// A peer that says what it likes on the connection.
-fn told(segments: &[Segment]) -> LinkError {
+fn reported(segments: &[Segment]) -> LinkError {
     let (mut client, mut peer) = Pair::client_alone();
     client.tx.bulk(&[1; 100]).unwrap();
     for segment in segments {
@@ -248,7 +251,7 @@ fn told(segments: &[Segment]) -> LinkError {
 fn positions_that_cannot_be_are_refused() {
     for received in [0, 5, 1 << 50, u64::MAX] {
         let generation = 1;
-        let error = told(&[Segment::Move {
+        let error = reported(&[Segment::Move {
             generation,
             received,
         }]);
@@ -265,7 +268,7 @@ fn what_the_other_side_may_not_say_is_refused() {
         position: 0,
     };
     for segment in [ask, switch] {
-        let error = told(&[segment]);
+        let error = reported(&[segment]);
         assert!(matches!(error, LinkError::Decode(_)), "{error}");
     }
 }
@@ -276,14 +279,14 @@ fn what_was_not_received_is_sent_as_it_was() {
     client.tx.bulk(b"0123456789").unwrap();
     // The first byte of a lane is that behind a ring.
     let start = (256 << 10) as u64;
-    let said = Segment::Move {
+    let peer_state = Segment::Move {
         generation: 1,
         received: start + 4,
     };
-    peer.write_all(&said.to_bytes()).unwrap();
+    peer.write_all(&peer_state.to_bytes()).unwrap();
     let soon = Instant::now() + Duration::from_millis(20);
     let _ = client.rx.peek(1, Some(soon));
-    client.tx.tend().unwrap();
+    client.tx.poll_completions().unwrap();
     client.tx.bulk(b"ab").unwrap();
     let mut got = vec![0; 3 * SEGMENT_LEN + 8];
     peer.read_exact(&mut got).unwrap();

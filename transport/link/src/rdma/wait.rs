@@ -12,14 +12,14 @@ use crate::link::LinkError;
 use crate::spin::Spin;
 use crate::wait::{io_error, poll};
 
-/// Longest sleep between two looks at whether the other host still answers.
-pub(super) const LOOK: Duration = Duration::from_secs(1);
-/// How often the device takes or brings something between two looks at whether it is there.
-pub(super) const LOOK_EACH: u32 = 64;
+/// Longest sleep between two checks whether the other host still answers.
+pub(super) const POLL: Duration = Duration::from_secs(1);
+/// How often the device takes or brings something between two checks whether it is there.
+pub(super) const POLL_EACH: u32 = 64;
 /// What the other side wrote before it ended may be on its way behind the end of the socket.
 const LAST_WORDS: Duration = Duration::from_millis(20);
-/// Looks between two looks at the clock, when spinning.
-const LOOKS: u32 = 8;
+/// Polls between two readings of the clock, when spinning.
+const POLLS: u32 = 8;
 
 /// One direction of a link.
 pub(super) trait Half {
@@ -55,7 +55,7 @@ pub(super) fn until<H: Half, T>(
         let end = began + budget;
         let end = deadline.map_or(end, |deadline| deadline.min(end));
         loop {
-            for _ in 0..LOOKS {
+            for _ in 0..POLLS {
                 if let Some(value) = attempt(half)? {
                     half.spin().paid();
                     return Ok(value);
@@ -95,8 +95,8 @@ pub(super) fn sleep(
     events: [Option<BorrowedFd<'_>>; 2],
     deadline: Option<Instant>,
 ) -> Result<bool, LinkError> {
-    let look = Instant::now() + LOOK;
-    let until = deadline.map_or(look, |deadline| deadline.min(look));
+    let next_check = Instant::now() + POLL;
+    let until = deadline.map_or(next_check, |deadline| deadline.min(next_check));
     let socket = PollFd::new(&shared.socket.fd, PollFlags::IN | PollFlags::RDHUP);
     let mut fds = vec![socket];
     let events = events.into_iter().flatten();

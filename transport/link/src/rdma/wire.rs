@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use gtrace_verbs::{Domain, Outcome, QueuePair, Region, Remote, VerbsError};
 
-use crate::lasting::Lasting;
+use crate::pinned::PinnedRegion;
 
 /// Where bytes are taken from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) enum Source {
     /// The same place of this side's ring.
     Ring,
     /// This place of memory that is registered.
-    Memory(Lasting, usize),
+    Memory(PinnedRegion, usize),
 }
 
 /// A queue pair with the memory that it works on. Once it is dropped, nothing touches that memory.
@@ -28,17 +28,17 @@ pub(super) trait Wire: Send {
         signal: bool,
     ) -> Result<(), VerbsError>;
     /// Has the device know `memory`, if it does not.
-    fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
+    fn register(&mut self, memory: &PinnedRegion) -> Result<(), VerbsError> {
         Err(outside((0, memory.len()), 0))
     }
     /// Memories that the device knows.
-    fn registered(&self) -> &[Lasting] {
+    fn registered(&self) -> &[PinnedRegion] {
         &[]
     }
     /// The device is to know `memory` no more, or none; no write from there is under way.
-    fn forget(&mut self, _: Option<&Lasting>) {}
+    fn forget(&mut self, _: Option<&PinnedRegion>) {}
     /// Sends a number alone.
-    fn tell(&mut self, number: u32, signal: bool) -> Result<(), VerbsError>;
+    fn send_imm(&mut self, number: u32, signal: bool) -> Result<(), VerbsError>;
     /// Posts so many receives.
     fn receive(&mut self, count: u32) -> Result<(), VerbsError>;
     /// Takes what has completed.
@@ -59,7 +59,7 @@ pub(super) struct Out {
     pub(super) pair: QueuePair,
     pub(super) staging: Region,
     /// Memories of the program.
-    pub(super) memories: Vec<Lasting>,
+    pub(super) memories: Vec<PinnedRegion>,
     /// Of each of them.
     pub(super) regions: Vec<Region>,
     pub(super) domain: Arc<Domain>,
@@ -82,8 +82,8 @@ fn outside((at, len): (usize, usize), region: usize) -> VerbsError {
 
 macro_rules! by_the_pair {
     () => {
-        fn tell(&mut self, number: u32, signal: bool) -> Result<(), VerbsError> {
-            self.pair.tell(number, signal.then_some(NAME))
+        fn send_imm(&mut self, number: u32, signal: bool) -> Result<(), VerbsError> {
+            self.pair.send_imm(number, signal.then_some(NAME))
         }
 
         fn receive(&mut self, count: u32) -> Result<(), VerbsError> {
@@ -114,7 +114,7 @@ macro_rules! by_the_pair {
 }
 
 impl Out {
-    fn place_of(&self, memory: &Lasting) -> Option<usize> {
+    fn place_of(&self, memory: &PinnedRegion) -> Option<usize> {
         self.memories.iter().position(|known| known == memory)
     }
 }
@@ -142,7 +142,7 @@ impl Wire for Out {
         self.pair.write(region, (at, piece.1), to, number, name)
     }
 
-    fn register(&mut self, memory: &Lasting) -> Result<(), VerbsError> {
+    fn register(&mut self, memory: &PinnedRegion) -> Result<(), VerbsError> {
         if self.place_of(memory).is_none() {
             let region = Region::of_program(&self.domain, Arc::new(*memory))?;
             self.regions.push(region);
@@ -151,11 +151,11 @@ impl Wire for Out {
         Ok(())
     }
 
-    fn registered(&self) -> &[Lasting] {
+    fn registered(&self) -> &[PinnedRegion] {
         &self.memories
     }
 
-    fn forget(&mut self, memory: Option<&Lasting>) {
+    fn forget(&mut self, memory: Option<&PinnedRegion>) {
         let Some(memory) = memory else {
             self.memories.clear();
             return self.regions.clear();

@@ -24,13 +24,13 @@ pub use ring::hostile;
 pub const RING: usize = 4 << 20;
 /// Best piece of a bulk copy, bytes.
 const CHUNK: usize = 256 << 10;
-/// Longest sleep between two looks at whether the other process lives, during the first second of a
+/// Longest sleep between two checks whether the other process lives, during the first second of a
 /// wait.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL: Duration = Duration::from_millis(100);
 /// The same later on: an idle link costs two wake-ups a second.
-const LOOK_IDLE: Duration = Duration::from_millis(500);
-/// Looks between two looks at the clock, when spinning.
-const LOOKS: u32 = 8;
+const POLL_IDLE: Duration = Duration::from_millis(500);
+/// Polls between two readings of the clock, when spinning.
+const POLLS: u32 = 8;
 
 /// What both halves have.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Shared {
             let end = began + budget;
             let end = deadline.map_or(end, |deadline| deadline.min(end));
             loop {
-                for _ in 0..LOOKS {
+                for _ in 0..POLLS {
                     if let Some(value) = attempt()? {
                         spin.paid();
                         return Ok(value);
@@ -81,7 +81,7 @@ impl Shared {
         let slept = Instant::now();
         loop {
             sleeps.store(1, Ordering::Relaxed);
-            // See the module `ring`: the look after this fence and that of the other side after its
+            // See the module `ring`: the check after this fence and that of the other side after its
             // own cannot both miss.
             fence(Ordering::SeqCst);
             let outcome = attempt();
@@ -93,7 +93,7 @@ impl Shared {
                 }
                 outcome?;
             }
-            // What the other side published before it ended counts: it was looked at after this.
+            // What the other side published before it ended counts: it was read after this.
             if !self.socket.is_alive() {
                 sleeps.store(0, Ordering::Relaxed);
                 return attempt()?.ok_or_else(|| self.closed());
@@ -103,16 +103,16 @@ impl Shared {
                 sleeps.store(0, Ordering::Relaxed);
                 return Err(LinkError::TimedOut(self.socket.peer.clone()));
             }
-            let look = match now - began < Duration::from_secs(1) {
-                true => LOOK,
-                false => LOOK_IDLE,
+            let next_check = match now - began < Duration::from_secs(1) {
+                true => POLL,
+                false => POLL_IDLE,
             };
-            let nap = deadline.map_or(look, |deadline| look.min(deadline - now));
+            let nap = deadline.map_or(next_check, |deadline| next_check.min(deadline - now));
             let nap = Timespec {
                 tv_sec: 0,
                 tv_nsec: nap.as_nanos().min(999_999_999) as i64,
             };
-            // Woken, timed out, interrupted or not slept at all: the loop looks at what counts.
+            // Woken, timed out, interrupted or not slept at all: the loop checks the counters.
             let _ = futex::wait(sleeps, futex::Flags::empty(), 1, Some(&nap));
         }
     }
@@ -270,7 +270,7 @@ impl Take for ShmTake {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // So that the other side does not find out by its next look only.
+        // So that the other side does not find out only by its next check.
         self.end();
     }
 }

@@ -6,15 +6,15 @@
 //!
 //! # Doorbells
 //!
-//! Who sleeps says so and looks again; who publishes looks whether the other sleeps:
+//! A sleeper announces that and checks again; a publisher checks whether the other side sleeps:
 //! ```text
 //! consumer: sleeps = 1; fence; tail?        producer: tail = n; fence; sleeps?
 //! ```
 //! Both fences are sequentially consistent, so one comes before the other in their single order
 //! (C++20 [atomics.fences]; Rust has the same model). If the consumer's is first, the producer sees
 //! `sleeps == 1` and wakes; if the producer's is first, the consumer sees the new tail and does not
-//! sleep. FUTEX_WAIT looks at `sleeps` once more under the kernel's lock, so that a wake between the
-//! look and the sleep is not lost either. The bytes themselves go by release of the counter and
+//! sleep. FUTEX_WAIT reads `sleeps` once more under the kernel's lock, so that a wake between the
+//! check and the sleep is not lost either. The bytes themselves go by release of the counter and
 //! acquire.
 
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl Producer {
         self.mapping.ring()
     }
 
-    /// Free bytes, looking at the reader's counter only if fewer than `wanted` are known.
+    /// Free bytes, reading the reader's counter only if fewer than `wanted` are known.
     #[inline]
     pub(crate) fn room(&mut self, wanted: usize) -> Result<usize, RingError> {
         let free = self.known_room();
@@ -105,7 +105,7 @@ impl Producer {
         self.capacity() - (self.tail - self.head) as usize
     }
 
-    /// The first `len` free bytes, of which as many as [`Producer::room`] said are free.
+    /// The first `len` free bytes, of which as many as [`Producer::room`] returned are free.
     #[inline]
     pub(crate) fn space(&mut self, len: usize) -> &mut [u8] {
         let len = len.min(self.known_room());
@@ -145,7 +145,7 @@ pub(crate) struct Consumer {
     published: u64,
     /// Last known counter of the writer.
     tail: u64,
-    /// Whether it is looked at no more.
+    /// Whether it is no longer read.
     frozen: bool,
 }
 
@@ -166,7 +166,7 @@ impl Consumer {
         self.frozen = true;
     }
 
-    /// Unread bytes, looking at the writer's counter only if fewer than `wanted` are known.
+    /// Unread bytes, reading the writer's counter only if fewer than `wanted` are known.
     #[inline]
     pub(crate) fn available(&mut self, wanted: usize) -> Result<usize, RingError> {
         if self.known() < wanted && !self.frozen {
@@ -199,7 +199,7 @@ impl Consumer {
         }
     }
 
-    /// Tells the writer what was read. To be called before a wait: the writer may wait for room.
+    /// Publishes to the writer what was read. To be called before a wait: the writer may wait for room.
     #[inline]
     pub(crate) fn publish(&mut self) {
         if self.published != self.head {

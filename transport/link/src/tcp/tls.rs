@@ -169,7 +169,7 @@ impl Channel for TlsChannel {
                 Ok(0) => return Err(self.socket.closed()),
                 Ok(received) => return Ok(Some(received)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                // The socket's end without TLS's own: nobody can tell whether that was all.
+                // The socket's end without TLS's own: nobody can say whether that was all.
                 Err(_) => return Err(self.socket.closed()),
             }
             if self.advance(&mut state)?.is_none() {

@@ -12,12 +12,12 @@ use gtrace_cuda::types::driver::CUstream;
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, checked, code_of};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::staging::{Direction, LARGE};
 use crate::worker::lending::Lent;
 use crate::worker::session::Session;
-use crate::worker::watermark::Alive;
+use crate::worker::watermark::EventLifetimeLock;
 
 /// Where a copy is ordered: in a stream, or as the call without `Async`.
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ impl When {
 #[derive(Clone, Copy)]
 pub(super) struct Lender<'a> {
     pub(super) driver: &'a Driver,
-    alive: &'a Alive,
+    event_lifetime: &'a EventLifetimeLock,
 }
 
 impl<'a> Lender<'a> {
@@ -47,13 +47,13 @@ impl<'a> Lender<'a> {
     pub(super) fn of(exec: &Exec, session: &'a Session) -> Self {
         Self {
             driver: exec.driver,
-            alive: &session.alive,
+            event_lifetime: &session.event_lifetime,
         }
     }
 
     /// To be held while the driver is given memory of this process for work in `stream`.
     pub(super) fn lend(self, stream: CUstream) -> Result<Lent<'a>, Code> {
-        self.alive.lend(self.driver, stream)
+        self.event_lifetime.lend(self.driver, stream)
     }
 }
 
@@ -121,7 +121,7 @@ pub(super) fn synchronise(driver: &Driver, stream: CUstream) -> Result<(), Code>
 /// Large copies by way of the lane's staging memory.
 mod staged;
 
-fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
     let Upload { to, stream } = Upload::read(r)?;
     r.end()?;
     let when = match When::of(exec, stream) {
@@ -143,7 +143,7 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
     Ok(code_of(outcome))
 }
 
-fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
     let Download {
         from,
         len,
@@ -177,7 +177,7 @@ pub(crate) fn cuMemcpyHtoD_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     upload(exec, r)
 }
 
@@ -186,7 +186,7 @@ pub(crate) fn cuMemcpyHtoDAsync_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     upload(exec, r)
 }
 
@@ -195,7 +195,7 @@ pub(crate) fn cuMemcpyDtoH_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     download(exec, r)
 }
 
@@ -204,6 +204,6 @@ pub(crate) fn cuMemcpyDtoHAsync_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     download(exec, r)
 }

@@ -17,28 +17,28 @@ use gtrace_image::Layouts;
 use gtrace_protocol::{Flags, Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
 
 /// `CU_FUNC_ATTRIBUTE_MAX` of CUDA 13.
 const FUNCTION_ATTRIBUTES: c_int = 16;
 /// The version that brought `cuFuncGetParamInfo`, and `cuModuleEnumerateFunctions` and its like.
-const TELLS: c_int = 12_040;
+const TELLS_PARAMETERS: c_int = 12_040;
 
-/// Whether the driver tells of functions and their parameters.
-fn tells(driver: &Driver) -> bool {
-    static TELLS_IT: OnceLock<bool> = OnceLock::new();
-    *TELLS_IT.get_or_init(|| {
+/// Whether the driver reports functions and their parameters.
+fn reports_functions(driver: &Driver) -> bool {
+    static REPORTED: OnceLock<bool> = OnceLock::new();
+    *REPORTED.get_or_init(|| {
         let mut version = 0;
         let asked = driver
             .cuDriverGetVersion
             // SAFETY: an int to write to.
             .map(|call| unsafe { call(&raw mut version) });
-        asked == Some(0) && version >= TELLS && driver.cuFuncGetParamInfo.is_some()
+        asked == Some(0) && version >= TELLS_PARAMETERS && driver.cuFuncGetParamInfo.is_some()
     })
 }
 
-/// (offset, size) of each parameter, as `ask` tells for its number until there is none.
+/// (offset, size) of each parameter, as `ask` returns for its number until there is none.
 fn parameters(
     ask: Option<impl Fn(usize, *mut usize, *mut usize) -> u32>,
 ) -> Option<Vec<Parameter>> {
@@ -97,7 +97,7 @@ fn function_info(driver: &Driver, function: CUfunction) -> FunctionInfo {
     }
 }
 
-/// Where the parameters of a function of the driver lie, if that tells.
+/// Where the parameters of a function of the driver lie, if the driver reports it.
 pub(super) fn parameters_of(driver: &Driver, function: CUfunction) -> Option<Vec<Parameter>> {
     function_info(driver, function).parameters
 }
@@ -172,7 +172,7 @@ fn look_up(
     Ok(function.cast())
 }
 
-/// The functions of a module or kernels of a library with their names, as the driver tells them;
+/// The functions of a module or kernels of a library with their names, as the driver reports them;
 /// none if there are more than [`FUNCTIONS_MAX`].
 fn enumerate(
     driver: &Driver,
@@ -226,7 +226,7 @@ fn enumerate(
     Some(named)
 }
 
-/// As [`enumerate`], for a driver that does not: what the image tells, and the driver finds.
+/// As [`enumerate`], for a driver that does not: functions named in the image that the driver finds.
 fn named_in_image(
     driver: &Driver,
     what: Kind,
@@ -242,8 +242,8 @@ fn named_in_image(
     Some(found.collect())
 }
 
-/// What [`gtrace_cuda::payload::Loaded`] tells of the functions of a module or library that was made
-/// from `image`, whose layouts are kept where the driver does not tell them.
+/// What [`gtrace_cuda::payload::Loaded`] reports about the functions of a module or library that was made
+/// from `image`, whose layouts are kept where the driver does not report them.
 pub(super) fn of_image(
     exec: &Exec,
     kind: Kind,
@@ -257,7 +257,7 @@ pub(super) fn of_image(
     let Ok(parent) = exec.handles.real(kind, handle) else {
         return Vec::new();
     };
-    let (layouts, named) = if tells(exec.driver) {
+    let (layouts, named) = if reports_functions(exec.driver) {
         (None, enumerate(exec.driver, what, parent))
     } else {
         let layouts = Arc::new(Layouts::read(image));
@@ -286,7 +286,7 @@ fn get(
     r: &mut Reader<'_>,
     w: &mut Writer,
     (of, what): (Kind, Kind),
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let get = GetFunction::read(r)?;
     r.end()?;
     let found = exec
@@ -314,7 +314,7 @@ pub(crate) fn cuModuleGetFunction(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     get(exec, r, w, (Kind::Module, Kind::Function))
 }
 
@@ -323,6 +323,6 @@ pub(crate) fn cuLibraryGetKernel(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     get(exec, r, w, (Kind::Library, Kind::Kernel))
 }

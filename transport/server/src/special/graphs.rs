@@ -21,7 +21,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, checked, code_of};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 
 /// `CUDA_GRAPH_INSTANTIATE_SUCCESS` and `_ERROR`.
 const INSTANTIATED: u32 = 0;
@@ -77,7 +77,7 @@ pub(crate) fn graph_instantiate(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let (minted, graph, flags, stream) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
     r.end()?;
     let found = exec
@@ -132,7 +132,7 @@ pub(crate) fn graph_update(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let (target, graph) = (r.u64()?, r.u64()?);
     r.end()?;
     let found = exec

@@ -15,14 +15,14 @@ use gtrace_protocol::{Reader, Writer};
 use super::functions;
 use super::linker::Jit;
 use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
 
 /// `CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE`: addresses of the client, of no use here.
 const HOST_TABLE: u32 = 0;
 
 /// Takes the frame's bulk part whole. Memory is taken for what is there, at most a frame's.
-pub(super) fn take_bulk(exec: &mut Exec) -> Result<Vec<u8>, Bad> {
+pub(super) fn take_bulk(exec: &mut Exec) -> Result<Vec<u8>, CallError> {
     let mut bytes = Vec::with_capacity(exec.bulk_left);
     let taken = exec.bulk_in(|piece| {
         bytes.extend_from_slice(piece);
@@ -33,7 +33,7 @@ pub(super) fn take_bulk(exec: &mut Exec) -> Result<Vec<u8>, Bad> {
 }
 
 /// A piece of an image.
-pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
+pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
     let piece = ImagePiece::read(r)?;
     r.end()?;
     let bytes = take_bulk(exec)?;
@@ -50,7 +50,7 @@ pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Bad> {
 type Found = Option<Arc<Vec<u8>>>;
 
 /// The image of a load: sent with it, before it, or by another client.
-fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, Bad> {
+fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, CallError> {
     let bytes = take_bulk(exec)?;
     let images = &exec.session.images;
     if !bytes.is_empty() && images.keep(load.hash, bytes).is_err() {
@@ -68,7 +68,7 @@ fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, Bad> {
     Ok(Ok(Some(image)))
 }
 
-fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, CallError> {
     let load = Load::read(r)?;
     r.end()?;
     let kind = match load.kind {
@@ -176,7 +176,7 @@ pub(crate) fn cuModuleLoadData(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     load(exec, r, w)
 }
 
@@ -185,6 +185,6 @@ pub(crate) fn cuLibraryLoadData(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     load(exec, r, w)
 }

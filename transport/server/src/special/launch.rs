@@ -18,16 +18,16 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, SUCCESS, checked, code_of};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 
 /// What the driver needs beside the payload.
-struct Looked {
+struct Resolved {
     function: CUfunction,
     stream: CUstream,
 }
 
-fn look_up(exec: &Exec, launch: &Launch<'_>) -> Result<Looked, Code> {
-    Ok(Looked {
+fn look_up(exec: &Exec, launch: &Launch<'_>) -> Result<Resolved, Code> {
+    Ok(Resolved {
         function: exec.handles.real(Kind::Function, launch.function)?.cast(),
         stream: exec.handles.real(Kind::Stream, launch.stream)?.cast(),
     })
@@ -46,7 +46,7 @@ pub(super) fn extra(buffer: *mut c_void, size: &mut usize) -> [*mut c_void; 5] {
 }
 
 fn plain(exec: &mut Exec, launch: &Launch<'_>) -> Result<(), Code> {
-    let Looked { function, stream } = look_up(exec, launch)?;
+    let Resolved { function, stream } = look_up(exec, launch)?;
     let call = exec.driver.cuLaunchKernel.ok_or(NOT_SUPPORTED)?;
     let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
     let mut size = launch.parameters.len();
@@ -100,7 +100,7 @@ fn configured(
     cooperative: bool,
     call: impl FnOnce(&CUlaunchConfig, CUfunction, *mut *mut c_void) -> u32,
 ) -> Result<(), Code> {
-    let Looked { function, stream } = look_up(exec, launch)?;
+    let Resolved { function, stream } = look_up(exec, launch)?;
     let mut attributes = attributes(exec, launch)?;
     if cooperative {
         let mut value = [0; 64];
@@ -137,7 +137,7 @@ pub(crate) fn cuLaunchKernel(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let launch = Launch::read(r)?;
     r.end()?;
     Ok(code_of(plain(exec, &launch)))
@@ -148,7 +148,7 @@ pub(crate) fn cuLaunchKernelEx(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let launch = Launch::read(r)?;
     r.end()?;
     Ok(code_of(launch_ex(exec, &launch, false)))
@@ -160,7 +160,7 @@ pub(crate) fn cuLaunchCooperativeKernel(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let launch = Launch::read(r)?;
     r.end()?;
     Ok(code_of(launch_ex(exec, &launch, true)))
@@ -171,7 +171,7 @@ fn occupancy(
     r: &mut Reader<'_>,
     w: &mut Writer,
     call: Option<unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32>,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let launch = Launch::read(r)?;
     r.end()?;
     let Some(call) = call else {
@@ -193,7 +193,7 @@ pub(crate) fn cuOccupancyMaxActiveClusters(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     occupancy(exec, r, w, exec.driver.cuOccupancyMaxActiveClusters)
 }
 
@@ -202,6 +202,6 @@ pub(crate) fn cuOccupancyMaxPotentialClusterSize(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     occupancy(exec, r, w, exec.driver.cuOccupancyMaxPotentialClusterSize)
 }

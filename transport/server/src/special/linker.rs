@@ -18,7 +18,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::images::take_bulk;
 use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 
 /// Options whose value is a number. Those that are addresses, or that only make sense with one, are
 /// refused: a client could have the driver write to any place of this process.
@@ -135,7 +135,7 @@ static STATES: Mutex<Option<HashMap<usize, Jit>>> = Mutex::new(None);
 /// Held while a link state is used, so that no other lane destroys it meanwhile.
 static IN_USE: Mutex<()> = Mutex::new(());
 
-/// To be held from the look at the handle until the driver is done with the link state.
+/// To be held from the check of the handle until the driver is done with the link state.
 fn in_use() -> MutexGuard<'static, ()> {
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -150,7 +150,7 @@ pub(crate) fn cuLinkCreate_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let create = LinkCreate::read(r)?;
     r.end()?;
     let Some(call) = exec.driver.cuLinkCreate_v2 else {
@@ -192,7 +192,7 @@ pub(crate) fn cuLinkAddData_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let add = LinkAdd::read(r)?;
     r.end()?;
     let data = input(take_bulk(exec)?);
@@ -210,7 +210,7 @@ pub(crate) fn cuLinkAddData_v2(
     };
     let len = jit.len();
     let (options, values) = jit.arrays();
-    // SAFETY: the state is the driver's, the data and the arrays are as long as they are said to be.
+    // SAFETY: the state is the driver's, the data and the arrays have the given lengths.
     let status = unsafe {
         call(
             state.cast(),
@@ -237,7 +237,7 @@ pub(crate) fn cuLinkComplete(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let handle = r.u64()?;
     r.end()?;
     let Some(call) = exec.driver.cuLinkComplete else {
@@ -286,7 +286,7 @@ pub(crate) fn cuLinkDestroy(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let handle = r.u64()?;
     r.end()?;
     let Some(call) = exec.driver.cuLinkDestroy else {

@@ -7,7 +7,7 @@
 //! driver's to check.
 
 mod copies;
-mod deliveries;
+mod deferred_copies;
 mod functions;
 mod graphs;
 mod hosts;
@@ -22,7 +22,7 @@ mod textures;
 pub(crate) use copies::{
     cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
 };
-pub(crate) use deliveries::{deliver, settle_copies, take};
+pub(crate) use deferred_copies::{defer_copy, settle_copies, take};
 pub(crate) use functions::{cuLibraryGetKernel, cuModuleGetFunction};
 pub(crate) use graphs::{
     capture_info, graph_copy, graph_host, graph_instantiate, graph_kernel, graph_memory,

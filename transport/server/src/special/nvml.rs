@@ -10,7 +10,7 @@ use gtrace_cuda::Kind;
 use gtrace_cuda::types::nvml::nvmlDevice_t;
 use gtrace_protocol::{OpId, Reader, Writer, op_id};
 
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::generated::nvml::{self, Nvml};
 
 /// NVML_ERROR_LIBRARY_NOT_FOUND
@@ -21,7 +21,7 @@ pub(crate) fn nvmlInit_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     r.end()?;
     let code = match exec.nvml.nvmlInit_v2 {
         // SAFETY: a call without arguments.
@@ -60,7 +60,7 @@ fn devices(nvml: &Nvml, permitted: impl Fn(&str) -> bool) -> Vec<usize> {
         let mut room: [c_char; 96] = [0; 96];
         // SAFETY: a handle to write to.
         let got = unsafe { device_of(index, &raw mut device) } == 0
-            // SAFETY: room of the size that is told, and a zero behind it.
+            // SAFETY: room of the size that is reported, and a zero behind it.
             && unsafe { uuid_of(device, room.as_mut_ptr(), 95) } == 0;
         // SAFETY: as above.
         let uuid = unsafe { CStr::from_ptr(room.as_ptr()) };
@@ -94,7 +94,7 @@ pub(crate) fn nvml_call(
     op: OpId,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let Some(visible) = exec.handles.visible() else {
         return nvml::dispatch(op, exec, r, w);
     };
@@ -141,7 +141,7 @@ pub(crate) fn nvmlShutdown(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     r.end()?;
     Ok(match exec.nvml.nvmlShutdown {
         // SAFETY: a call without arguments.

@@ -15,7 +15,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::copies::{Lender, When, synchronise};
 use super::{INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 
 /// Both sides with the driver's names for arrays; the client's memory is filled in later.
 pub(super) fn description(exec: &Exec, copy: &Pitched) -> Result<CUDA_MEMCPY3D, Code> {
@@ -152,7 +152,7 @@ fn make(
     }
 }
 
-fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Result<Code, Bad> {
+fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Result<Code, CallError> {
     let copy = Pitched::read(r)?;
     r.end()?;
     let prepared = When::of(exec, copy.stream)
@@ -183,7 +183,7 @@ fn from_client(
     mut description: CUDA_MEMCPY3D,
     bytes: u64,
     how: How,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let packed = super::images::take_bulk(exec)?;
     if packed.len() as u64 != bytes {
         return Ok(INVALID_VALUE);
@@ -206,7 +206,7 @@ fn to_client(
     description: CUDA_MEMCPY3D,
     bytes: u64,
     how: How,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let Extent { width, height, .. } = copy.extent;
     if width > TO_CLIENT_MAX {
         return wide(exec, copy, description, bytes, how);
@@ -254,7 +254,7 @@ fn wide(
     description: CUDA_MEMCPY3D,
     bytes: u64,
     how: How,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let Extent { width, height, .. } = copy.extent;
     let session = Arc::clone(&exec.session);
     let lender = Lender::of(exec, &session);
@@ -286,7 +286,7 @@ macro_rules! pitched {
             exec: &mut Exec,
             r: &mut Reader<'_>,
             _: &mut Writer,
-        ) -> Result<Code, Bad> {
+        ) -> Result<Code, CallError> {
             copy(exec, r, Shape::$shape)
         }
     )*};

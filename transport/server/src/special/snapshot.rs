@@ -13,7 +13,7 @@ use gtrace_cuda::types::driver::{CUdevice, CUuuid};
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::supervisor::{Device, DriverInfo};
 
@@ -33,7 +33,7 @@ pub(crate) fn set_current(driver: &Driver, context: *mut c_void) -> Code {
     }
 }
 
-/// Frees memory that the client was not told of.
+/// Frees memory that the client does not know of.
 pub(crate) fn free(driver: &Driver, address: u64) {
     // SAFETY: an address that the driver has just given, and that nobody else knows.
     let freed = driver.cuMemFree_v2.map(|call| unsafe { call(address) });
@@ -89,7 +89,7 @@ fn uuid_text(uuid: [u8; 16]) -> String {
 fn text(call: impl FnOnce(*mut c_char, c_int) -> u32) -> Result<String, Code> {
     let mut room: [c_char; 256] = [0; 256];
     checked(call(room.as_mut_ptr(), 255))?;
-    // SAFETY: the last byte is zero whatever the driver wrote, as it was told of 255.
+    // SAFETY: the last byte is zero whatever the driver wrote, as it was given a length of 255.
     let text = unsafe { CStr::from_ptr(room.as_ptr()) };
     Ok(text.to_string_lossy().into_owned())
 }
@@ -120,11 +120,11 @@ fn device(driver: &Driver, ordinal: c_int) -> Result<DeviceSnapshot, Code> {
     checked(unsafe { get(&raw mut device, ordinal) })?;
     let mut snapshot = DeviceSnapshot::default();
     if let Some(call) = driver.cuDeviceGetName {
-        // SAFETY: room of the size that is told.
+        // SAFETY: room of the size that is reported.
         snapshot.name = text(|to, len| unsafe { call(to, len, device) })?;
     }
     if let Some(call) = driver.cuDeviceGetPCIBusId {
-        // SAFETY: room of the size that is told.
+        // SAFETY: room of the size that is reported.
         snapshot.pci_bus_id = text(|to, len| unsafe { call(to, len, device) })?;
     }
     let uuid = |call: Option<unsafe extern "C" fn(*mut CUuuid, CUdevice) -> u32>| {
@@ -191,8 +191,12 @@ fn set_environment(exec: &Exec, request: &SnapshotRequest) {
     }
 }
 
-/// Starts the driver, once a session, and tells what it found.
-pub(crate) fn snapshot(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+/// Starts the driver, once a session, and says what it found.
+pub(crate) fn snapshot(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
     static STARTED: OnceLock<Result<(), Code>> = OnceLock::new();
     let request = SnapshotRequest::read(r)?;
     r.end()?;

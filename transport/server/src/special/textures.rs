@@ -15,7 +15,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 use crate::worker::objects::Object;
 
 fn resource(exec: &Exec, given: &Resource) -> Result<CUDA_RESOURCE_DESC, Code> {
@@ -127,7 +127,7 @@ pub(crate) fn cuTexObjectCreate(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let create = TextureCreate::read(r)?;
     r.end()?;
     let object = create_texture(exec, &create);
@@ -139,14 +139,14 @@ pub(crate) fn cuSurfObjectCreate(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let given = Resource::read(r)?;
     r.end()?;
     let object = create_surface(exec, &given);
     Ok(made(exec, w, Object::Surface, object))
 }
 
-fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Result<Code, Bad> {
+fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Result<Code, CallError> {
     let object = r.u64()?;
     r.end()?;
     let call = match kind {
@@ -168,7 +168,7 @@ pub(crate) fn cuTexObjectDestroy(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     destroy(exec, r, Object::Texture)
 }
 
@@ -177,6 +177,6 @@ pub(crate) fn cuSurfObjectDestroy(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     destroy(exec, r, Object::Surface)
 }

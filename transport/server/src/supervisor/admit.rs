@@ -65,7 +65,7 @@ impl Supervisor {
         }
     }
 
-    /// Tells a client why it is not let in.
+    /// Sends a client the reason of its refusal.
     fn refuse(&mut self, kind: &str, pending: Pending, reason: &str) {
         warn!("{}: refused: {reason}", pending.peer);
         self.counters.refuse(kind);

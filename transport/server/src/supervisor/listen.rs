@@ -19,7 +19,7 @@ use crate::options::Listen;
 pub struct ListenError {
     address: String,
     cause: io::Error,
-    remedy: &'static str,
+    remedy: String,
 }
 
 /// A socket that takes connections; a Unix socket's file goes with it.
@@ -30,8 +30,8 @@ pub(super) enum Listener {
 }
 
 impl Listener {
-    /// Listens on `at`. A socket file that nobody listens on any more is replaced.
-    pub(super) fn bind(at: &Listen, mode: u32) -> Result<Self, ListenError> {
+    /// Listens on `at`, which `option` names. A socket file that nobody listens on any more is replaced.
+    pub(super) fn bind(at: &Listen, mode: u32, option: &str) -> Result<Self, ListenError> {
         let listener = match at {
             Listen::Tcp(address) => TcpListener::bind(address)
                 .and_then(|l| l.set_nonblocking(true).map(|()| Self::Tcp(l))),
@@ -41,16 +41,18 @@ impl Listener {
             address: at.to_string(),
             remedy: match (cause.kind(), at) {
                 (io::ErrorKind::AddrInUse, _) => {
-                    "; another server is there: stop it or choose another address with --listen"
+                    format!(
+                        "; another server is there: stop it or choose another address with {option}"
+                    )
                 }
                 (io::ErrorKind::PermissionDenied, Listen::Unix(_)) => {
-                    "; choose a path that this user may write with --listen unix:PATH"
+                    format!("; choose a path that this user may write with {option}")
                 }
                 (io::ErrorKind::PermissionDenied, Listen::Tcp(_)) => {
-                    "; ports below 1024 are for root: choose another with --listen"
+                    format!("; ports below 1024 are for root: choose another with {option}")
                 }
-                (io::ErrorKind::NotFound, _) => "; the folder does not exist: create it",
-                _ => "",
+                (io::ErrorKind::NotFound, _) => "; the folder does not exist: create it".to_owned(),
+                _ => String::new(),
             },
             cause,
         })
@@ -197,5 +199,19 @@ impl Pending {
 impl AsFd for Pending {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_is_taken_names_the_option_that_chooses_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = Listen::Unix(dir.path().join("socket"));
+        let _first = Listener::bind(&at, 0o600, "--status-socket").unwrap();
+        let said = Listener::bind(&at, 0o600, "--status-socket").unwrap_err();
+        assert!(said.to_string().ends_with("with --status-socket"), "{said}");
     }
 }

@@ -29,20 +29,20 @@ pub use self::workers::WorkerCommand;
 
 /// Most connections whose preamble is awaited. Others stay in the listener's queue meanwhile.
 const PENDING_MAX: usize = 256;
-/// Most threads that tell a status, or a client why it is refused.
+/// Most threads that send a status, or a client the reason of its refusal.
 const ASIDE_MAX: usize = 16;
 /// The status can be read by everybody on this host: `gtrace run` has no right to open the sockets of
 /// other users, and a connection can change nothing.
 const STATUS_MODE: u32 = 0o666;
 /// How long a worker may go without having let its client in: both handshakes and the start.
 const WELCOME_MAX: Duration = Duration::from_secs(10);
-/// Between looks at workers that are about to end.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Between checks of workers that are about to end.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// What it was told contradicts itself, or is not safe.
+    /// Its options contradict each other, or are not safe.
     #[error("{0}")]
     Options(String),
     /// An address.
@@ -127,10 +127,10 @@ impl Supervisor {
             workers::probe(&command, &environment(&options), &start).map_err(StartError::Driver)?;
         let mut listeners = Vec::new();
         for at in &options.listen {
-            listeners.push(Listener::bind(at, options.socket_mode)?);
+            listeners.push(Listener::bind(at, options.socket_mode, "--listen")?);
         }
         for at in &options.listen_optional {
-            match Listener::bind(at, options.socket_mode) {
+            match Listener::bind(at, options.socket_mode, "--listen") {
                 Ok(listener) => listeners.push(listener),
                 Err(error) => info!("{error}; going on without"),
             }
@@ -141,7 +141,7 @@ impl Supervisor {
             ));
         }
         let status = options.status_socket.as_ref().and_then(|path| {
-            Listener::bind(&Listen::Unix(path.clone()), STATUS_MODE)
+            Listener::bind(&Listen::Unix(path.clone()), STATUS_MODE, "--status-socket")
                 .inspect_err(|error| warn!("{error}; `gtrace status --remote` cannot ask"))
                 .ok()
         });
@@ -216,7 +216,7 @@ impl Supervisor {
                         self.end();
                         return Ok(());
                     }
-                    Ready::Status => self.tell_status(),
+                    Ready::Status => self.send_status(),
                     Ready::Listener(at) => self.accept(at),
                     Ready::Pending(at) => self.read_preamble(at),
                     Ready::Worker(at) => self.hear(at),
@@ -266,14 +266,14 @@ impl Supervisor {
             .collect())
     }
 
-    /// Until something is due that no descriptor tells of.
+    /// Until something is due that no descriptor reports.
     fn timeout(&self) -> Option<Duration> {
         let now = Instant::now();
         let deadlines = self
             .pending
             .iter()
             .map(|pending| pending.deadline.saturating_duration_since(now));
-        let leaving = (!self.leaving.is_empty()).then_some(LOOK_EVERY);
+        let leaving = (!self.leaving.is_empty()).then_some(POLL_INTERVAL);
         let unwelcomed = self
             .workers
             .iter()
@@ -321,7 +321,7 @@ impl Supervisor {
         }
     }
 
-    fn tell_status(&self) {
+    fn send_status(&self) {
         let Some(listener) = &self.status else {
             return;
         };
@@ -330,7 +330,7 @@ impl Supervisor {
         };
         let status = self.status();
         self.aside("gtrace-status", move || {
-            if let Err(error) = status.tell(UnixStream::from(fd)) {
+            if let Err(error) = status.send(UnixStream::from(fd)) {
                 debug!("status: {error}");
             }
         });
@@ -358,7 +358,7 @@ fn devices(driver: &DriverInfo) -> String {
     }
 }
 
-/// What a client said, without what a terminal would obey.
+/// A client's text without control characters that a terminal would obey.
 fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '?' } else { c })

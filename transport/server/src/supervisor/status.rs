@@ -1,4 +1,4 @@
-//! What the supervisor tells about itself: JSON on a Unix socket, one object a connection.
+//! The supervisor's status: JSON on a Unix socket, one object a connection.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
@@ -67,10 +67,10 @@ pub struct Counters {
     pub rdma_refused: u64,
     /// Times that their lanes gave RDMA up for the connection.
     #[serde(default)]
-    pub falls: u64,
+    pub failovers: u64,
     /// Times that they took it again.
     #[serde(default)]
-    pub returns: u64,
+    pub failbacks: u64,
     /// Time between arrival and start of their calls.
     pub queue: Times,
     /// Time of their calls in the driver.
@@ -92,8 +92,8 @@ impl Counters {
         self.bytes_out += stats.bytes_out;
         self.lanes_broken += stats.lanes_broken;
         self.rdma_refused += stats.rdma_refused;
-        self.falls += stats.falls;
-        self.returns += stats.returns;
+        self.failovers += stats.failovers;
+        self.failbacks += stats.failbacks;
         self.queue.add(&stats.queue);
         self.driver.add(&stats.driver);
         for op in &stats.ops {
@@ -179,7 +179,7 @@ impl ServerStatus {
     }
 
     /// Writes it to whoever asked.
-    pub(super) fn tell(&self, mut stream: UnixStream) -> io::Result<()> {
+    pub(super) fn send(&self, mut stream: UnixStream) -> io::Result<()> {
         stream.set_write_timeout(Some(Duration::from_secs(2)))?;
         stream.set_nonblocking(false)?;
         let text = serde_json::to_vec(self)?;

@@ -47,7 +47,7 @@ const CLIENT_VARIABLES: &[&str] = &[
     "LD_PRELOAD",
 ];
 
-/// Starts a worker and tells it what it is for. It is killed when the thread that calls this ends.
+/// Starts a worker and sends it its session. It is killed when the thread that calls this ends.
 pub(super) fn spawn(
     command: &WorkerCommand,
     environment: &[(String, String)],

@@ -9,7 +9,7 @@ use gtrace_protocol::Preamble;
 use tracing::{debug, info};
 
 use super::lane::{self, Ended, Lane};
-use super::session::{Gate, Rooms, Session};
+use super::session::{LaneAdmission, Session, SessionAdmission};
 use super::{AtEnd, library, paths};
 use crate::control::{Channel, Client, FromWorker};
 use crate::exec::Libraries;
@@ -19,7 +19,7 @@ pub(super) struct Connection {
     pub(super) channel: Arc<Channel>,
     pub(super) session: Arc<Session>,
     pub(super) terms: ServerTerms,
-    pub(super) rooms: Arc<Rooms>,
+    pub(super) sessions: Arc<SessionAdmission>,
     pub(super) libraries: Arc<OnceLock<Result<Libraries, String>>>,
     pub(super) welcomed: Arc<AtomicBool>,
     pub(super) peer: String,
@@ -27,8 +27,8 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) fn run(mut self, preamble: [u8; 32], fd: OwnedFd) {
-        let gate = Arc::new(Gate::new(&self.rooms));
-        self.terms.sessions = Arc::clone(&gate) as Arc<dyn gtrace_link::Sessions>;
+        let admission = Arc::new(LaneAdmission::new(&self.sessions));
+        self.terms.sessions = Arc::clone(&admission) as Arc<dyn gtrace_link::Sessions>;
         let opened = Preamble::parse(&preamble)
             .map_err(LinkError::from)
             .and_then(|preamble| {
@@ -39,10 +39,10 @@ impl Connection {
         let (mut link, hello, admitted) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                if let Some(lane) = gate.admitted() {
+                if let Some(lane) = admission.admitted() {
                     self.session.order.close(lane);
                 }
-                self.tell(&FromWorker::NotWelcomed {
+                self.report(&FromWorker::NotWelcomed {
                     kind: kind_of(&error).into(),
                     reason: format!("{}: {error}", self.peer),
                 });
@@ -51,9 +51,9 @@ impl Connection {
         };
         let number = admitted.lane;
         if self.welcomed.swap(true, Ordering::SeqCst) {
-            self.tell(&FromWorker::Lane);
+            self.report(&FromWorker::Lane);
         } else {
-            self.tell(&FromWorker::Welcomed(Client {
+            self.report(&FromWorker::Welcomed(Client {
                 host: hello.host,
                 pid: hello.pid,
                 program: hello.program,
@@ -66,7 +66,7 @@ impl Connection {
                 self.peer, link.info.kind
             );
         }
-        let Some(progress) = gate.progress() else {
+        let Some(progress) = admission.progress() else {
             return;
         };
         self.session
@@ -87,12 +87,12 @@ impl Connection {
             }
             Err(reason) => {
                 lane::say_goodbye(&mut *link.tx, reason);
-                self.tell(&FromWorker::Failed(reason.clone()));
+                self.report(&FromWorker::Failed(reason.clone()));
             }
         }
     }
 
-    fn tell(&self, message: &FromWorker) {
+    fn report(&self, message: &FromWorker) {
         if let Err(error) = self.channel.send(message, None) {
             debug!("{error}");
         }

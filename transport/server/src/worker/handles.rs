@@ -79,7 +79,7 @@ struct Tables {
     children: Map<u64, Vec<u64>>,
     /// The graph of each node: nodes that are found by way of another go with that one's graph.
     graphs: Map<u64, u64>,
-    /// Parameters of the kernels of a module or library, where the driver does not tell them.
+    /// Parameters of the kernels of a module or library, where the driver does not report them.
     layouts: Map<u64, Arc<Layouts>>,
     /// Handles that the server minted so far.
     minted: u64,

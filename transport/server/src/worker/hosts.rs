@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use gtrace_cuda::payload::HostReached;
 
-/// Between looks at whether the session ends.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// Between checks whether the session ends.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Default)]
 struct State {
@@ -32,7 +32,7 @@ impl Hosts {
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
-        match self.changed.wait_timeout(state, LOOK_EVERY) {
+        match self.changed.wait_timeout(state, POLL_INTERVAL) {
             Ok((state, _)) => state,
             Err(poisoned) => poisoned.into_inner().0,
         }

@@ -1,40 +1,26 @@
 //! A lane: a connection, the client's thread behind it, and the thread here that executes its
 //! frames in order.
 
-use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock};
 
-use gtrace_cuda::Api;
+use gtrace_cuda::{Attributes, attributes};
 use gtrace_link::{Link, LinkError, Tx};
 use gtrace_protocol::{
     After, CallTimes, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, Times,
-    Writer, control, op_id,
+    Writer, control,
 };
 use tracing::debug;
 
 use super::handles::{Code, INVALID_VALUE, NVML_INVALID_ARGUMENT};
-use super::memory::{Change, GET_INFO, Memory};
+use super::memory::{Change, GET_INFO};
 use super::order::{Progress, Waited};
 use super::session::Session;
 use super::tally::{Counted, Tally};
 use super::time;
 use super::work::Work;
-use crate::exec::{Bad, Exec, Libraries};
+use crate::exec::{CallError, Exec, Libraries};
 use crate::{calls, names, special};
-
-/// Calls that end a context, with what it had.
-const ENDS_A_CONTEXT: [OpId; 2] = [
-    op_id("cuCtxDestroy_v2"),
-    op_id("cuDevicePrimaryCtxReset_v2"),
-];
-
-/// Calls that may end a context, and the events of it.
-const ENDS_EVENTS: [OpId; 3] = [
-    op_id("cuCtxDestroy_v2"),
-    op_id("cuDevicePrimaryCtxReset_v2"),
-    op_id("cuDevicePrimaryCtxRelease_v2"),
-];
 
 /// Most bytes of arguments that are copied from the link's own memory rather than read in one go.
 const PEEKED_MOST: usize = 4096;
@@ -51,7 +37,7 @@ pub(crate) enum Ended {
     Broken(LinkError),
 }
 
-/// Tells the client why the lane is closed; it may not be there any more.
+/// Sends the client the reason why the lane is closed; it may be gone.
 pub(crate) fn say_goodbye(tx: &mut dyn Tx, reason: &str) {
     let mut header = Header {
         op: control::GOODBYE,
@@ -60,7 +46,7 @@ pub(crate) fn say_goodbye(tx: &mut dyn Tx, reason: &str) {
     };
     header.set_payload(reason.len(), 0);
     let frame = [&header.to_bytes(), reason.as_bytes()].concat();
-    let said = match tx.reserve(frame.len()) {
+    let sent = match tx.reserve(frame.len()) {
         Ok(room) => {
             room[..frame.len()].copy_from_slice(&frame);
             tx.commit(frame.len());
@@ -68,23 +54,15 @@ pub(crate) fn say_goodbye(tx: &mut dyn Tx, reason: &str) {
         }
         Err(error) => Err(error),
     };
-    if let Err(error) = said {
+    if let Err(error) = sent {
         debug!("goodbye: {error}");
     }
 }
 
 /// Whether a call is one at which what kernels printed is due: it waits for the device, or loads or
-/// unloads code (CUDA C++ Programming Guide, "Formatted output").
-fn synchronises(op: OpId) -> bool {
-    static SET: LazyLock<HashSet<OpId>> = LazyLock::new(|| {
-        let all = gtrace_cuda::functions::all(Api::Driver);
-        let waits = all.filter(|function| function.synchronising);
-        waits
-            .map(|function| function.id())
-            .chain(["cuModuleLoadData", "cuLibraryLoadData"].map(op_id))
-            .collect()
-    });
-    SET.contains(&op)
+/// unloads code (CUDA C++ Programming Guide, "Formatted output"). What unloads is not answered.
+fn prints(attributes: Attributes) -> bool {
+    attributes.synchronising || attributes.loads_code
 }
 
 /// A lane that was let in.
@@ -97,7 +75,7 @@ pub(crate) struct Lane {
     arguments: Vec<u8>,
     answer: Writer,
     tally: Tally,
-    /// Of one-way calls whose times the client wants and has not been told; with the next credits at the latest.
+    /// Times of one-way calls that the client wants and has not got; sent with the next credits at the latest.
     times: Times,
     /// What the GPU does for the calls.
     work: Work,
@@ -138,7 +116,7 @@ impl Lane {
             }
         };
         self.work.end(&self.exec);
-        self.tally.tell(&self.exec.session.counts);
+        self.tally.report(&self.exec.session.counts);
         match error {
             LinkError::Closed(_) => Ended::Closed,
             error => {
@@ -157,7 +135,7 @@ impl Lane {
     fn step(&mut self) -> Result<bool, LinkError> {
         let waits = !self.exec.link.rx.ready(HEADER_LEN)?;
         if waits {
-            self.tally.tell(&self.exec.session.counts);
+            self.tally.report(&self.exec.session.counts);
             if self.exec.link.tx.pending() > 0 {
                 self.exec.link.tx.flush()?;
             }
@@ -226,12 +204,13 @@ impl Lane {
     }
 
     fn execute(&mut self, header: &Header, arrived: u64, waited: bool) -> Result<(), LinkError> {
+        let attributes = attributes(header.op);
         let one_way = header.flags.has(Flags::ONE_WAY) && !header.flags.has(Flags::STRICT);
         if header.after != 0 {
             self.wait_for(After(header.after));
         }
         if !one_way {
-            self.tell_times()?;
+            self.send_times()?;
         }
         self.exec.moved = 0;
         self.exec.replied = false;
@@ -240,7 +219,7 @@ impl Lane {
         if is_timed {
             self.work.before(&mut self.exec);
         }
-        if ENDS_EVENTS.contains(&header.op) {
+        if attributes.ends_events() {
             self.work.look_last(&self.exec);
         }
         // A clock costs as much as looking a handle up.
@@ -251,7 +230,7 @@ impl Lane {
         let queue = begun.saturating_sub(arrived);
         (self.exec.begun_ns, self.exec.queue_ns) = (begun, queue);
         self.exec.sending_ns = 0;
-        let code = self.call(header)?;
+        let code = self.call(header, attributes)?;
         self.done_ns = time::now_ns();
         let driver = self
             .done_ns
@@ -274,13 +253,13 @@ impl Lane {
         );
         let nvml = header.flags.has(Flags::NVML);
         if code != 0 && !nvml {
-            self.exec.session.lasting.note(code.cast_unsigned());
-        } else if code == 0 && ENDS_A_CONTEXT.contains(&header.op) {
-            self.exec.session.lasting.clear();
+            self.exec.session.sticky.note(code.cast_unsigned());
+        } else if code == 0 && attributes.ends_context() {
+            self.exec.session.sticky.clear();
         }
         if one_way {
             if code != 0 && !nvml {
-                self.exec.untold.note(code.cast_unsigned());
+                self.exec.pending.note(code.cast_unsigned());
             }
             if header.flags.has(Flags::WANTS_TIMES) {
                 self.times.0.push(CallTimes {
@@ -298,10 +277,10 @@ impl Lane {
         if !self.exec.replied {
             let printed = &self.exec.session.output;
             let printed = printed.get().is_some_and(|it| it.is_possible());
-            if printed && !nvml && synchronises(header.op) {
-                self.exec.tell_output()?;
+            if printed && !nvml && prints(attributes) {
+                self.exec.send_output()?;
             }
-            self.tell_work()?;
+            self.send_work()?;
             let mut reply = self.exec.reply_header();
             reply.status = code.cast_unsigned();
             reply.queue_ns = time::short(queue);
@@ -312,22 +291,22 @@ impl Lane {
     }
 
     /// Makes the call, within the limits of the session.
-    fn call(&mut self, header: &Header) -> Result<Code, LinkError> {
+    fn call(&mut self, header: &Header, attributes: Attributes) -> Result<Code, LinkError> {
         let nvml = header.flags.has(Flags::NVML);
         if !nvml
             && let Err(code) = self.exec.enter()
-            && !calls::NEEDS_NO_CONTEXT.contains(&header.op)
+            && !attributes.needs_no_context
         {
             return Ok(code);
         }
-        let made = match Memory::change_of(header.op, &self.arguments) {
+        let made = match Change::of(attributes, &self.arguments) {
             Ok(change) => self.call_within(header, change),
             Err(error) => Err(error.into()),
         };
         match made {
             Ok(code) => Ok(code),
-            Err(Bad::Link(error)) => Err(error),
-            Err(Bad::Arguments(error)) => {
+            Err(CallError::Link(error)) => Err(error),
+            Err(CallError::Arguments(error)) => {
                 debug!("{}: {error}", names::name_of(header.op));
                 let counts = &self.exec.session.counts;
                 counts.malformed.fetch_add(1, Ordering::Relaxed);
@@ -341,7 +320,7 @@ impl Lane {
         }
     }
 
-    fn call_within(&mut self, header: &Header, change: Option<Change>) -> Result<Code, Bad> {
+    fn call_within(&mut self, header: &Header, change: Option<Change>) -> Result<Code, CallError> {
         if change.is_some_and(|change| !self.exec.session.memory.before(change)) {
             return Ok(OUT_OF_MEMORY);
         }
@@ -390,7 +369,7 @@ impl Lane {
         }
     }
 
-    fn tell_times(&mut self) -> Result<(), LinkError> {
+    fn send_times(&mut self) -> Result<(), LinkError> {
         if self.times.0.is_empty() {
             return Ok(());
         }
@@ -400,7 +379,7 @@ impl Lane {
         self.put_control(control::TIMES, &payload)
     }
 
-    fn tell_work(&mut self) -> Result<(), LinkError> {
+    fn send_work(&mut self) -> Result<(), LinkError> {
         let Some(works) = self.work.ended(&self.exec) else {
             return Ok(());
         };
@@ -420,7 +399,7 @@ impl Lane {
     }
 
     fn give_credit(&mut self) -> Result<(), LinkError> {
-        self.tell_times()?;
+        self.send_times()?;
         let mut header = self.exec.reply_header();
         header.op = control::CREDIT;
         header.seq = self.seq;

@@ -15,7 +15,7 @@ use gtrace_cuda::types::driver::{
 };
 
 use super::handles::Code;
-use super::watermark::Alive;
+use super::watermark::EventLifetimeLock;
 use crate::generated::driver::Driver;
 
 /// `CU_STREAM_LEGACY` as a number, which 0 stands for too: it is never captured.
@@ -91,7 +91,7 @@ impl Drop for Lent<'_> {
     }
 }
 
-impl Alive {
+impl EventLifetimeLock {
     /// Before memory of this process is given to the driver for work in `stream`.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub(crate) enum LibraryError {
     /// It is nowhere.
     #[error(
         "no libcuda.so.1 in {0}: install NVIDIA's driver, name the library with --libcuda, or serve \
-         the stand-in of a GPU with --softgpu"
+         the CPU emulator of a GPU with --softgpu"
     )]
     NotFound(String),
     /// It cannot be opened.

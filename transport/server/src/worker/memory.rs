@@ -6,27 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gtrace_cuda::context_of_frame;
+use gtrace_cuda::{Attributes, ContextChange, MemoryChange, context_of_frame};
 use gtrace_protocol::{DecodeError, OpId, Reader, op_id};
 
-const ALLOC: OpId = op_id("cuMemAlloc_v2");
-const ALLOC_PITCH: OpId = op_id("cuMemAllocPitch_v2");
-const ALLOC_MANAGED: OpId = op_id("cuMemAllocManaged");
-const ALLOC_ASYNC: OpId = op_id("cuMemAllocAsync");
-const ALLOC_FROM_POOL: OpId = op_id("cuMemAllocFromPoolAsync");
-const CREATE: OpId = op_id("cuMemCreate");
-const ARRAY: OpId = op_id("cuArrayCreate_v2");
-const ARRAY_3D: OpId = op_id("cuArray3DCreate_v2");
-const ARRAY_MIPMAPPED: OpId = op_id("cuMipmappedArrayCreate");
-const ARRAY_DESTROY: OpId = op_id("cuArrayDestroy");
-const ARRAY_MIPMAPPED_DESTROY: OpId = op_id("cuMipmappedArrayDestroy");
-const FREE: OpId = op_id("cuMemFree_v2");
-const FREE_ASYNC: OpId = op_id("cuMemFreeAsync");
-const RELEASE: OpId = op_id("cuMemRelease");
-const CONTEXT_DESTROY: OpId = op_id("cuCtxDestroy_v2");
-const PRIMARY_RETAIN: OpId = op_id("cuDevicePrimaryCtxRetain");
-const PRIMARY_RESET: OpId = op_id("cuDevicePrimaryCtxReset_v2");
-const PRIMARY_RELEASE: OpId = op_id("cuDevicePrimaryCtxRelease_v2");
 /// `cuMemGetInfo_v2`, whose answer is about the limit where there is one.
 pub(crate) const GET_INFO: OpId = op_id("cuMemGetInfo_v2");
 
@@ -40,7 +22,7 @@ pub(crate) enum Change {
     Take {
         /// Bytes.
         bytes: u64,
-        /// Rows whose length only the answer tells.
+        /// Rows whose length only the answer carries.
         rows: Option<u64>,
         /// Whether what comes back is a handle of cuMemCreate.
         created: bool,
@@ -91,12 +73,65 @@ impl State {
     }
 }
 
+impl Change {
+    /// What a call with these attributes and arguments changes; `None` for most.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`], as the call itself would have.
+    #[inline]
+    pub(crate) fn of(
+        attributes: Attributes,
+        arguments: &[u8],
+    ) -> Result<Option<Self>, DecodeError> {
+        let r = Reader::new(arguments);
+        Ok(match (attributes.memory, attributes.context) {
+            (Some(change), _) => Some(Self::of_memory(change, r)?),
+            (None, Some(change)) => Some(Self::of_context(change, r)?),
+            (None, None) => None,
+        })
+    }
+
+    fn of_memory(change: MemoryChange, mut r: Reader<'_>) -> Result<Self, DecodeError> {
+        let take = |bytes, rows, created| Self::Take {
+            bytes,
+            rows,
+            created,
+        };
+        Ok(match change {
+            MemoryChange::Allocate => take(r.u64()?, None, false),
+            MemoryChange::AllocatePitched => {
+                let (width, rows) = (r.u64()?, r.u64()?);
+                take(width.saturating_mul(rows), Some(rows), false)
+            }
+            MemoryChange::CreatePhysical => take(r.u64()?, None, true),
+            MemoryChange::CreateArray
+            | MemoryChange::CreateArray3d
+            | MemoryChange::CreateMipmappedArray => array(change, r)?,
+            // Handles of arrays have bits that no address has.
+            MemoryChange::Free => Self::Give(r.u64()?),
+            MemoryChange::ReleasePhysical => Self::Give(r.u64()? | CREATED),
+        })
+    }
+
+    fn of_context(change: ContextChange, mut r: Reader<'_>) -> Result<Self, DecodeError> {
+        Ok(match change {
+            ContextChange::RetainPrimary => Self::Retain {
+                context: context_of_frame(r.u64()?),
+                device: r.i32()?,
+            },
+            ContextChange::Destroy => Self::End(context_of_frame(r.u64()?)),
+            ContextChange::ResetPrimary | ContextChange::ReleasePrimary => Self::Release(r.i32()?),
+        })
+    }
+}
+
 /// What the making of an array takes: elements as large as the description says, without what the device adds.
-fn array(op: OpId, mut r: Reader<'_>) -> Result<Change, DecodeError> {
+fn array(change: MemoryChange, mut r: Reader<'_>) -> Result<Change, DecodeError> {
     let handle = r.u64()?;
     let (mut width, mut height) = (r.u64()?, r.u64()?.max(1));
-    let mut depth = match op {
-        ARRAY => 1,
+    let mut depth = match change {
+        MemoryChange::CreateArray => 1,
         _ => r.u64()?.max(1),
     };
     let (format, channels) = (r.u32()?, r.u32()?);
@@ -107,8 +142,8 @@ fn array(op: OpId, mut r: Reader<'_>) -> Result<Change, DecodeError> {
         _ => 4,
     };
     let element = u64::from(channel * channels.min(4));
-    let levels = match op {
-        ARRAY_MIPMAPPED => {
+    let levels = match change {
+        MemoryChange::CreateMipmappedArray => {
             let (_flags, _padding) = (r.u32()?, r.u32()?);
             // More levels than there are halves of a width take nothing.
             r.u32()?.min(u64::BITS)
@@ -152,41 +187,6 @@ impl Memory {
     /// The limit.
     pub(crate) fn max(&self) -> Option<u64> {
         self.max
-    }
-
-    /// What the call of `op` changes; `None` for most.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError`], as the call itself would have.
-    #[inline]
-    pub(crate) fn change_of(op: OpId, arguments: &[u8]) -> Result<Option<Change>, DecodeError> {
-        let mut r = Reader::new(arguments);
-        let take = |bytes, rows, created| Change::Take {
-            bytes,
-            rows,
-            created,
-        };
-        Ok(Some(match op {
-            ALLOC | ALLOC_MANAGED | ALLOC_ASYNC | ALLOC_FROM_POOL => take(r.u64()?, None, false),
-            ALLOC_PITCH => {
-                let (width, rows) = (r.u64()?, r.u64()?);
-                take(width.saturating_mul(rows), Some(rows), false)
-            }
-            CREATE => take(r.u64()?, None, true),
-            ARRAY | ARRAY_3D | ARRAY_MIPMAPPED => array(op, r)?,
-            // Handles have bits that no address has.
-            ARRAY_DESTROY | ARRAY_MIPMAPPED_DESTROY => Change::Give(r.u64()?),
-            FREE | FREE_ASYNC => Change::Give(r.u64()?),
-            RELEASE => Change::Give(r.u64()? | CREATED),
-            CONTEXT_DESTROY => Change::End(context_of_frame(r.u64()?)),
-            PRIMARY_RETAIN => Change::Retain {
-                context: context_of_frame(r.u64()?),
-                device: r.i32()?,
-            },
-            PRIMARY_RESET | PRIMARY_RELEASE => Change::Release(r.i32()?),
-            _ => return Ok(None),
-        }))
     }
 
     /// Reserves what the call takes; false if that is beyond the limit.
@@ -278,32 +278,35 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_cuda::attributes;
+
     use super::*;
 
     fn bytes(values: &[u64]) -> Vec<u8> {
         values.iter().flat_map(|v| v.to_le_bytes()).collect()
     }
 
-    fn change(op: OpId, arguments: &[u64]) -> Change {
-        Memory::change_of(op, &bytes(arguments)).unwrap().unwrap()
+    fn change(name: &str, arguments: &[u64]) -> Change {
+        let attributes = attributes(op_id(name));
+        Change::of(attributes, &bytes(arguments)).unwrap().unwrap()
     }
 
     #[test]
     fn what_is_allocated_counts_until_it_is_freed() {
         let memory = Memory::new(Some(1000));
-        let alloc = change(ALLOC, &[600]);
+        let alloc = change("cuMemAlloc_v2", &[600]);
         assert!(memory.before(alloc));
         memory.after(alloc, true, &bytes(&[0x7000]), 1).unwrap();
         assert_eq!(memory.used(), 600);
-        assert!(!memory.before(change(ALLOC, &[401])));
-        assert!(!memory.before(change(ALLOC, &[u64::MAX])));
+        assert!(!memory.before(change("cuMemAlloc_v2", &[401])));
+        assert!(!memory.before(change("cuMemAlloc_v2", &[u64::MAX])));
         assert_eq!(memory.info(5000, 9000), (400, 1000));
         // The driver may refuse too.
-        let more = change(ALLOC, &[400]);
+        let more = change("cuMemAlloc_v2", &[400]);
         assert!(memory.before(more));
         memory.after(more, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 600);
-        let free = change(FREE, &[0x7000]);
+        let free = change("cuMemFree_v2", &[0x7000]);
         memory.after(free, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 600);
         memory.after(free, true, &[], 1).unwrap();
@@ -314,7 +317,7 @@ mod tests {
     #[test]
     fn a_pitched_allocation_counts_as_large_as_it_is() {
         let memory = Memory::new(None);
-        let alloc = change(ALLOC_PITCH, &[100, 10, 4]);
+        let alloc = change("cuMemAllocPitch_v2", &[100, 10, 4]);
         assert!(memory.before(alloc));
         memory
             .after(alloc, true, &bytes(&[0x7000, 512]), 1)
@@ -325,7 +328,7 @@ mod tests {
     #[test]
     fn a_pitched_allocation_beyond_the_limit_is_to_be_freed() {
         let memory = Memory::new(Some(5000));
-        let alloc = change(ALLOC_PITCH, &[100, 10, 4]);
+        let alloc = change("cuMemAllocPitch_v2", &[100, 10, 4]);
         assert!(memory.before(alloc));
         assert_eq!(
             memory.after(alloc, true, &bytes(&[0x7000, 512]), 1),
@@ -342,21 +345,27 @@ mod tests {
         let memory = Memory::new(Some(1000));
         let handle = gtrace_cuda::Kind::Array.handle(1);
         // 10 x 5 elements of 2 channels of 2 bytes.
-        let flat = change(ARRAY, &[handle, 10, 5, 2 << 32 | 2]);
+        let flat = change("cuArrayCreate_v2", &[handle, 10, 5, 2 << 32 | 2]);
         assert!(memory.before(flat));
         memory.after(flat, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 200);
         // 8 x 8 and 4 x 4 bytes; the flags, and what aligns them.
-        let levels = change(ARRAY_MIPMAPPED, &[handle + 16, 8, 8, 0, 1 << 32 | 1, 0, 2]);
+        let levels = change(
+            "cuMipmappedArrayCreate",
+            &[handle + 16, 8, 8, 0, 1 << 32 | 1, 0, 2],
+        );
         assert!(memory.before(levels));
         memory.after(levels, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 200);
         assert!(memory.before(levels));
         memory.after(levels, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 280);
-        assert!(!memory.before(change(ARRAY_3D, &[handle, 10, 10, 10, 1 << 32 | 1, 0])));
+        assert!(!memory.before(change(
+            "cuArray3DCreate_v2",
+            &[handle, 10, 10, 10, 1 << 32 | 1, 0]
+        )));
         memory
-            .after(change(ARRAY_DESTROY, &[handle]), true, &[], 1)
+            .after(change("cuArrayDestroy", &[handle]), true, &[], 1)
             .unwrap();
         assert_eq!(memory.used(), 80);
     }
@@ -365,18 +374,19 @@ mod tests {
     fn memory_goes_with_its_context() {
         let memory = Memory::new(None);
         for (address, context) in [(0x7000, 1), (0x8000, 2)] {
-            let alloc = change(ALLOC, &[100]);
+            let alloc = change("cuMemAlloc_v2", &[100]);
             assert!(memory.before(alloc));
             memory
                 .after(alloc, true, &bytes(&[address]), context)
                 .unwrap();
         }
-        let destroy = change(CONTEXT_DESTROY, &[gtrace_cuda::Kind::Context.handle(1)]);
+        let destroy = change("cuCtxDestroy_v2", &[gtrace_cuda::Kind::Context.handle(1)]);
         memory.after(destroy, true, &[], 0).unwrap();
         assert_eq!(memory.used(), 100);
         let mut retain = bytes(&[gtrace_cuda::Kind::Context.handle(2)]);
         retain.extend(3i32.to_le_bytes());
-        let retain = Memory::change_of(PRIMARY_RETAIN, &retain).unwrap().unwrap();
+        let retain_attributes = attributes(op_id("cuDevicePrimaryCtxRetain"));
+        let retain = Change::of(retain_attributes, &retain).unwrap().unwrap();
         memory.after(retain, true, &[], 0).unwrap();
         memory.primary_ended(0);
         assert_eq!(memory.used(), 100);
@@ -386,7 +396,8 @@ mod tests {
 
     #[test]
     fn other_calls_change_nothing() {
-        assert_eq!(Memory::change_of(op_id("cuCtxSynchronize"), &[]), Ok(None));
-        assert!(Memory::change_of(ALLOC, &[1, 2]).is_err());
+        let of = |name, arguments: &[u8]| Change::of(attributes(op_id(name)), arguments);
+        assert_eq!(of("cuCtxSynchronize", &[]), Ok(None));
+        assert!(of("cuMemAlloc_v2", &[1, 2]).is_err());
     }
 }

@@ -2,7 +2,7 @@
 //! supervisor; each has a thread of its own, which executes the frames of that lane.
 
 mod connection;
-pub(crate) mod deliveries;
+pub(crate) mod deferred_copies;
 pub(crate) mod handles;
 pub(crate) mod hosts;
 pub(crate) mod images;
@@ -34,14 +34,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::{debug, info, warn};
 
 use self::connection::Connection;
-use self::session::{Death, Gate, Rooms, Session};
+use self::session::{Death, LaneAdmission, Session, SessionAdmission};
 use crate::control::{Channel, FromWorker, STATS_MAX, Start, ToWorker};
 use crate::exec::Libraries;
 use crate::special;
 use crate::supervisor::DriverInfo;
 
-/// Between looks at lanes whose client may have died while they are in the driver.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Between checks of lanes whose client may have died while they are in the driver.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Between reports of statistics.
 const REPORT_EVERY: Duration = Duration::from_secs(1);
 /// How long the handshake of a lane may take.
@@ -62,7 +62,7 @@ pub fn main() -> ExitCode {
                     1
                 }
             };
-            worker.leave(code)
+            worker.exit(code)
         }
         Ok(None) => ExitCode::SUCCESS,
         Err(error) => {
@@ -76,7 +76,7 @@ struct Worker {
     channel: Arc<Channel>,
     session: Arc<Session>,
     terms: ServerTerms,
-    rooms: Arc<Rooms>,
+    sessions: Arc<SessionAdmission>,
     libraries: Arc<OnceLock<Result<Libraries, String>>>,
     /// Threads of connections.
     threads: Arc<AtomicUsize>,
@@ -114,14 +114,14 @@ impl Worker {
         }
         let session = Arc::new(Session::new(start));
         let _ = session.output.set(output::Output::capture()?);
-        let rooms = Rooms::new(&session).map_err(io::Error::other)?;
-        let rooms = Arc::new(rooms);
-        let terms = terms(&session.start, &rooms).map_err(io::Error::other)?;
+        let sessions = SessionAdmission::new(&session).map_err(io::Error::other)?;
+        let sessions = Arc::new(sessions);
+        let terms = terms(&session.start, &sessions).map_err(io::Error::other)?;
         Ok(Some(Self {
             channel: Arc::new(channel),
             session,
             terms,
-            rooms,
+            sessions,
             libraries: Arc::default(),
             threads: Arc::default(),
             begun: false,
@@ -134,12 +134,12 @@ impl Worker {
     fn serve(&mut self) -> io::Result<()> {
         let tick = Timespec {
             tv_sec: 0,
-            tv_nsec: LOOK_EVERY.subsec_nanos().into(),
+            tv_nsec: POLL_INTERVAL.subsec_nanos().into(),
         };
         loop {
             let mut fds = [
                 PollFd::new(&*self.channel, PollFlags::IN),
-                PollFd::from_borrowed_fd(self.rooms.ended(), PollFlags::IN),
+                PollFd::from_borrowed_fd(self.sessions.ended(), PollFlags::IN),
             ];
             match poll(&mut fds, Some(&tick)) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -159,7 +159,7 @@ impl Worker {
                 }
             }
             if ended {
-                self.rooms.clear_ended();
+                self.sessions.clear_ended();
             }
             self.report(false);
             if self.begun && self.threads.load(Ordering::SeqCst) == 0 {
@@ -204,19 +204,19 @@ impl Worker {
             channel: Arc::clone(&self.channel),
             session: Arc::clone(&self.session),
             terms: self.terms.clone(),
-            rooms: Arc::clone(&self.rooms),
+            sessions: Arc::clone(&self.sessions),
             libraries: Arc::clone(&self.libraries),
             welcomed: Arc::clone(&self.welcomed),
             peer,
         };
-        let (threads, rooms) = (Arc::clone(&self.threads), Arc::clone(&self.rooms));
+        let (threads, sessions) = (Arc::clone(&self.threads), Arc::clone(&self.sessions));
         let spawned = std::thread::Builder::new()
             .name("gtrace-lane".into())
             .spawn(move || {
                 // Also if it panics: the process ends when no thread is left.
                 let _ended = AtEnd(|| {
                     threads.fetch_sub(1, Ordering::SeqCst);
-                    rooms.tell_ended();
+                    sessions.notify_ended();
                 });
                 connection.run(preamble, fd);
             });
@@ -227,7 +227,7 @@ impl Worker {
     }
 
     /// Ends the process, and with it everything that the driver holds for the client.
-    fn leave(mut self, code: i32) -> ! {
+    fn exit(mut self, code: i32) -> ! {
         // A driver that waits for an endless kernel in its exit handlers must not keep the memory, nor a
         // thread in it that holds what is needed below.
         let _ = std::thread::Builder::new()
@@ -253,7 +253,7 @@ impl<F: FnMut()> Drop for AtEnd<F> {
 }
 
 /// What the handshake needs to know.
-fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
+fn terms(start: &Start, sessions: &Arc<SessionAdmission>) -> Result<ServerTerms, LinkError> {
     let token = start
         .token
         .as_ref()
@@ -266,7 +266,7 @@ fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
             Features::WATERMARK.0
                 | Features::IMAGE_CACHE.0
                 | Features::SHARED_MEMORY.0
-                | Features::DELIVERIES.0
+                | Features::DEFERRED_COPIES.0
                 | Features::WORK.0,
         ),
         credits: start.limits.credits,
@@ -276,7 +276,7 @@ fn terms(start: &Start, rooms: &Arc<Rooms>) -> Result<ServerTerms, LinkError> {
         timeout: HANDSHAKE,
         ring: gtrace_link::RING,
         rdma_trusted: start.rdma_trusted.parse()?,
-        sessions: Arc::new(Gate::new(rooms)),
+        sessions: Arc::new(LaneAdmission::new(sessions)),
     })
 }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use gtrace_protocol::After;
 
-/// Looks at the other lane before the thread sleeps: most are a few microseconds behind. Few enough
+/// Polls of the other lane before the thread sleeps: most are a few microseconds behind. Few enough
 /// not to keep that lane from the only CPU.
 const SPINS: u32 = 200;
-/// How long a sleeping thread waits before it looks again by itself.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a sleeping thread waits before it checks again by itself.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a lane may be idle and still be waited for. Its client flushes what it has sent before
 /// it lets another thread refer to it, so more than this is a client that does not keep to it.
 const IDLE_MAX: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ impl Progress {
     pub(crate) fn executed(&self, seq: u64) {
         self.busy.store(false, Ordering::Relaxed);
         // SeqCst on both sides: either this thread sees the sleeper, or the sleeper, which counts
-        // itself before it looks, sees the new number.
+        // itself before it checks, sees the new number.
         self.executed.store(seq, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             self.wake();
@@ -116,7 +116,7 @@ impl Progress {
             } else if idle_since.elapsed() > idle_max {
                 return Waited::GaveUp;
             }
-            held = match self.moved.wait_timeout(held, LOOK_EVERY) {
+            held = match self.moved.wait_timeout(held, POLL_INTERVAL) {
                 Ok((held, _)) => held,
                 Err(poisoned) => poisoned.into_inner().0,
             };

@@ -57,11 +57,11 @@ struct Source {
 #[derive(Default)]
 struct Kept {
     text: Vec<u8>,
-    /// Bytes that there was no room for, since the last time they were told.
+    /// Bytes that there was no room for, since they were last reported.
     dropped: u64,
 }
 
-/// What was printed and not told.
+/// What was printed and not yet reported.
 pub(crate) struct Output {
     sources: [Source; 2],
     /// The client knows that kernels may print.
@@ -163,8 +163,8 @@ impl Output {
         }
     }
 
-    /// Whether something can have been printed: a look that costs nothing, for calls that wait. Where no kernel
-    /// is known to print, what comes all the same is told once the thread that reads has seen it.
+    /// Whether something can have been printed: a check that costs nothing, for calls that wait. Where no kernel
+    /// is known to print, what comes all the same is reported once the thread that reads has seen it.
     pub(crate) fn is_possible(&self) -> bool {
         self.possible.load(Ordering::Relaxed)
     }
@@ -189,14 +189,14 @@ impl Output {
         found
     }
 
-    /// What was printed up to now, to be told to the client.
+    /// What was printed up to now, to be sent to the client.
     pub(crate) fn take(&self) -> impl Iterator<Item = Printed> + '_ {
         let there = self.is_there();
         let sources = self.sources.iter().filter(move |_| there);
         sources.filter_map(Source::hand_out)
     }
 
-    /// True once: the client is to be told that kernels may print.
+    /// True once: the client is to be notified that kernels may print.
     pub(crate) fn announce(&self) -> bool {
         !self.announced.swap(true, Ordering::Relaxed)
     }

@@ -10,7 +10,7 @@ use gtrace_protocol::{ClientHello, SessionId};
 use rustix::event::{EventfdFlags, eventfd};
 use tracing::{info, warn};
 
-use super::deliveries::Deliveries;
+use super::deferred_copies::DeferredCopies;
 use super::handles::Handles;
 use super::hosts::Hosts;
 use super::images::Images;
@@ -18,15 +18,15 @@ use super::memory::Memory;
 use super::objects::Objects;
 use super::order::{Order, Progress};
 use super::output::Output;
-use super::sticky::Lasting;
-use super::watermark::Alive;
+use super::sticky::StickyError;
+use super::watermark::EventLifetimeLock;
 use crate::control::Start;
 use crate::names;
 use crate::stats::{SessionCounts, SessionStats};
 
 /// Most reasons that are kept.
 const FALLBACKS: usize = 8;
-/// Looks at a lane between two calls whose client is gone before it counts as stuck.
+/// Checks of a lane between two calls whose client is gone before it counts as stuck.
 const STUCK_BETWEEN: u32 = 12;
 
 /// A lane that is open.
@@ -36,10 +36,10 @@ struct OpenLane {
     progress: Arc<Progress>,
     /// Where it was at the last look, as [`Progress::call`] says; `None` before the first.
     seen: Option<Option<u64>>,
-    /// Looks in a row at which it was there and the client gone.
+    /// Checks in a row at which it was there and the client gone.
     stuck: u32,
-    /// Times that it gave RDMA up and took it again that the log tells of.
-    told: u64,
+    /// Times that it gave RDMA up and took it again that the log reports.
+    logged: u64,
 }
 
 /// How a client ended whose lanes do not.
@@ -53,14 +53,14 @@ pub(crate) enum Death {
 
 /// What the lanes of a client share.
 pub(crate) struct Session {
-    /// What the supervisor said.
+    /// The supervisor's order.
     pub(crate) start: Start,
     /// Its handles.
     pub(crate) handles: Arc<Handles>,
     /// How far its lanes are.
     pub(crate) order: Order,
     /// The error that stays.
-    pub(crate) lasting: Lasting,
+    pub(crate) sticky: StickyError,
     /// What it did.
     pub(crate) counts: SessionCounts,
     /// What it allocated.
@@ -68,17 +68,17 @@ pub(crate) struct Session {
     /// Kernel images.
     pub(crate) images: Images,
     /// Whether its events live.
-    pub(crate) alive: Alive,
+    pub(crate) event_lifetime: EventLifetimeLock,
     /// Functions of the client that streams wait for.
     pub(crate) hosts: Hosts,
     /// Copies that it has not taken.
-    pub(crate) deliveries: Deliveries,
+    pub(crate) deferred_copies: DeferredCopies,
     /// Its textures and surfaces.
     pub(crate) objects: Objects,
     /// What its kernels print.
     pub(crate) output: OnceLock<Arc<Output>>,
     lanes: Mutex<HashMap<u16, OpenLane>>,
-    /// Lanes that were let in, those among them whose client has not said which link it uses.
+    /// Lanes that were let in, those among them whose client has not stated which link it uses.
     admitted: Mutex<usize>,
     /// Why lanes have not the links that were asked for, each reason once.
     fallbacks: Mutex<Vec<String>>,
@@ -89,23 +89,23 @@ pub(crate) struct Session {
 #[derive(Default)]
 struct Past {
     refusals: u64,
-    falls: u64,
-    returns: u64,
+    failovers: u64,
+    failbacks: u64,
 }
 
 impl Session {
-    /// Of a worker that was told `start`.
+    /// The session of a worker that was ordered `start`.
     pub(crate) fn new(start: Start) -> Self {
         Self {
             handles: Arc::default(),
             order: Order::default(),
-            lasting: Lasting::default(),
+            sticky: StickyError::default(),
             counts: SessionCounts::default(),
             memory: Memory::new(start.limits.max_memory),
             images: Images::new(start.image_cache.clone(), start.image_cache_max),
-            alive: Alive::default(),
+            event_lifetime: EventLifetimeLock::default(),
             hosts: Hosts::default(),
-            deliveries: Deliveries::default(),
+            deferred_copies: DeferredCopies::default(),
             objects: Objects::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),
@@ -124,7 +124,7 @@ impl Session {
             progress,
             seen: None,
             stuck: 0,
-            told: 0,
+            logged: 0,
         };
         self.lock_lanes().insert(lane, open);
         self.keep_reasons(&link.info.fallbacks);
@@ -153,15 +153,15 @@ impl Session {
         death.filter(|_| !some_go_on)
     }
 
-    /// Tells of lanes that gave RDMA up, or took it again, since the last call.
+    /// Logs lanes that failed over or back since the last call.
     pub(crate) fn log_changes(&self) {
         for (number, lane) in self.lock_lanes().iter_mut() {
             let changes = &lane.info.changes;
-            let now = changes.falls() + changes.returns();
-            if now == lane.told {
+            let now = changes.failovers() + changes.failbacks();
+            if now == lane.logged {
                 continue;
             }
-            lane.told = now;
+            lane.logged = now;
             let (peer, kind) = (&lane.info.peer, lane.info.kind_now());
             match changes.is_fallen() {
                 true => {
@@ -178,8 +178,8 @@ impl Session {
     fn keep_changes(&self, info: &LinkInfo) {
         let mut past = self.lock_past();
         past.refusals += info.changes.refusals();
-        past.falls += info.changes.falls();
-        past.returns += info.changes.returns();
+        past.failovers += info.changes.failovers();
+        past.failbacks += info.changes.failbacks();
         drop(past);
         self.keep_reasons(&info.changes.reasons());
     }
@@ -235,14 +235,14 @@ impl Session {
         {
             let past = self.lock_past();
             stats.rdma_refused = past.refusals;
-            (stats.falls, stats.returns) = (past.falls, past.returns);
+            (stats.failovers, stats.failbacks) = (past.failovers, past.failbacks);
         }
         let mut reasons = Vec::new();
         for lane in self.lock_lanes().values() {
             let changes = &lane.info.changes;
             stats.rdma_refused += changes.refusals();
-            stats.falls += changes.falls();
-            stats.returns += changes.returns();
+            stats.failovers += changes.failovers();
+            stats.failbacks += changes.failbacks();
             reasons.extend(changes.reasons());
             links.push(lane.info.kind_now().to_string());
         }
@@ -255,7 +255,7 @@ impl Session {
         stats.output_dropped = self.output.get().map_or(0, |output| output.dropped());
         stats.memory = self.memory.used();
         stats.handles = self.handles.len() as u64;
-        stats.lasting_error = self.lasting.get();
+        stats.lasting_error = self.sticky.get();
         stats
     }
 
@@ -266,14 +266,14 @@ impl Session {
 }
 
 /// What the gates of a session share.
-pub(crate) struct Rooms {
+pub(crate) struct SessionAdmission {
     one: OneSession,
     session: Arc<Session>,
-    /// Told by threads of lanes that have ended.
+    /// Signalled by threads of lanes that have ended.
     ended: OwnedFd,
 }
 
-impl Rooms {
+impl SessionAdmission {
     /// Of `session`.
     ///
     /// # Errors
@@ -296,8 +296,8 @@ impl Rooms {
     }
 
     /// A lane has ended.
-    pub(crate) fn tell_ended(&self) {
-        // Full is as good as told.
+    pub(crate) fn notify_ended(&self) {
+        // Full is as good as configured.
         let _ = rustix::io::write(&self.ended, &1u64.to_ne_bytes());
     }
 
@@ -308,16 +308,16 @@ impl Rooms {
 }
 
 /// Lets one connection into the session of this process. Its lane counts as long as this lives.
-pub(crate) struct Gate {
-    rooms: Arc<Rooms>,
+pub(crate) struct LaneAdmission {
+    sessions: Arc<SessionAdmission>,
     admitted: Mutex<Option<(u16, Arc<Progress>)>>,
 }
 
-impl Gate {
+impl LaneAdmission {
     /// Of a connection.
-    pub(crate) fn new(rooms: &Arc<Rooms>) -> Self {
+    pub(crate) fn new(sessions: &Arc<SessionAdmission>) -> Self {
         Self {
-            rooms: Arc::clone(rooms),
+            sessions: Arc::clone(sessions),
             admitted: Mutex::default(),
         }
     }
@@ -339,29 +339,29 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for LaneAdmission {
     fn drop(&mut self) {
         if self.admitted().is_some() {
-            let mut count = self.rooms.session.lock_admitted();
+            let mut count = self.sessions.session.lock_admitted();
             *count = count.saturating_sub(1);
         }
     }
 }
 
-impl Sessions for Gate {
+impl Sessions for LaneAdmission {
     fn secret(&self, session: SessionId) -> Option<[u8; 32]> {
-        self.rooms.one.secret(session)
+        self.sessions.one.secret(session)
     }
 
     fn admit(&self, session: Option<SessionId>, hello: &ClientHello) -> Result<Admitted, String> {
-        let own = &self.rooms.session;
+        let own = &self.sessions.session;
         let mut count = own.lock_admitted();
         if *count >= usize::from(own.start.limits.max_lanes) {
             return Err(format!(
                 "the program has {count} threads at the GPU, and no more are allowed here"
             ));
         }
-        let admitted = self.rooms.one.admit(session, hello)?;
+        let admitted = self.sessions.one.admit(session, hello)?;
         *count += 1;
         drop(count);
         // Before the client knows the number: from then on another lane may wait for this one.

@@ -1,14 +1,14 @@
-//! Errors of calls that nobody waits for.
+//! Errors of asynchronous calls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use gtrace_cuda::status::is_lasting;
+use gtrace_cuda::status::is_sticky;
 
 /// The error of the session that stays.
 #[derive(Debug, Default)]
-pub(crate) struct Lasting(AtomicU32);
+pub(crate) struct StickyError(AtomicU32);
 
-impl Lasting {
+impl StickyError {
     /// The first one, 0 if there was none.
     #[inline]
     pub(crate) fn get(&self) -> u32 {
@@ -17,7 +17,7 @@ impl Lasting {
 
     /// Keeps `code` if it is the first that lasts.
     pub(crate) fn note(&self, code: u32) {
-        if is_lasting(code) {
+        if is_sticky(code) {
             let _ = self
                 .0
                 .compare_exchange(0, code, Ordering::Relaxed, Ordering::Relaxed);
@@ -30,13 +30,13 @@ impl Lasting {
     }
 }
 
-/// The first failure of a lane's one-way calls that no frame has told the client yet.
+/// The first failure of a lane's one-way calls that no frame has carried to the client yet.
 #[derive(Debug, Default)]
-pub(crate) struct Untold {
+pub(crate) struct PendingAsyncError {
     code: u32,
 }
 
-impl Untold {
+impl PendingAsyncError {
     /// A one-way call failed.
     pub(crate) fn note(&mut self, code: u32) {
         if self.code == 0 {
@@ -44,11 +44,11 @@ impl Untold {
         }
     }
 
-    /// The code that the next frame carries, 0 if there is none; a lasting one stays.
+    /// The code that the next frame carries, 0 if there is none; a sticky one stays.
     #[inline]
-    pub(crate) fn take(&mut self, lasting: &Lasting) -> u32 {
+    pub(crate) fn take(&mut self, sticky: &StickyError) -> u32 {
         match std::mem::take(&mut self.code) {
-            0 => lasting.get(),
+            0 => sticky.get(),
             code => code,
         }
     }
@@ -59,23 +59,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_ordinary_error_is_told_once_a_lasting_one_always() {
-        let (lasting, mut untold) = (Lasting::default(), Untold::default());
-        assert_eq!(untold.take(&lasting), 0);
-        untold.note(1);
-        untold.note(400);
-        assert_eq!(untold.take(&lasting), 1);
-        assert_eq!(untold.take(&lasting), 0);
-        // OPERATING_SYSTEM (304) is told once.
+    fn an_ordinary_error_is_reported_once_a_sticky_one_always() {
+        let (sticky, mut pending) = (StickyError::default(), PendingAsyncError::default());
+        assert_eq!(pending.take(&sticky), 0);
+        pending.note(1);
+        pending.note(400);
+        assert_eq!(pending.take(&sticky), 1);
+        assert_eq!(pending.take(&sticky), 0);
+        // OPERATING_SYSTEM (304) is reported once.
         for ordinary in [2, 304] {
-            lasting.note(ordinary);
-            assert_eq!(lasting.get(), 0);
+            sticky.note(ordinary);
+            assert_eq!(sticky.get(), 0);
         }
-        lasting.note(700);
-        lasting.note(719);
-        assert_eq!(untold.take(&lasting), 700);
-        assert_eq!(untold.take(&lasting), 700);
-        lasting.clear();
-        assert_eq!(untold.take(&lasting), 0);
+        sticky.note(700);
+        sticky.note(719);
+        assert_eq!(pending.take(&sticky), 700);
+        assert_eq!(pending.take(&sticky), 700);
+        sticky.clear();
+        assert_eq!(pending.take(&sticky), 0);
     }
 }

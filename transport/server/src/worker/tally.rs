@@ -14,7 +14,7 @@ use crate::stats::{OpCounts, SessionCounts};
 
 /// Operations whose counts a lane remembers: more than there are.
 const OPS_MAX: usize = 4096;
-/// Frames after which a lane that is never idle tells what it has counted.
+/// Frames after which a lane that is never idle says what it has counted.
 const TELL_EVERY: u64 = 256;
 
 /// A call that was made.
@@ -77,7 +77,7 @@ impl Tally {
     }
 
     fn change(&mut self, session: &SessionCounts, op: OpId) {
-        self.tell(session);
+        self.report(session);
         if self.operations.len() > OPS_MAX {
             self.operations.clear();
         }
@@ -91,8 +91,8 @@ impl Tally {
         self.current = Some(found.clone());
     }
 
-    /// Tells the session what was counted.
-    pub(super) fn tell(&mut self, session: &SessionCounts) {
+    /// Adds the counts to the session.
+    pub(super) fn report(&mut self, session: &SessionCounts) {
         if self.frames > 0 {
             session.frames.fetch_add(self.frames, Ordering::Relaxed);
             session.bytes_in.fetch_add(self.bytes_in, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Up to which frame of a lane the records of events are complete: what every frame to the client
 //! says, so that it need not ask about each event.
 //!
-//! Nobody asks for these looks at events, so they must not disturb: none while a stream is captured,
+//! The client does not ask for these queries of events, so they must not disturb: none while a stream is captured,
 //! which they could end ("cuStreamBeginCapture" in the driver API's reference), and none at an event
 //! that is being destroyed.
 
@@ -19,13 +19,13 @@ use gtrace_cuda::types::driver::{
 use super::handles::Handles;
 use super::lending::Lending;
 
-/// Looks for one frame.
-const LOOKS: usize = 4;
-/// After an event that is not complete there is no look for so long, ns.
+/// Polls for one frame.
+const POLLS: usize = 4;
+/// After an event that is not complete there is no poll for so long, ns.
 const PAUSE_NS: u64 = 20_000;
-/// Records beyond which each further one looks at the oldest too.
+/// Records beyond which each further one polls the oldest too.
 const MANY: usize = 1024;
-/// Most records that are kept: more than the driver lets stand in its queues.
+/// Most records that are kept: more than the driver's queues hold.
 const MOST: usize = 64 << 10;
 
 /// `cuEventQuery`.
@@ -33,7 +33,7 @@ pub(crate) type Query = unsafe extern "C" fn(CUevent) -> CUresult;
 
 /// What the lanes of a session share.
 #[derive(Debug, Default)]
-pub(crate) struct Alive {
+pub(crate) struct EventLifetimeLock {
     /// Held for writing while an event may cease to be.
     events: RwLock<()>,
     /// Contexts that have ended, with all their events.
@@ -44,13 +44,13 @@ pub(crate) struct Alive {
     pub(super) lending: Lending,
 }
 
-impl Alive {
+impl EventLifetimeLock {
     /// To be held while events are destroyed.
     pub(crate) fn destroying(&self) -> RwLockWriteGuard<'_, ()> {
         self.events.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be held while events that may be destroyed are looked at.
+    /// To be held while events that may be destroyed are queried.
     pub(crate) fn reading(&self) -> RwLockReadGuard<'_, ()> {
         self.events.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -60,7 +60,7 @@ impl Alive {
         self.captures.load(Ordering::SeqCst) > 0
     }
 
-    /// A context has ended; [`Alive::destroying`] is held.
+    /// A context has ended; [`EventLifetimeLock::destroying`] is held.
     pub(crate) fn context_ended(&self) {
         self.contexts_ended.fetch_add(1, Ordering::Relaxed);
     }
@@ -105,10 +105,10 @@ pub(crate) struct Records {
     pause_until: u64,
 }
 
-/// What a look needs.
+/// What a poll needs.
 #[derive(Clone, Copy)]
 pub(crate) struct Look<'a> {
-    pub(crate) alive: &'a Alive,
+    pub(crate) event_lifetime: &'a EventLifetimeLock,
     pub(crate) handles: &'a Handles,
     /// `cuEventQuery`, if the driver has it.
     pub(crate) query: Option<Query>,
@@ -123,7 +123,7 @@ impl Records {
             return;
         }
         if self.queue.is_empty() {
-            self.contexts_ended = look.alive.contexts_ended.load(Ordering::Relaxed);
+            self.contexts_ended = look.event_lifetime.contexts_ended.load(Ordering::Relaxed);
         }
         self.queue.push_back(Record { seq, event });
         if self.queue.len() > MANY {
@@ -147,7 +147,7 @@ impl Records {
         }
     }
 
-    /// A look without a frame; whether another may be worth it.
+    /// A poll without a frame; returns whether another may be worth it.
     #[inline]
     pub(crate) fn look_idly(&mut self, look: Look<'_>) -> bool {
         let before = self.queue.len();
@@ -163,14 +163,14 @@ impl Records {
     }
 
     fn look(&mut self, look: Look<'_>) {
-        if look.now < self.pause_until || look.alive.captures.load(Ordering::SeqCst) > 0 {
+        if look.now < self.pause_until || look.event_lifetime.captures.load(Ordering::SeqCst) > 0 {
             return;
         }
         // Held by a thread that destroys: the next frame will do.
-        let Ok(_all_are_alive) = look.alive.events.try_read() else {
+        let Ok(_all_are_alive) = look.event_lifetime.events.try_read() else {
             return;
         };
-        if look.alive.contexts_ended.load(Ordering::Relaxed) != self.contexts_ended {
+        if look.event_lifetime.contexts_ended.load(Ordering::Relaxed) != self.contexts_ended {
             // Which events went with the context is not known, and asking about one that did is not
             // safe.
             self.freeze();
@@ -180,7 +180,7 @@ impl Records {
             self.freeze();
             return;
         };
-        for _ in 0..LOOKS {
+        for _ in 0..POLLS {
             let Some(oldest) = self.queue.front() else {
                 return;
             };
@@ -221,7 +221,7 @@ mod tests {
 
     struct World {
         test: u64,
-        alive: Alive,
+        event_lifetime: EventLifetimeLock,
         handles: Handles,
         now: u64,
     }
@@ -236,7 +236,7 @@ mod tests {
             }
             Self {
                 test,
-                alive: Alive::default(),
+                event_lifetime: EventLifetimeLock::default(),
                 handles,
                 now: 0,
             }
@@ -250,7 +250,7 @@ mod tests {
         fn look(&mut self) -> Look<'_> {
             self.now += 2 * PAUSE_NS;
             Look {
-                alive: &self.alive,
+                event_lifetime: &self.event_lifetime,
                 handles: &self.handles,
                 query: Some(query),
                 now: self.now,
@@ -287,9 +287,9 @@ mod tests {
         let mut world = World::new(1);
         let mut records = records(&mut world, 1..=2);
         world.complete_below(100);
-        world.alive.capture_begins();
+        world.event_lifetime.capture_begins();
         assert_eq!(records.watermark(world.look(), 30), 9);
-        world.alive.capture_ended();
+        world.event_lifetime.capture_ended();
         world.complete_below(2);
         let look = world.look();
         assert_eq!(records.watermark(look, 31), 19);
@@ -297,8 +297,8 @@ mod tests {
         assert_eq!(records.watermark(look, 32), 19);
         assert_eq!(records.watermark(world.look(), 33), 33);
         // A client that ends what never began.
-        world.alive.capture_ended();
-        assert_eq!(world.alive.captures.load(Ordering::SeqCst), 0);
+        world.event_lifetime.capture_ended();
+        assert_eq!(world.event_lifetime.captures.load(Ordering::SeqCst), 0);
     }
 
     #[test]
@@ -306,11 +306,11 @@ mod tests {
         let mut world = World::new(2);
         world.complete_below(100);
         let mut empty = Records::default();
-        world.alive.context_ended();
+        world.event_lifetime.context_ended();
         assert_eq!(empty.watermark(world.look(), 7), 7);
         let mut ended = records(&mut world, 1..=2);
-        drop(world.alive.destroying());
-        world.alive.context_ended();
+        drop(world.event_lifetime.destroying());
+        world.event_lifetime.context_ended();
         assert_eq!(ended.watermark(world.look(), 30), 9);
         ended.add(world.look(), 31, Kind::Event.handle(3));
         assert_eq!(ended.watermark(world.look(), 40), 9);
@@ -326,10 +326,10 @@ mod tests {
         let mut world = World::new(3);
         let mut records = records(&mut world, 1..=1);
         world.complete_below(100);
-        let alive = Alive::default();
-        let destroying = alive.destroying();
+        let event_lifetime = EventLifetimeLock::default();
+        let destroying = event_lifetime.destroying();
         let mut look = world.look();
-        look.alive = &alive;
+        look.event_lifetime = &event_lifetime;
         assert_eq!(records.watermark(look, 20), 9);
         drop(destroying);
         assert_eq!(records.watermark(look, 21), 21);

@@ -1,8 +1,8 @@
 //! When the GPU did what a lane's calls gave it to do, for clients that ask for it
 //! ([`gtrace_protocol::Flags::WANTS_WORK`]).
 //!
-//! Events of this module's lie around the work. Nobody waits for them: what has ended is looked up when a call is
-//! answered. As other looks that no client asks for, these must not disturb (see [`super::watermark`]): none, and no
+//! Events of this module's lie around the work. Nobody waits for them: ended work is collected when a call is
+//! answered. As other queries that no client asks for, these must not disturb (see [`super::watermark`]): none, and no
 //! events, while a stream is captured.
 
 // Calls of the driver.
@@ -78,8 +78,8 @@ impl work::Driver for Driver {
         let elapsed = self.cuEventElapsedTime?;
         // SAFETY: a place for the number, and events of this module.
         let code = unsafe { elapsed(&raw mut milliseconds, from as CUevent, to as CUevent) };
-        let told = code == CUDA_SUCCESS && milliseconds.is_finite();
-        told.then_some(f64::from(milliseconds) * 1e6)
+        let is_known = code == CUDA_SUCCESS && milliseconds.is_finite();
+        is_known.then_some(f64::from(milliseconds) * 1e6)
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) struct Work {
     begun: Option<Begun>,
     /// Contexts that had ended when there were none here.
     contexts_ended: u64,
-    told: Vec<WorkTimes>,
+    finished: Vec<WorkTimes>,
 }
 
 impl Work {
@@ -143,7 +143,7 @@ impl Work {
             return;
         }
         self.abandon();
-        if exec.session.alive.is_capturing() {
+        if exec.session.event_lifetime.is_capturing() {
             return;
         }
         self.forget_ended(exec);
@@ -167,7 +167,7 @@ impl Work {
             return;
         }
         let Some(begun) = self.begun else { return };
-        if code != 0 || exec.session.alive.is_capturing() {
+        if code != 0 || exec.session.event_lifetime.is_capturing() {
             return self.abandon();
         }
         let Some(ended) = self.event(exec.driver, begun.context) else {
@@ -197,11 +197,11 @@ impl Work {
     /// What has ended since this was asked last, at most as much as a frame has.
     pub(crate) fn ended(&mut self, exec: &Exec) -> Option<Works> {
         self.look(exec, PATIENCE_NS);
-        let most = self.told.len().min(Works::MOST);
-        (most > 0).then(|| Works(self.told.drain(..most).collect()))
+        let most = self.finished.len().min(Works::MOST);
+        (most > 0).then(|| Works(self.finished.drain(..most).collect()))
     }
 
-    /// A context may be about to end: looks what of its work has.
+    /// A context may be about to end: collects the part of its work that has ended.
     pub(crate) fn look_last(&mut self, exec: &Exec) {
         self.look(exec, LAST_PATIENCE_NS);
     }
@@ -210,12 +210,14 @@ impl Work {
         if self.contexts.is_empty() {
             return;
         }
-        let _reading = exec.session.alive.reading();
+        let _reading = exec.session.event_lifetime.reading();
         self.forget_ended(exec);
-        if exec.session.alive.is_capturing() {
+        if exec.session.event_lifetime.is_capturing() {
             return;
         }
-        let Self { contexts, told, .. } = self;
+        let Self {
+            contexts, finished, ..
+        } = self;
         for context in contexts {
             let mut queues = context.take();
             let between = (&mut context.anchor, &mut queues[..]);
@@ -225,7 +227,7 @@ impl Work {
                 between,
                 patience_ns,
                 |asked: Asked, span| {
-                    told.push(WorkTimes {
+                    finished.push(WorkTimes {
                         seq: asked.seq,
                         begun_ns: span.start,
                         ended_ns: span.end.min(asked.done_ns).max(span.start),
@@ -240,7 +242,7 @@ impl Work {
 
     /// The lane has ended.
     pub(crate) fn end(&mut self, exec: &Exec) {
-        let _reading = exec.session.alive.reading();
+        let _reading = exec.session.event_lifetime.reading();
         self.abandon();
         self.forget_ended(exec);
         self.contexts
@@ -250,7 +252,7 @@ impl Work {
 
     /// Events end with their context, of which it is not known which it was.
     fn forget_ended(&mut self, exec: &Exec) {
-        let ended = exec.session.alive.contexts_ended();
+        let ended = exec.session.event_lifetime.contexts_ended();
         if self.contexts_ended != ended {
             self.contexts_ended = ended;
             self.contexts.clear();
@@ -280,7 +282,7 @@ impl Work {
     /// An event of the current context, `handle`.
     fn event(&mut self, driver: &Driver, handle: Handle) -> Option<Handle> {
         if self.context(handle).is_none() {
-            // Events of contexts are told apart by these; which device it is does not matter.
+            // Events of contexts are distinguished by these; which device it is does not matter.
             self.contexts.push(Context::new(driver, handle, 0)?);
         }
         let context = self.context(handle)?;

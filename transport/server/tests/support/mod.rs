@@ -14,7 +14,7 @@ use gtrace_protocol::{Flags, HEADER_LEN, Header, OpId, Reader, Welcome, Writer, 
 use gtrace_server::{Listen, Options, ServerStatus, Stopper, Supervisor, WorkerCommand};
 use tempfile::TempDir;
 
-/// The stand-in's library, which cargo builds as a dependency of these tests.
+/// The CPU emulator's library, which cargo builds as a dependency of these tests.
 pub(crate) fn softgpu() -> PathBuf {
     let exe = std::env::current_exe().unwrap();
     let deps = exe.parent().unwrap();
@@ -41,7 +41,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// With these changes to the options of a server with a Unix socket, a TCP port and the
-    /// stand-in.
+    /// CPU emulator.
     pub(crate) fn start(change: impl FnOnce(&mut Options)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut options = Options {
@@ -56,7 +56,7 @@ impl Server {
             ..Options::default()
         };
         change(&mut options);
-        let (tell, told) = std::sync::mpsc::channel();
+        let (start, started) = std::sync::mpsc::channel();
         // Workers die with the thread that starts them, so the same thread starts and serves.
         let thread = std::thread::spawn(move || {
             let command = WorkerCommand {
@@ -65,10 +65,10 @@ impl Server {
             };
             let supervisor = Supervisor::start(options, command).unwrap();
             let stopper = supervisor.stopper().unwrap();
-            tell.send((supervisor.addresses(), stopper)).unwrap();
+            start.send((supervisor.addresses(), stopper)).unwrap();
             supervisor.run().unwrap();
         });
-        let (addresses, stopper) = told.recv().expect("the server starts");
+        let (addresses, stopper) = started.recv().expect("the server starts");
         Self {
             folder,
             addresses,

@@ -6,11 +6,11 @@
 
 use std::ffi::c_int;
 
+use gtrace_cuda::Operation;
 use gtrace_cuda::types::driver::{
     self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUresult,
 };
 use gtrace_cuda::wire::Scalar as _;
-use gtrace_protocol::op_id;
 
 use super::{number, record};
 use crate::context::{self, put};
@@ -84,7 +84,7 @@ pub(crate) unsafe fn cuFuncSetAttribute(
         }
         check(
             if is_sure(session, handle, attrib, value, context::top().device) {
-                entry::one_way(op_id("cuFuncSetAttribute"), 16, |w| {
+                entry::one_way(const { Operation::named("cuFuncSetAttribute") }, 16, |w| {
                     w.u64(handle);
                     attrib.put(w);
                     value.put(w);
@@ -146,13 +146,17 @@ pub(crate) unsafe fn cuKernelSetAttribute(
             return Ok(());
         }
         check(if is_sure(session, handle, attrib, val, dev) {
-            entry::one_way(op_id("cuKernelSetAttribute"), 24, |w| {
-                attrib.put(w);
-                val.put(w);
-                w.u64(handle);
-                dev.put(w);
-                Ok(())
-            })
+            entry::one_way(
+                const { Operation::named("cuKernelSetAttribute") },
+                24,
+                |w| {
+                    attrib.put(w);
+                    val.put(w);
+                    w.u64(handle);
+                    dev.put(w);
+                    Ok(())
+                },
+            )
         } else {
             // SAFETY: no pointers.
             unsafe { remote::cuKernelSetAttribute(attrib, val, kernel, dev) }

@@ -27,7 +27,7 @@ pub(crate) struct Record {
     /// Module or library.
     pub(crate) owner: u64,
     pub(crate) name: CString,
-    /// Where its parameters lie; `None` if the driver does not tell.
+    /// Where its parameters lie; `None` if the driver does not report it.
     pub(crate) parameters: Option<Box<[Parameter]>>,
     /// Bytes of all parameters.
     pub(crate) parameter_bytes: usize,
@@ -76,8 +76,8 @@ pub(super) type SetAttribute = (u64, CUfunction_attribute, CUdevice);
 pub(crate) struct Functions {
     /// Functions by module and name, kernels by library and name.
     pub(super) by_name: HashMap<(u64, CString), u64>,
-    /// Those that a load told of and the program has not asked for.
-    pub(super) told: HashMap<(u64, CString), FunctionInfo>,
+    /// Those that a load reported and the program has not asked for.
+    pub(super) reported: HashMap<(u64, CString), FunctionInfo>,
     /// Functions of kernels, by kernel and context.
     pub(super) of_kernels: HashMap<(u64, u64), u64>,
     /// Attributes that were set, by handle, attribute and device.
@@ -125,14 +125,14 @@ impl Functions {
     pub(super) fn forget_owner(&mut self, owner: u64) {
         self.set.clear();
         self.by_name.retain(|(of, _), _| *of != owner);
-        self.told.retain(|(of, _), _| *of != owner);
+        self.reported.retain(|(of, _), _| *of != owner);
     }
 
-    /// The functions of a new module or library, as its load told of them.
-    pub(crate) fn told(&mut self, owner: u64, functions: Vec<(String, FunctionInfo)>) {
+    /// The functions of a new module or library, as its load reported them.
+    pub(crate) fn reported(&mut self, owner: u64, functions: Vec<(String, FunctionInfo)>) {
         for (name, info) in functions {
             if let Ok(name) = CString::new(name) {
-                self.told.insert((owner, name), info);
+                self.reported.insert((owner, name), info);
             }
         }
     }
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_knows_what_it_was_told() {
+    fn a_record_keeps_what_was_recorded() {
         let info = FunctionInfo {
             parameters: Some(vec![
                 Parameter { offset: 0, size: 8 },

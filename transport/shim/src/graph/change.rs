@@ -15,7 +15,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::Flags;
 
-use super::nodes::{self, given, newer, tell};
+use super::nodes::{self, given, newer, send_call};
 use super::{Held, copies, kernel, number, params, plan};
 use crate::entry::{done, exchange};
 use crate::session::{self, Session};
@@ -51,7 +51,7 @@ fn in_graph(node: CUgraphNode) -> Target {
 
 pub(super) fn set(target: Target, work: NodeWork<'_>) -> Result<(), CUresult> {
     let place = target.place();
-    tell(session::cuda()?, &NodeCall { place, work })
+    send_call(session::cuda()?, &NodeCall { place, work })
 }
 
 /// What a node copies, as the server has it.
@@ -183,7 +183,7 @@ fn containing(node: CUgraphNode) -> Result<u64, CUresult> {
     let code = unsafe {
         crate::generated::driver::remote::cuGraphNodeGetContainingGraph(node, &raw mut graph)
     };
-    // Drivers before CUDA 13 do not tell. The copy is then held by a name of its own.
+    // Drivers before CUDA 13 do not report it. The copy is then held by a name of its own.
     match code {
         cuda::CUDA_SUCCESS => Ok(number(graph)),
         _ => Ok(0),

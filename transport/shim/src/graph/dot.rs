@@ -33,7 +33,7 @@ const KINDS: [&str; 14] = [
     "MEM OP",
     "CONDITIONAL",
 ];
-/// With any of these flags a kernel's size is told too.
+/// With any of these flags a kernel's size is reported too.
 const OF_KERNELS: c_uint =
     cuda::CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE | cuda::CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS;
 
@@ -73,7 +73,7 @@ fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Result<Stri
         let name = KINDS.get(kind as usize).unwrap_or(&"OTHER");
         let more = match kind {
             cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
-                // Drivers before 12.4 do not tell of kernels that were captured.
+                // Drivers before 12.4 do not report kernels that were captured.
                 kernel_label(session, *node, flags).unwrap_or_default()
             }
             _ => String::new(),
@@ -93,7 +93,7 @@ fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Result<Stri
     Ok(text)
 }
 
-/// The client asks for nodes and edges and writes the file, as its path is the client's. Of kernels it tells their names
+/// The client asks for nodes and edges and writes the file, as its path is the client's. Of kernels it writes their names
 /// and sizes, of other nodes their kinds.
 pub(crate) unsafe fn cuGraphDebugDotPrint(
     hGraph: CUgraph,

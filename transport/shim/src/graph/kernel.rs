@@ -17,7 +17,7 @@ use crate::launch::{Arguments, check_limits, gather, len};
 use crate::session::Session;
 use crate::state::lock;
 
-/// What a node was told to the program to launch: it may follow the pointers until the node is
+/// The launch of a node as it was given to the program: it may follow the pointers until the node is
 /// changed or gone.
 pub(super) struct Kept {
     params: CUDA_KERNEL_NODE_PARAMS,

@@ -71,7 +71,7 @@ pub(crate) struct Graphs {
     execs: Mutex<HashMap<u64, Arc<Held>>>,
     /// In which stream those of them were launched last that have objects of the program.
     launched: Mutex<HashMap<u64, u64>>,
-    /// What nodes were told to the program to do, for as long as it may read it.
+    /// Parameters of nodes that were given to the program, for as long as it may read them.
     kernels: Mutex<HashMap<u64, kernel::Kept>>,
     /// Handles of the bodies of conditional nodes, which the program may read as long as they live.
     bodies: Mutex<HashMap<u64, Box<[usize]>>>,

@@ -69,8 +69,8 @@ impl Wanted {
     }
 }
 
-/// Sends a call that nobody waits for.
-pub(super) fn tell(session: &'static Session, call: &NodeCall<'_>) -> Result<(), CUresult> {
+/// Sends a call about a node.
+pub(super) fn send_call(session: &'static Session, call: &NodeCall<'_>) -> Result<(), CUresult> {
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
         written(
@@ -93,7 +93,7 @@ fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Result<u6
     let (node, place) = wanted.place()?;
     let call = NodeCall { place, work };
     match read {
-        None => tell(session, &call)?,
+        None => send_call(session, &call)?,
         Some(read) => exchange(
             session,
             GRAPH_NODE,
@@ -417,7 +417,7 @@ pub(super) fn record(event: CUevent) -> Result<NodeWork<'static>, CUresult> {
     session::cuda()?
         .state
         .events
-        .recorded_elsewhere(number(event));
+        .recorded_on_another_stream(number(event));
     Ok(NodeWork::EventRecord {
         event: number(event),
     })

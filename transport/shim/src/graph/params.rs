@@ -1,4 +1,4 @@
-//! What nodes do, told to the program; nodes of any kind by one structure.
+//! Parameters of nodes for the program; nodes of any kind by one structure.
 
 // Reads and writes structures of the program.
 #![allow(unsafe_code)]
@@ -164,13 +164,15 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
 
 /// What a node copies, with the program's own memory.
 fn copy_params(session: &'static Session, node: u64) -> Result<CUDA_MEMCPY3D, CUresult> {
-    let told = change::copy_of(session, node)?;
+    let reported = change::copy_of(session, node)?;
     let graphs = &session.state.graphs;
     let own = lock(&graphs.graphs).values().find_map(|held| {
         let mut copies = held.copies.iter();
-        copies.find(|copy| copy.is(&told)).map(|copy| *copy.given())
+        copies
+            .find(|copy| copy.is(&reported))
+            .map(|copy| *copy.given())
     });
-    Ok(structure(&own.unwrap_or(told)))
+    Ok(structure(&own.unwrap_or(reported)))
 }
 
 fn structure(copy: &Pitched) -> CUDA_MEMCPY3D {

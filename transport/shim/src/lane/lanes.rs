@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gtrace_link::{Lasting, LinkKind};
+use gtrace_link::{LinkKind, PinnedRegion};
 
 use super::Outgoing;
 use crate::flusher;
@@ -15,8 +15,8 @@ pub(crate) struct LinkChanges {
     /// Times that RDMA was asked for and not agreed upon.
     pub(crate) refused: u64,
     /// Times that a device was given up for the connection, and that it was taken again.
-    pub(crate) falls: u64,
-    pub(crate) returns: u64,
+    pub(crate) failovers: u64,
+    pub(crate) failbacks: u64,
     /// Bytes that a device took from the program's memory.
     pub(crate) lent: u64,
     /// What takes the place of a device now.
@@ -66,11 +66,11 @@ impl Lanes {
         }
     }
 
-    /// Looks after what was sent in any lane.
-    fn tend(&self) {
+    /// Polls completions of what was sent in any lane.
+    fn poll_completions(&self) {
         let all: Vec<Arc<Outgoing>> = self.lock().clone();
         for lane in all {
-            lane.tend();
+            lane.poll_completions();
         }
     }
 
@@ -80,8 +80,8 @@ impl Lanes {
         for lane in self.lock().iter() {
             let (info, changes) = (lane.info(), &lane.info().changes);
             sum.refused += changes.refusals();
-            sum.falls += changes.falls();
-            sum.returns += changes.returns();
+            sum.failovers += changes.failovers();
+            sum.failbacks += changes.failbacks();
             if info.kind_now() != info.kind {
                 sum.now = Some(info.kind_now());
             }
@@ -96,7 +96,7 @@ impl Lanes {
     }
 
     /// Has no lane take bytes from `memory` any more.
-    pub(crate) fn release(&self, memory: &Lasting) {
+    pub(crate) fn release(&self, memory: &PinnedRegion) {
         let all: Vec<Arc<Outgoing>> = self.lock().clone();
         for lane in all {
             lane.release(memory);
@@ -120,11 +120,11 @@ impl flusher::Flush for Session {
         self.lanes.flush(all)
     }
 
-    fn is_tended(&self) -> bool {
+    fn needs_polling(&self) -> bool {
         self.lanes.by_device.load(Ordering::Relaxed)
     }
 
-    fn tend(&self) {
-        self.lanes.tend();
+    fn poll_completions(&self) {
+        self.lanes.poll_completions();
     }
 }

@@ -18,7 +18,7 @@ use super::pager::{Fault, Pager};
 use crate::log;
 use crate::state::lock;
 
-/// Most regions at a time. The handler looks through them, as it may take no lock.
+/// Most regions at a time. The handler searches them in order, as it may take no lock.
 const REGIONS: usize = 4096;
 
 /// First address and bytes of a region; no bytes: none.

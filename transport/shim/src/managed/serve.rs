@@ -114,7 +114,7 @@ impl Managed {
                 );
                 false
             }
-            // The program is told of it by its calls; what it has there is lost either way.
+            // The program's next calls report it; its data there is lost either way.
             Err(code) => {
                 log::once(
                     "managed failed",

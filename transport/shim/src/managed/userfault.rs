@@ -217,7 +217,7 @@ impl Pager for Userfault {
                 copied: 0,
             };
             let outcome = self.control(UFFDIO_COPY, &mut copy);
-            // A part that was copied is told also where the whole was not (EAGAIN).
+            // A partial copy is reported even where the whole failed (EAGAIN).
             at += usize::try_from(copy.copied).unwrap_or(0);
             if let Err(error) = outcome {
                 match error.kind() {

@@ -1,4 +1,4 @@
-//! PTX text: parsing, decoding and linking never panic, and what they tell holds together. The
+//! PTX text: parsing, decoding and linking never panic, and what they report holds together. The
 //! seeds are the kernels of `../kernels`.
 #![no_main]
 

@@ -39,7 +39,7 @@ fn stream_of(handle: Handle) -> Answer<Arc<Stream>> {
 
 thread_local! {
     /// What was answered last: the program may read it until it asks again.
-    static TOLD: RefCell<(Vec<u64>, Vec<EdgeData>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+    static REPORTED: RefCell<(Vec<u64>, Vec<EdgeData>)> = const { RefCell::new((Vec::new(), Vec::new())) };
 }
 
 /// Where the answers to a question about a capture go.
@@ -52,7 +52,7 @@ struct Wanted {
     count: Out<usize>,
 }
 
-fn tell(stream: Handle, wanted: &Wanted) -> Answer {
+fn report(stream: Handle, wanted: &Wanted) -> Answer {
     let stream = stream_of(stream)?;
     // The legacy default stream captures never, but it may not be asked while it would have to wait
     // for one that does.
@@ -73,10 +73,10 @@ fn tell(stream: Handle, wanted: &Wanted) -> Answer {
     wanted.graph.offer(capture.graph.handle);
     let (nodes, edges): (Vec<_>, Vec<_>) = capture::dependencies(&stream).into_iter().unzip();
     wanted.count.offer(nodes.len());
-    TOLD.with_borrow_mut(|told| {
-        *told = (nodes, edges);
-        wanted.nodes.offer(told.0.as_ptr());
-        wanted.edges.offer(told.1.as_ptr());
+    REPORTED.with_borrow_mut(|reported| {
+        *reported = (nodes, edges);
+        wanted.nodes.offer(reported.0.as_ptr());
+        wanted.edges.offer(reported.1.as_ptr());
     });
     Ok(())
 }
@@ -110,7 +110,7 @@ api! { TABLE:
         stream: Handle, status: Out<c_uint>,
     ) {
         let (id, graph, nodes) = (unwanted(), unwanted(), unwanted());
-        tell(stream, &Wanted { status, id, graph, nodes, edges: unwanted(), count: unwanted() })
+        report(stream, &Wanted { status, id, graph, nodes, edges: unwanted(), count: unwanted() })
     }
 
     /// Status and number of what a stream captures.
@@ -118,7 +118,7 @@ api! { TABLE:
         stream: Handle, status: Out<c_uint>, id: Out<c_ulonglong>,
     ) {
         let (graph, nodes, edges) = (unwanted(), unwanted(), unwanted());
-        tell(stream, &Wanted { status, id, graph, nodes, edges, count: unwanted() })
+        report(stream, &Wanted { status, id, graph, nodes, edges, count: unwanted() })
     }
 
     /// What a stream captures, and what its next work will wait for.
@@ -126,7 +126,7 @@ api! { TABLE:
         stream: Handle, status: Out<c_uint>, id: Out<c_ulonglong>, graph: Out<Handle>,
         nodes: Out<*const u64>, count: Out<usize>,
     ) {
-        tell(stream, &Wanted { status, id, graph, nodes, edges: unwanted(), count })
+        report(stream, &Wanted { status, id, graph, nodes, edges: unwanted(), count })
     }
 
     /// As [`cuStreamGetCaptureInfo_v2`], with the edges.
@@ -134,7 +134,7 @@ api! { TABLE:
         stream: Handle, status: Out<c_uint>, id: Out<c_ulonglong>, graph: Out<Handle>,
         nodes: Out<*const u64>, edges: Out<*const EdgeData>, count: Out<usize>,
     ) {
-        tell(stream, &Wanted { status, id, graph, nodes, edges, count })
+        report(stream, &Wanted { status, id, graph, nodes, edges, count })
     }
 
     /// Begins a capture.

@@ -45,7 +45,7 @@ fn given_or_bound(handle: Handle) -> Answer<std::sync::Arc<Context>> {
     }
 }
 
-/// Takes the current context off the stack, and tells which it was.
+/// Takes the current context off the stack, and says which it was.
 fn pop(context: Out<Handle>) -> Answer {
     state()?;
     let popped = context::pop().ok_or(INVALID_CONTEXT)?;
@@ -189,12 +189,12 @@ api! { TABLE:
         version.put(3020)
     }
 
-    /// Waits for all work of the current context and tells its error.
+    /// Waits for all work of the current context and reports its error.
     fn cuCtxSynchronize() {
         bound()?.synchronise()
     }
 
-    /// Waits for all work of a context and tells its error.
+    /// Waits for all work of a context and reports its error.
     fn cuCtxSynchronize_v2(context: Handle) {
         given_or_bound(context)?.synchronise()
     }

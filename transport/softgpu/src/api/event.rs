@@ -50,7 +50,7 @@ fn refuse(event: &Event) -> Answer {
     capture::refuse_unsafe()
 }
 
-/// The error of the event's context, which queries and waits tell.
+/// The error of the event's context, which queries and waits report.
 fn health(event: &Event) -> Answer {
     Context::of(event.context)?.health.check()
 }

@@ -57,7 +57,7 @@ fn edges_of(
     ends.into_iter().enumerate().map(edge).collect()
 }
 
-/// Edges of a list; those that say something in particular are not for functions that cannot tell it.
+/// Edges of a list; those with data are not for functions that cannot return it.
 fn give_edges(
     edges: &[Edge],
     from: Out<Handle>,
@@ -145,7 +145,7 @@ fn memory_attribute(device: Device, attribute: c_uint) -> Answer<u64> {
 }
 
 /// `cuGraphInstantiate` with the node that is wrong, and words about it.
-fn instantiate_and_tell(
+fn instantiate_with_result(
     exec: Out<Handle>,
     graph: Handle,
     error_node: Out<Handle>,
@@ -338,17 +338,17 @@ api! { TABLE:
     fn cuGraphInstantiate(
         exec: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, room: usize,
     ) {
-        instantiate_and_tell(exec, graph, error_node, log, room)
+        instantiate_with_result(exec, graph, error_node, log, room)
     }
 
-    /// Instantiates a graph; tells the node that is wrong.
+    /// Instantiates a graph; reports the node that is wrong.
     fn cuGraphInstantiate_v2(
         exec: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, room: usize,
     ) {
-        instantiate_and_tell(exec, graph, error_node, log, room)
+        instantiate_with_result(exec, graph, error_node, log, room)
     }
 
-    /// Instantiates a graph as a structure says, which tells what is wrong.
+    /// Instantiates a graph as a structure says, which says what is wrong.
     fn cuGraphInstantiateWithParams(
         exec: Out<Handle>, graph: Handle, params: Out<InstantiateParams>,
     ) {

@@ -81,7 +81,7 @@ fn general_add(
     let given = params.get()?;
     add(node, graph, after, |graph| {
         let work = general(graph, &given)?;
-        // These tell something.
+        // These return something.
         match &work {
             Work::MemAlloc(memory) => {
                 let mut body: MemAllocNodeParams = given.body();
@@ -189,7 +189,7 @@ api! { TABLE:
         add(node, graph, dependencies(after, NO_EDGES, count), |_| event(awaited, false))
     }
 
-    /// Adds an allocation, and tells its address.
+    /// Adds an allocation, and reports its address.
     fn cuGraphAddMemAllocNode(
         node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize,
         params: Out<MemAllocNodeParams>,

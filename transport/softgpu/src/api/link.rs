@@ -93,7 +93,7 @@ api! { TABLE:
     fn cuLinkComplete(link: Handle, image: Out<*const c_void>, size: Out<usize>) {
         let link = find(link)?;
         let mut state = link.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Told now, not when the image is loaded: a symbol that is missing or defined twice.
+        // Reported now, not when the image is loaded: a symbol that is missing or defined twice.
         Linked::build_texts(&state.modules, &link.logs)?;
         state.image = image::join(&state.modules).into_bytes();
         state.image.push(0);

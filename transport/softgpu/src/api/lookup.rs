@@ -12,7 +12,7 @@ use crate::error::{INVALID_VALUE, NOT_FOUND};
 const PER_THREAD: u64 = 2;
 const FLAGS: u64 = 3;
 
-/// What `symbolStatus` tells.
+/// What `symbolStatus` reports.
 const FOUND: u32 = 0;
 const UNKNOWN_NAME: u32 = 1;
 const TOO_OLD: u32 = 2;

@@ -86,7 +86,7 @@ api! { TABLE:
         allocate(address, size, Kind::Managed)
     }
 
-    /// Frees device memory once the work of the context is done, and tells its error.
+    /// Frees device memory once the work of the context is done, and reports its error.
     fn cuMemFree_v2(address: DevicePtr) {
         let (state, context) = (state()?, current()?);
         if address == 0 {

@@ -1,4 +1,4 @@
-//! Occupancy, by the limits that the stand-in tells.
+//! Occupancy, by the limits that the CPU emulator reports.
 
 use std::ffi::{c_int, c_uint};
 

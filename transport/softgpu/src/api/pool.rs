@@ -20,7 +20,7 @@ use crate::types::{Device, DevicePtr, Handle, MemAccess, MemLocation, MemPoolPro
 const PINNED: u32 = 1;
 const ON_DEVICE: u32 = 1;
 
-/// Memory is taken at once, as nothing tells the program's use of it from the stream's; if there
+/// Memory is taken at once, as nothing distinguishes the program's use of it from the stream's; if there
 /// is none, the stream's outstanding frees may bring some.
 fn allocate(out: Out<DevicePtr>, size: usize, pool: &Pool, stream: Handle) -> Answer {
     let (context, stream) = resolve(stream)?;

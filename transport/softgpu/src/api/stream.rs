@@ -105,7 +105,7 @@ api! { TABLE:
         Ok(())
     }
 
-    /// Waits for the work of a stream and tells the error of its context.
+    /// Waits for the work of a stream and gives the error of its context.
     fn cuStreamSynchronize, cuStreamSynchronize_ptsz [stream] (stream: Handle) {
         let (context, stream) = known(stream)?;
         capture::refuse(&stream)?;

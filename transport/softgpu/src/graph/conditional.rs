@@ -18,7 +18,7 @@ pub(crate) const SWITCH: u32 = 2;
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`.
 const ASSIGN_DEFAULT: u32 = 1;
 
-/// The value that a conditional node looks at.
+/// The value that a conditional node reads.
 pub(crate) struct Value {
     /// The graph that it was made for.
     pub(crate) graph: u64,
@@ -34,7 +34,7 @@ pub(crate) struct Conditional {
     pub(crate) value: Arc<Value>,
     pub(crate) kind: u32,
     pub(crate) bodies: Vec<Arc<Graph>>,
-    /// Their handles, where the program was told to find them.
+    /// Their handles, at the place that the program was given.
     pub(crate) handles: Box<[u64]>,
 }
 

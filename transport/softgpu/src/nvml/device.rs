@@ -85,7 +85,7 @@ fn find(out: Out<DeviceHandle>, which: impl Fn(&Device) -> bool) -> Reply {
         .find(|device| which(device))
         .ok_or(NOT_FOUND)?;
     let handle = handle_of(found);
-    // A lost device is told when it is looked up, as NVML does.
+    // A lost device is reported when it is looked up, as NVML does.
     device(handle)?;
     Ok(out.put(handle)?)
 }

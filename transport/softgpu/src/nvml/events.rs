@@ -111,7 +111,7 @@ nvml! {
             if left.is_zero() {
                 return Err(TIMEOUT);
             }
-            // Short waits: what is told in the control file is only seen by looking.
+            // Short waits: what is reported in the control file is only seen by looking.
             let part = left.min(Duration::from_millis(20));
             let waited = set.changed.wait_timeout(pending, part);
             drop(waited);

@@ -1,9 +1,9 @@
 //! The exported functions of NVML.
 //!
 //! Values follow what the stand-in does: memory in use, the process that asks with its memory, the
-//! share of time in which kernels ran, injected faults. What a CPU stand-in does not have (power,
+//! share of time in which kernels ran, injected faults. What a CPU emulator does not have (power,
 //! fans, NVLink, MIG, vGPU) answers `NVML_ERROR_NOT_SUPPORTED`; a temperature there is only if one
-//! is told (README.md). NVML counts devices without regard to `CUDA_VISIBLE_DEVICES`.
+//! is set to report (README.md). NVML counts devices without regard to `CUDA_VISIBLE_DEVICES`.
 #![allow(unsafe_code, non_snake_case)]
 
 pub mod device;

@@ -112,7 +112,7 @@ nvml! {
         }
         let (pid, sm) = (std::process::id(), device.busy().utilisation());
         let sample = ProcessSample { pid, timestamp, sm, memory: 0, encoder: 0, decoder: 0 };
-        // Without a buffer NVML tells how many samples there may be.
+        // Without a buffer NVML says how many samples there may be.
         if out.is_null() {
             count.put(1)?;
             return Err(INSUFFICIENT_SIZE);

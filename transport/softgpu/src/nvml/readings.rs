@@ -79,12 +79,12 @@ fn memory(device: &Device) -> Memory {
     }
 }
 
-/// Errors that were told or that launches failed of, by kind (1: uncorrected).
+/// Errors injected, or of failed launches, by kind (1: uncorrected).
 fn ecc(device: &Device, kind: c_uint) -> Reply<u64> {
-    let told = device.faults.told();
+    let injected = device.faults.injected();
     match kind {
-        0 => Ok(told.ecc_corrected),
-        1 => Ok(told.ecc_uncorrected + device.ecc_uncorrected.load(Ordering::Relaxed)),
+        0 => Ok(injected.ecc_corrected),
+        1 => Ok(injected.ecc_uncorrected + device.ecc_uncorrected.load(Ordering::Relaxed)),
         _ => Err(INVALID_ARGUMENT),
     }
 }
@@ -98,15 +98,15 @@ fn clock(kind: c_uint) -> Reply<c_uint> {
     }
 }
 
-/// Reasons why clocks are low: those that were told, else that nothing runs.
+/// Reasons why clocks are low: those that were reported, else that nothing runs.
 fn reasons(device: &Device) -> c_ulonglong {
-    let told = device.faults.told().throttle;
+    let injected = device.faults.injected().throttle;
     let idle = u64::from(device.busy().utilisation() == 0);
-    if told != 0 { told } else { idle }
+    if injected != 0 { injected } else { idle }
 }
 
 fn temperature(device: &Device) -> Reply<c_uint> {
-    device.faults.told().temperature.ok_or(NOT_SUPPORTED)
+    device.faults.injected().temperature.ok_or(NOT_SUPPORTED)
 }
 
 fn field(device: &Device, id: c_uint) -> Reply<u64> {
@@ -168,7 +168,7 @@ nvml! {
         Ok(out.put(reasons(device(handle)?))?)
     }
 
-    /// Reasons that can be told (bits).
+    /// Reasons that can be injected (bits).
     fn nvmlDeviceGetSupportedClocksEventReasons, nvmlDeviceGetSupportedClocksThrottleReasons(
         handle: DeviceHandle, out: Out<c_ulonglong>,
     ) {
@@ -184,7 +184,7 @@ nvml! {
         Ok(out.put(0)?)
     }
 
-    /// Temperature in degrees Celsius, if one was told.
+    /// Temperature in degrees Celsius, if one was injected.
     fn nvmlDeviceGetTemperature(handle: DeviceHandle, sensor: c_uint, degrees: Out<c_uint>) {
         let device = device(handle)?;
         if sensor != 0 {
@@ -193,7 +193,7 @@ nvml! {
         Ok(degrees.put(temperature(device)?)?)
     }
 
-    /// Temperature in degrees Celsius, if one was told.
+    /// Temperature in degrees Celsius, if one was injected.
     fn nvmlDeviceGetTemperatureV(handle: DeviceHandle, out: Out<Temperature>) {
         let device = device(handle)?;
         let asked = out.get()?;
@@ -201,14 +201,14 @@ nvml! {
         Ok(out.put(Temperature { degrees, ..asked })?)
     }
 
-    /// Whether memory is checked: as errors can be told, yes.
+    /// Whether memory is checked: as errors can be reported, yes.
     fn nvmlDeviceGetEccMode(handle: DeviceHandle, current: Out<c_uint>, pending: Out<c_uint>) {
         device(handle)?;
         current.put(1)?;
         Ok(pending.put(1)?)
     }
 
-    /// Errors of all memories, that were told.
+    /// Errors of all memories, that were reported.
     fn nvmlDeviceGetTotalEccErrors(
         handle: DeviceHandle, kind: c_uint, period: c_uint, count: Out<c_ulonglong>,
     ) {
@@ -219,7 +219,7 @@ nvml! {
         Ok(count.put(ecc(device, kind)?)?)
     }
 
-    /// Errors of one memory: those that were told are the device memory's.
+    /// Errors of one memory: those that were injected are the device memory's.
     fn nvmlDeviceGetMemoryErrorCounter(
         handle: DeviceHandle, kind: c_uint, period: c_uint, place: c_uint,
         count: Out<c_ulonglong>,

@@ -8,7 +8,7 @@ use super::{
 use crate::abi::{In, Out};
 use crate::attributes::driver_version;
 
-/// Version of the driver and of NVML as they are told: no driver of NVIDIA has it.
+/// Version of the driver and of NVML as they are reported: no driver of NVIDIA has it.
 pub(crate) const DRIVER: &str = "580.0-softgpu";
 
 /// Texts of `nvmlReturn_t`.
@@ -123,7 +123,7 @@ nvml! {
         Ok(count.put(0)?)
     }
 
-    /// Devices that the driver was told to leave out: none.
+    /// Devices that the driver was asked to leave out: none.
     fn nvmlGetExcludedDeviceCount(count: Out<c_uint>) {
         state()?;
         Ok(count.put(0)?)

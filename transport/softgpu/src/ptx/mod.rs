@@ -1,4 +1,4 @@
-//! Runs PTX on the CPU: a stand-in for a GPU's execution units.
+//! Runs PTX on the CPU: a CPU emulator for a GPU's execution units.
 //!
 //! [`Module::parse`] reads PTX text (6.x to 8.x, as clang and nvcc write it), [`link`] joins
 //! modules, [`Loaded::new`] decodes the kernels once the variables have addresses, and [`launch()`]

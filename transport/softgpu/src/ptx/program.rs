@@ -255,7 +255,7 @@ pub(crate) enum BarrierKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WarpKind {
     Sync,
-    /// d = a of another lane, which b and c tell; the predicate goes to `slot`, or NONE.
+    /// d = a of another lane, which b and c name; the predicate goes to `slot`, or NONE.
     Shuffle {
         mode: Shuffle,
         predicate: u32,

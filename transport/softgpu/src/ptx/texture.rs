@@ -1,4 +1,4 @@
-//! Images that kernels read through textures and reach through surfaces: what the driver tells of them.
+//! Images that kernels read through textures and reach through surfaces: what the driver reports about them.
 //! CUDA C++ Programming Guide, "Texture and Surface Memory" and the appendix "Texture Fetching".
 
 /// Type of a channel of an element.

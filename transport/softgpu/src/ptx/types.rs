@@ -128,6 +128,6 @@ pub(crate) mod window {
     pub(crate) const PARAM: u64 = 3 << 56;
     /// Functions: the number of the function times 16.
     pub(crate) const CODE: u64 = 4 << 56;
-    /// The bits that tell the windows apart.
+    /// The bits that distinguish the windows.
     pub(crate) const MASK: u64 = 0xff << 56;
 }

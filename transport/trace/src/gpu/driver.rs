@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use gtrace_cuda::work::{self, Handle};
 use gtrace_recording::NAMES;
 
+use crate::report::say;
 use crate::target;
-use crate::tell::say;
 
 /// `CU_STREAM_NON_BLOCKING`: does not wait for the default stream, nor that for it.
 const NON_BLOCKING: c_uint = 1;
@@ -190,7 +190,7 @@ impl work::Driver for Driver {
         }
     }
 
-    /// It is told as a number of milliseconds with 24 bits.
+    /// It is reported as a number of milliseconds with 24 bits.
     fn nanos(&self, from: Handle, to: Handle) -> Option<f64> {
         let mut milliseconds = 0f32;
         // SAFETY: a place for the number, and events of this library.

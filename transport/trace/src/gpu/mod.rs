@@ -1,12 +1,12 @@
 //! Work on the GPU, timed by the driver's events (`--gpu-time`): one is recorded before and one behind each launch
-//! and copy in its stream; of a GPU in another machine by its server (`elsewhere`).
+//! and copy in its stream; of a remote GPU by its server (`remote`).
 //!
 //! Nothing waits for the GPU: what has ended is looked up when the program has waited by itself, and in between.
 //! No events go into streams that capture, and no result of the program's calls is changed. The events that the
-//! GPU's times are told from are in a stream of this library, which no other waits for.
+//! GPU's times are distinguished from are in a stream of this library, which no other waits for.
 
 mod driver;
-mod elsewhere;
+mod remote;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
@@ -16,12 +16,12 @@ use gtrace_recording::clock::Scale;
 use gtrace_recording::{Details, Recorder, Work};
 
 use self::driver::{Driver, Quiet, Stream};
-use self::elsewhere::Client;
+use self::remote::Client;
 use crate::lock::Lock;
 use crate::{session, threads};
 
 /// Work that was begun since it was last looked up what has ended.
-const LOOK_EVERY: u32 = 64;
+const POLL_INTERVAL: u32 = 64;
 
 /// How long a reading of both clocks may take.
 const PATIENCE_NS: u64 = 2_000_000;
@@ -32,7 +32,7 @@ const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
 /// By the server of a GPU in another machine.
-const ELSEWHERE: u8 = 3;
+const REMOTE: u8 = 3;
 /// Whether work is timed.
 static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
 static SINCE_LOOK: AtomicU32 = AtomicU32::new(0);
@@ -118,7 +118,7 @@ fn first() -> u8 {
     let wanted = variables.gpu_time && variables.events != 0 && session::is_recorded();
     let state = match wanted && Driver::get().is_some() {
         false => OFF,
-        true if Client::get().is_some() => ELSEWHERE,
+        true if Client::get().is_some() => REMOTE,
         true => ON,
     };
     if STATE.swap(state, Ordering::Relaxed) == UNKNOWN && state != OFF {
@@ -130,7 +130,7 @@ fn first() -> u8 {
     state
 }
 
-/// What has ended by then is told still.
+/// Work that has ended by then is still reported.
 #[allow(unsafe_code)]
 fn at_exit() {
     extern "C" fn ending() {
@@ -148,14 +148,14 @@ fn at_exit() {
 pub(crate) fn begin(stream: u64) -> Begun {
     match state() {
         ON => catch_unwind(|| record_before(stream)).unwrap_or(Begun::Failed),
-        ELSEWHERE => catch_unwind(|| begin_elsewhere(stream)).unwrap_or(Begun::Failed),
+        REMOTE => catch_unwind(|| begin_remote(stream)).unwrap_or(Begun::Failed),
         _ => Begun::Untimed,
     }
 }
 
 #[cold]
 #[inline(never)]
-fn begin_elsewhere(stream: u64) -> Begun {
+fn begin_remote(stream: u64) -> Begun {
     let (Some(driver), Some(client)) = (Driver::get(), Client::get()) else {
         return Begun::Untimed;
     };
@@ -168,16 +168,16 @@ fn begin_elsewhere(stream: u64) -> Begun {
 
 /// What is kept for the calling thread is there from now on.
 pub(crate) fn use_thread() {
-    elsewhere::use_thread();
+    remote::use_thread();
 }
 
-/// What the server of a GPU in another machine told of this thread's work.
+/// The server's times of this thread's work on a remote GPU.
 #[inline(always)]
-pub(crate) fn told(recorder: &Recorder) {
-    if STATE.load(Ordering::Relaxed) == ELSEWHERE
+pub(crate) fn reported(recorder: &Recorder) {
+    if STATE.load(Ordering::Relaxed) == REMOTE
         && let Some(client) = Client::get()
     {
-        let _ = catch_unwind(AssertUnwindSafe(|| client.tell(recorder)));
+        let _ = catch_unwind(AssertUnwindSafe(|| client.report(recorder)));
     }
 }
 
@@ -263,7 +263,7 @@ fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submi
         of: *submitted,
     };
     with(context, |context| context.push(stream, pending));
-    if SINCE_LOOK.fetch_add(1, Ordering::Relaxed) + 1 >= LOOK_EVERY {
+    if SINCE_LOOK.fetch_add(1, Ordering::Relaxed) + 1 >= POLL_INTERVAL {
         look_if_free(Some(recorder));
     }
 }
@@ -276,7 +276,7 @@ pub(crate) fn waited() {
     }
 }
 
-/// A context is about to end, or contexts of a device: what is known of them is told and forgotten.
+/// A context is about to end, or contexts of a device: what is known of them is reported and forgotten.
 #[inline(always)]
 pub(crate) fn leave(context: Option<u64>, device: Option<i32>) {
     if STATE.load(Ordering::Relaxed) == ON {
@@ -301,10 +301,10 @@ pub(crate) fn in_child() {
     // Not dropped: the parent's allocator may have been in use by a thread that is not here.
     CONTEXTS.with(|all| std::mem::forget(std::mem::take(all)));
     LOOKING.store(false, Ordering::Release);
-    elsewhere::in_child();
+    remote::in_child();
 }
 
-/// One thread at a time looks up what has ended, and it alone renews or ends what times are told from.
+/// One thread at a time looks up what has ended, and it alone renews or ends what times are distinguished from.
 struct Looking;
 
 impl Looking {
@@ -383,7 +383,7 @@ fn look_if_free(recorder: Option<&Recorder>) {
     }
 }
 
-/// Tells of the work that has ended, by who is [`Looking`]. `recorder`: the thread's, if it is at hand; `patience_ns`: how
+/// Reports the work that has ended, by who is [`Looking`]. `recorder`: the thread's, if it is at hand; `patience_ns`: how
 /// long a reading of both clocks may take.
 fn look(recorder: Option<&Recorder>, patience_ns: u64) {
     SINCE_LOOK.store(0, Ordering::Relaxed);
@@ -413,8 +413,14 @@ fn look_with(driver: &Driver, recorder: &Recorder, patience_ns: u64) {
         let Some((mut queues, mut anchor)) = taken else {
             continue;
         };
-        let told = |of: Submitted, span: Span| recorder.work(&of.work(span));
-        let free = work::ended(driver, clock, (&mut anchor, &mut queues), patience_ns, told);
+        let reported = |of: Submitted, span: Span| recorder.work(&of.work(span));
+        let free = work::ended(
+            driver,
+            clock,
+            (&mut anchor, &mut queues),
+            patience_ns,
+            reported,
+        );
         with(handle, |context| {
             context.put_back(queues);
             context.give_back(&free);

@@ -1,9 +1,9 @@
-use gtrace_event::{Kind, PciAddress, Provenance, Severity};
-use serde::Deserialize;
+use gtrace_event::{Action, Kind, PciAddress, Provenance, Severity};
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::rule::{OneOrMany, Rule, WhichGpu};
-use super::{Action, Policy, PolicyError};
+use super::{Policy, PolicyError};
 
 /// Longest policy text that is read, in bytes. A rule takes about 200.
 const MAX_TEXT: usize = 256 * 1024;
@@ -17,13 +17,34 @@ struct RawPolicy {
     rule: Vec<Spanned<RawRule>>,
 }
 
+/// Reads an action that a file may set: all but `drill`, which follows from the provenance alone.
+fn settable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Action>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Settable {
+        Log,
+        Ticket,
+        Page,
+    }
+    let settable = Option::<Settable>::deserialize(from)?;
+    Ok(settable.map(|action| match action {
+        Settable::Log => Action::Log,
+        Settable::Ticket => Action::Ticket,
+        Settable::Page => Action::Page,
+    }))
+}
+
 /// The `[default]` table: the action of each severity where no rule sets one.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Defaults {
+    #[serde(default, deserialize_with = "settable")]
     info: Option<Action>,
+    #[serde(default, deserialize_with = "settable")]
     warning: Option<Action>,
+    #[serde(default, deserialize_with = "settable")]
     critical: Option<Action>,
+    #[serde(default, deserialize_with = "settable")]
     fatal: Option<Action>,
 }
 
@@ -52,6 +73,7 @@ struct RawRule {
     provenance: Option<Provenance>,
     gpu: Option<String>,
     severity: Option<Severity>,
+    #[serde(default, deserialize_with = "settable")]
     action: Option<Action>,
     #[serde(default)]
     steps: OneOrMany<String>,

@@ -4,48 +4,13 @@ mod error;
 mod file;
 mod rule;
 
-use std::fmt;
 use std::sync::OnceLock;
 
-use gtrace_event::{Occurrence, Provenance, Severity};
-use serde::Deserialize;
+use gtrace_event::{Action, Occurrence, Provenance, Severity};
 
 pub use error::PolicyError;
 use file::Defaults;
 use rule::Rule;
-
-/// What the site wants done about an occurrence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Action {
-    /// Keep the record; nobody is told.
-    Log,
-    /// Somebody looks at it in working hours.
-    Ticket,
-    /// Somebody looks at it now.
-    Page,
-    /// It was injected: follow the steps as an exercise, touch no device, wake nobody.
-    #[serde(skip_deserializing)]
-    Drill,
-}
-
-impl Action {
-    /// The word that opens the site's advice.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Log => "log",
-            Self::Ticket => "ticket",
-            Self::Page => "page",
-            Self::Drill => "drill",
-        }
-    }
-}
-
-impl fmt::Display for Action {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
 
 /// The rules of one file, in its order; the first that matches decides.
 #[derive(Clone, Debug, Default)]

@@ -1,12 +1,10 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity};
+use gtrace_event::{Action, Kind, Occurrence, PciAddress, Provenance, Severity};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-
-use super::Action;
 
 /// One rule: all that it names has to fit. An empty list names nothing.
 #[derive(Clone, Debug)]

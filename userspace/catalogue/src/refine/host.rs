@@ -1,4 +1,4 @@
-use gtrace_event::{Occurrence, Severity};
+use gtrace_event::{Occurrence, RemovalCause, Severity};
 
 use super::Verdict;
 
@@ -157,6 +157,29 @@ pub(super) fn source_lost(occ: &Occurrence, v: Verdict) -> Verdict {
     };
     match detail.remedy.as_deref().filter(|r| !r.is_empty()) {
         Some(remedy) => v.first(remedy),
+        None => v,
+    }
+}
+
+pub(super) fn records_removed(occ: &Occurrence, v: Verdict) -> Verdict {
+    match occ.detail.removal.removal {
+        Some(RemovalCause::Damage) => v
+            .refined("damage", Severity::Warning)
+            .and("The file that held them is damaged and was moved aside, or somebody removed it.")
+            .steps(&[
+                "Look for disk errors and an unclean end of the host in the kernel log; check the disk: smartctl -a.",
+                "Read what is left of the file: sqlite3 FILE .dump.",
+                "Delete the file when it is no longer needed: gtrace never does.",
+            ]),
+        Some(RemovalCause::Age) => v
+            .refined("age", Severity::Info)
+            .and("They were older than retention_days."),
+        Some(RemovalCause::Size) => v
+            .refined("size", Severity::Info)
+            .and("The store was larger than retention_mb; the least severe events go first."),
+        Some(RemovalCause::Unrecorded) => v
+            .refined("unrecorded", Severity::Info)
+            .and("A gtrace that recorded no removals had removed them."),
         None => v,
     }
 }

@@ -86,6 +86,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::ApiError => api::failed_call(occ, base),
         Kind::DriverMismatch => host::driver_mismatch(occ, base),
         Kind::SourceLost => host::source_lost(occ, base),
+        Kind::RecordsRemoved => host::records_removed(occ, base),
         Kind::Throttle => sample::throttle(occ, base),
         Kind::Ecc => sample::ecc(occ, base),
         Kind::RowRemap => sample::row_remap(occ, base),

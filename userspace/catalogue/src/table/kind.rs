@@ -171,4 +171,8 @@ kinds! {
         "gtrace lost one of its sources, or records of one: events of that time may be missing.",
         ["Run gtrace doctor: it names what the source needs.",
          "For a gap in the kernel log, read the saved system log of that minute with gtrace decode."];
+    RecordsRemoved: System, Info,
+        "Records are no longer in the store of gtrace.",
+        ["If they are kept too short a time, raise retention_days or retention_mb.",
+         "To keep records for longer, copy them to another host: gtrace events --follow --json."];
 }

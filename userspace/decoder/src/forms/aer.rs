@@ -10,8 +10,8 @@ use crate::record::{Line, Meta};
 const MAX_GROUPS: usize = 64;
 /// A register has 32 bits; a device names no more errors than that.
 const MAX_ERRORS: usize = 32;
-/// How many ports' messages are remembered that were told before any details came.
-const MAX_TOLD: usize = 16;
+/// How many ports' messages are remembered that were reported before any details came.
+const MAX_CONTINUED: usize = 16;
 /// For how much log time: the kernel reads the registers of a device that may not answer, and on a slow console
 /// every line takes its time.
 const MAX_LATE_US: i64 = 60_000_000;
@@ -20,7 +20,7 @@ const MAX_LATE_US: i64 = 60_000_000;
 #[derive(Debug, Default)]
 pub(crate) struct State {
     groups: Vec<Open>,
-    /// Ports' messages that were told as they stood, as nothing came after them for a while, oldest first.
+    /// Ports' messages that were reported as they stood, as nothing came after them for a while, oldest first.
     told: Vec<Announcement>,
 }
 
@@ -45,7 +45,7 @@ struct Open {
     /// `aer_uncor_severity`: which errors the device calls fatal.
     fatal_mask: Option<u32>,
     from_firmware: bool,
-    /// The port's message was told before, as an occurrence.
+    /// The port's message was reported before, as an occurrence.
     continues: bool,
 }
 
@@ -69,7 +69,7 @@ impl Open {
         self.header.as_ref().filter(|_| self.device.is_none())
     }
 
-    /// The port's message, to be remembered when it is told without details.
+    /// The port's message, to be remembered when it is reported without details.
     fn announcement(&self) -> Option<Announcement> {
         Some(Announcement {
             header: self.announces()?.clone(),
@@ -235,7 +235,7 @@ impl State {
                         && g.header.as_ref().is_some_and(|h| h.source == source)))
         };
         out.extend(self.groups.extract_if(.., old).map(Open::finish));
-        // What was told of this device has no details, else they would have come before the next message.
+        // What was reported about this device has no details, else they would have come before the next message.
         self.told.retain(|told| told.header.source != source);
         let mut open = Open::new(line);
         open.header = Some(header);
@@ -256,7 +256,7 @@ impl State {
             g.group.accepts(line) && g.announces().is_some_and(|header| tells(header, g.port))
         };
         let names = |header: &Header, _| header.source == device;
-        let may = |header: &Header, port| header.may_tell_of(device, port);
+        let may = |header: &Header, port| header.may_continue(device, port);
         let last = |tells| self.groups.iter().rposition(|g| waiting(g, tells));
         let mut open = Open::new(line);
         open.device = Some(device);
@@ -265,7 +265,7 @@ impl State {
             open.group.prepend(announcement.group);
             open.header = announcement.header;
             open.port = announcement.port;
-        } else if let Some(told) = self.take_told(line, device) {
+        } else if let Some(told) = self.take_continuation(line, device) {
             open.header = Some(told.header);
             open.port = told.port;
             open.continues = true;
@@ -273,8 +273,8 @@ impl State {
         self.push(open, out)
     }
 
-    /// The message, told already, that details of `device` belong to.
-    fn take_told(&mut self, line: &Line<'_>, device: PciAddress) -> Option<Announcement> {
+    /// The message, already reported, that details of `device` belong to.
+    fn take_continuation(&mut self, line: &Line<'_>, device: PciAddress) -> Option<Announcement> {
         let last = |tells: &dyn Fn(&Announcement) -> bool| {
             self.told.iter().rposition(|told| {
                 let near = match (told.meta.clock_us(), line.meta.clock_us()) {
@@ -285,7 +285,7 @@ impl State {
             })
         };
         let at = last(&|told| told.header.source == device)
-            .or_else(|| last(&|told| told.header.may_tell_of(device, told.port)))?;
+            .or_else(|| last(&|told| told.header.may_continue(device, told.port)))?;
         Some(self.told.remove(at))
     }
 
@@ -308,7 +308,7 @@ fn remember(told: &mut Vec<Announcement>, open: &Open) {
     let Some(announcement) = open.announcement() else {
         return;
     };
-    if told.len() >= MAX_TOLD {
+    if told.len() >= MAX_CONTINUED {
         told.remove(0);
     }
     told.push(announcement);

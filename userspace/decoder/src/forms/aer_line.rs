@@ -15,7 +15,7 @@ pub(crate) struct Header {
 impl Header {
     /// Whether details of `device` may belong to this message of `port`. The kernel looks for any device with errors
     /// where the message names bus 0 or says `Multiple`, else only for the device named (`is_error_source`).
-    pub(crate) fn may_tell_of(&self, device: PciAddress, port: Option<PciAddress>) -> bool {
+    pub(crate) fn may_continue(&self, device: PciAddress, port: Option<PciAddress>) -> bool {
         self.source.domain == device.domain
             && (self.multiple || self.source.bus == 0 || Some(self.source) == port)
     }

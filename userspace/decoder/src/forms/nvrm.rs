@@ -161,11 +161,11 @@ impl State {
             });
         } else if text.starts_with("rm_init_adapter") && text.contains("failed") {
             self.failed.retain(|f| !f.line.expired(&line.meta));
-            let known = self.failed.iter().position(|f| {
+            // It stays known: a reader of pieces tries this line again with what follows it.
+            let known = self.failed.iter().any(|f| {
                 f.line.accepts(line) && (f.pci == pci || f.pci.is_none() || pci.is_none())
             });
-            if let Some(known) = known {
-                self.failed.remove(known);
+            if known {
                 return;
             }
             let mut occurrence = line.occurrence(Kind::DriverInitFailed, Severity::Critical);

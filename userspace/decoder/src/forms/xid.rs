@@ -23,7 +23,7 @@ pub(crate) fn parse(line: &Line<'_>, version: Option<DriverVersion>) -> Option<O
     let part = xid_process::split(rest);
 
     let mut occurrence = line.occurrence(Kind::Xid, Severity::Warning);
-    occurrence.gpu = Some(gpu);
+    occurrence.gpu = gpu;
     if part.pid.is_some() || part.comm.is_some() {
         occurrence.process = Some(Process {
             pid: part.pid,
@@ -48,12 +48,15 @@ pub(crate) fn parse(line: &Line<'_>, version: Option<DriverVersion>) -> Option<O
     Some(occurrence)
 }
 
-fn device_of(text: &str) -> Option<Gpu> {
+/// The GPU. `Some(None)` for numbers that no PCI device can have: what else the line says is true.
+fn device_of(text: &str) -> Option<Option<Gpu>> {
     let mut words = text.split(' ').filter(|w| !w.is_empty());
     let address = words.next()?;
-    let mut gpu = Gpu::at(PciAddress::parse(
-        address.strip_prefix("PCI:").unwrap_or(address),
-    )?);
+    let address = address.strip_prefix("PCI:").unwrap_or(address);
+    let Some(address) = PciAddress::parse(address) else {
+        return has_form_of_address(address).then_some(None);
+    };
+    let mut gpu = Gpu::at(address);
     for word in words {
         if let Some(n) = word.strip_prefix("GPU-I:") {
             gpu.mig_gi = n.parse().ok();
@@ -61,7 +64,13 @@ fn device_of(text: &str) -> Option<Gpu> {
             gpu.mig_ci = n.parse().ok();
         }
     }
-    Some(gpu)
+    Some(Some(gpu))
+}
+
+/// `dddd:bb:ss` or `dddd:bb:ss.f`, whatever the numbers.
+fn has_form_of_address(text: &str) -> bool {
+    let is_hex = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
+    text.split(':').count() == 3 && text.split([':', '.']).all(is_hex)
 }
 
 /// What may stand in the message of any Xid.

@@ -3,21 +3,24 @@
 
 mod ansi;
 mod date;
+mod journal;
+mod parsed;
 mod prefix;
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use gtrace_event::{Occurrence, Timestamp};
+use gtrace_event::{LogLine, Occurrence, Timestamp};
 
 use crate::{Decoder, LogRecord, Options, kmsg};
-use prefix::{Origin, Parsed, Style};
+use parsed::{Origin, Parsed, Style};
 
-/// What a line has beyond this many bytes is not looked at.
+/// The part of a line beyond this many bytes is not read.
 pub const MAX_LINE: usize = 64 * 1024;
 /// Some editors begin a file with it.
 const BOM: &[u8] = "\u{feff}".as_bytes();
-/// What a record of several lines has beyond this many bytes is not looked at.
+/// The part of a record of several lines beyond this many bytes is not read.
 const MAX_RECORD: usize = 128 * 1024;
 
 /// Reads a saved log and gives its occurrences in the order of their first lines.
@@ -32,6 +35,8 @@ pub struct SavedLog {
     current: Current,
     /// Occurrences that wait for a group that began before them.
     held: Vec<Occurrence>,
+    /// Where the lines are from that a group may have begun with, by number.
+    origins: VecDeque<(u64, Box<LogLine>)>,
     /// Host of a log with `[seconds] host tag: ` lines.
     host: Option<String>,
 }
@@ -46,8 +51,26 @@ struct Current {
     timestamp_us: Option<u64>,
     time: Option<Timestamp>,
     device: Option<String>,
+    /// Empty where it is not known.
+    host: String,
+    /// Date and time as written, if they are no known time.
+    written: String,
+    repeated: Option<u64>,
     first: u64,
     last: u64,
+}
+
+impl Current {
+    /// What the prefix says besides; `None` if that is nothing.
+    fn origin(&self) -> Option<Box<LogLine>> {
+        let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let line = LogLine {
+            host: text(&self.host),
+            time: text(&self.written),
+            repeated: self.repeated,
+        };
+        (line != LogLine::default()).then(|| Box::new(line))
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +97,7 @@ impl SavedLog {
             partial: Vec::new(),
             current: Current::default(),
             held: Vec::new(),
+            origins: VecDeque::new(),
             host: None,
         }
     }
@@ -102,7 +126,7 @@ impl SavedLog {
     }
 
     fn keep_partial(&mut self, bytes: &[u8]) {
-        // One byte more than is looked at, so that a line is seen to be cut all the same.
+        // One byte more than is used, so that a line is seen to be cut all the same.
         let room = (MAX_LINE + 1).saturating_sub(self.partial.len());
         self.partial
             .extend_from_slice(bytes.get(..room).unwrap_or(bytes));
@@ -136,7 +160,9 @@ impl SavedLog {
             self.feed_line(&whole, out);
         }
         self.end_record(out);
+        let before = self.held.len();
         self.decoder.flush(&mut self.held);
+        self.name_origins(before);
         self.release(out);
     }
 
@@ -173,10 +199,15 @@ impl SavedLog {
             style,
             origin,
             text: at,
+            message,
             facility,
             level,
             timestamp_us,
             time,
+            written,
+            host,
+            repeated,
+            device,
         } = prefix::parse(&text, self.host.as_deref());
         if let Style::Monotonic(host) = &style
             && self.host.is_none()
@@ -186,20 +217,28 @@ impl SavedLog {
         let current = &mut self.current;
         current.first = self.lines;
         current.last = self.lines;
-        current.device = None;
+        current.device = device;
+        current.host.clear();
+        current.host.push_str(host.as_deref().unwrap_or(""));
+        current.written.clear();
+        current.written.push_str(written.unwrap_or(""));
+        current.repeated = repeated;
         current.facility = facility;
         current.level = level;
         current.timestamp_us = timestamp_us;
         current.time = time;
         current.state = match (origin, &style) {
             (Origin::Process, _) => CurrentState::Foreign,
-            (_, Style::Raw) => CurrentState::Raw,
+            (_, Style::Raw | Style::Journal) => CurrentState::Raw,
             (_, Style::Kmsg) => CurrentState::Kmsg,
             _ => CurrentState::Prefixed,
         };
         current.text.clear();
         if origin != Origin::Process {
-            current.text.push_str(&body(line, &text, at, &style));
+            match message {
+                Some(message) => current.text.push_str(&message),
+                None => current.text.push_str(&body(line, &text, at, &style)),
+            }
         }
     }
 
@@ -217,11 +256,35 @@ impl SavedLog {
             number: current.first,
             device: current.device.as_deref(),
         };
+        let before = self.held.len();
         self.decoder
             .feed_lines(&record, current.last, &mut self.held);
+        let oldest = self.decoder.oldest_pending();
+        // A group is reported later, and is from where its first line is.
+        if (oldest.is_some() || self.held.len() > before)
+            && let Some(origin) = current.origin()
+        {
+            self.origins.push_back((current.first, origin));
+        }
+        self.name_origins(before);
+        let is_past = |(line, _): &(u64, _)| oldest.is_none_or(|oldest| *line < oldest);
+        while self.origins.front().is_some_and(is_past) {
+            self.origins.pop_front();
+        }
         self.current.state = CurrentState::None;
         if !self.held.is_empty() {
             self.release(out);
+        }
+    }
+
+    /// Notes where the occurrences from number `before` on are from.
+    fn name_origins(&mut self, before: usize) {
+        for occurrence in self.held.iter_mut().skip(before) {
+            let Some([first, _]) = occurrence.lines else {
+                continue;
+            };
+            let at = self.origins.binary_search_by_key(&first, |(line, _)| *line);
+            occurrence.log = at.ok().and_then(|at| Some(self.origins.get(at)?.1.clone()));
         }
     }
 

@@ -1,69 +1,76 @@
 //! Finds the prefix of a line of a saved log.
 
-use std::ops::Range;
-
 use gtrace_event::Timestamp;
 
-use super::date;
+use super::parsed::{Origin, Parsed, Style};
+use super::{date, journal};
 use crate::kmsg;
 use crate::scan;
 
-/// How a line was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Style {
-    /// No prefix.
-    Raw,
-    /// `3,1234,5678,-;text`
-    Kmsg,
-    /// `[12345.678901] text`, with a date, a level or a facility too.
-    Dmesg,
-    /// `Mar 03 04:05:06 host kernel: text`, with any kind of date.
-    Syslog,
-    /// `[12345.678901] host kernel: text` (`journalctl -o short-monotonic`); holds the host.
-    Monotonic(String),
-}
-
-/// Whose text it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
-    /// The kernel log.
-    KernelLog,
-    /// A process that wrote to syslog or the journal.
-    Process,
-}
-
-/// A line, taken apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parsed {
-    pub(crate) style: Style,
-    pub(crate) origin: Origin,
-    /// Where in the line the text is.
-    pub(crate) text: Range<usize>,
-    pub(crate) facility: Option<u8>,
-    pub(crate) level: Option<u8>,
-    pub(crate) timestamp_us: Option<u64>,
-    pub(crate) time: Option<Timestamp>,
-}
-
 /// Takes a line apart. `host` is the host of earlier [`Style::Monotonic`] lines.
-pub(crate) fn parse(line: &str, host: Option<&str>) -> Parsed {
-    let mut parsed = Parsed {
-        style: Style::Raw,
-        origin: Origin::KernelLog,
-        text: 0..line.len(),
-        facility: None,
-        level: None,
-        timestamp_us: None,
-        time: None,
-    };
-    let rest = strip(line, host, &mut parsed);
-    let start = line.len() - rest.trim_start().len();
+pub(crate) fn parse<'a>(line: &'a str, host: Option<&str>) -> Parsed<'a> {
+    let mut parsed = Parsed::new(line);
+    if line.starts_with('{') && journal::parse(line, &mut parsed) {
+        parsed.message = parsed
+            .message
+            .take()
+            .map(|message| of_relay(&message, &mut parsed));
+        return parsed;
+    }
+    let mut rest = strip(line, host, &mut parsed).trim_start();
+    let is_tagged = matches!(parsed.style, Style::Syslog | Style::Monotonic(_));
+    if is_tagged && let Some(text) = relayed(rest, &mut parsed) {
+        rest = text.trim_start();
+    }
+    let start = line.len() - rest.len();
     parsed.text = start..line.len();
+    if let Some((times, text)) = repeated(rest) {
+        let text = inner_bracket(text, &mut parsed).trim_start();
+        // The closing bracket is not of the text.
+        let end = line.len() - 1;
+        parsed.text = end - text.len()..end;
+        parsed.repeated = Some(times);
+    }
     parsed
 }
 
+/// The second prefix of `kernel: Mar  3 04:05:06 host kernel: text`, which a line gets from a host that passes
+/// it on. What it says counts, as it is of the host that the line is from.
+fn relayed<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
+    let style = parsed.style.clone();
+    let text = match text.strip_prefix("kernel: ") {
+        Some(text) => Some(inner_bracket(text, parsed)),
+        None => dated(text, parsed).or_else(|| hosted(text, parsed)),
+    };
+    parsed.style = style;
+    text
+}
+
+/// A message of the journal, without the prefix of another host.
+fn of_relay(message: &str, parsed: &mut Parsed<'_>) -> String {
+    let mut inner = Parsed::new(message);
+    let Some(text) = relayed(message, &mut inner) else {
+        return message.to_owned();
+    };
+    parsed.origin = inner.origin;
+    parsed.time = inner.time.or(parsed.time);
+    parsed.timestamp_us = inner.timestamp_us.or(parsed.timestamp_us);
+    if let Some(host) = inner.host {
+        parsed.host = Some(host.into_owned().into());
+    }
+    text.to_owned()
+}
+
+/// `message repeated 3 times: [ text]`, as rsyslog writes.
+fn repeated(text: &str) -> Option<(u64, &str)> {
+    let rest = text.strip_prefix("message repeated ")?;
+    let (times, rest) = scan::number::<u64>(rest)?;
+    let text = rest.strip_prefix(" times: [")?.strip_suffix(']')?;
+    Some((times, text))
+}
+
 /// Strips the prefix and notes what it says.
-fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed) -> &'a str {
+fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed<'a>) -> &'a str {
     let first = line.as_bytes().first().copied().unwrap_or(0);
     if first.is_ascii_digit() {
         if let Ok((header, text)) = kmsg::header(line.as_bytes()) {
@@ -73,7 +80,10 @@ fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed) -> &'a str 
             parsed.timestamp_us = Some(header.timestamp_us);
             return line.get(line.len() - text.len()..).unwrap_or("");
         }
-        return dated(line, parsed).unwrap_or(line);
+        if let Some(text) = dated(line, parsed) {
+            return text;
+        }
+        return hosted(line, parsed).unwrap_or(line);
     }
     let mut rest = line;
     if first == b'<'
@@ -101,6 +111,7 @@ fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed) -> &'a str 
         rest = after;
         if let Some((iso, after)) = date::iso(rest) {
             parsed.time = iso.time;
+            written(rest, after, parsed);
             return caller(after.strip_prefix(' ').unwrap_or(after));
         }
     } else if first.is_ascii_uppercase()
@@ -115,16 +126,38 @@ fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed) -> &'a str 
         parsed.style = Style::Syslog;
         return inner_bracket(text, parsed);
     }
-    rest
+    hosted(rest, parsed).unwrap_or(rest)
+}
+
+/// `host kernel: text` without any date.
+fn hosted<'a>(rest: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
+    let host = scan::word(rest);
+    let is_name = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    if host.is_empty() || !host.bytes().all(is_name) {
+        return None;
+    }
+    let text = rest.get(host.len()..)?.strip_prefix(" kernel: ")?;
+    parsed.style = Style::Syslog;
+    parsed.host = Some(host.into());
+    Some(inner_bracket(text, parsed))
+}
+
+/// Notes the date and time at the front of `line`, before `rest`, if they are no known time.
+fn written<'a>(line: &'a str, rest: &str, parsed: &mut Parsed<'a>) {
+    if parsed.time.is_none() {
+        parsed.written = line.get(..line.len() - rest.len()).map(str::trim);
+    }
 }
 
 /// A line that begins with a date and goes on with host and tag.
-fn dated<'a>(line: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
+fn dated<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
     if let Some(rest) = date::syslog(line) {
+        written(line, rest, parsed);
         return tagged(rest.strip_prefix(' ')?, parsed);
     }
     if let Some((iso, rest)) = date::iso(line) {
-        parsed.time = iso.time;
+        parsed.time = iso.time.or(parsed.time);
+        written(line, rest, parsed);
         let rest = rest.strip_prefix(' ')?;
         if iso.comma {
             parsed.style = Style::Dmesg;
@@ -141,6 +174,7 @@ fn dated<'a>(line: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
             let stamp = rest.get(..rest.len() - after.len() - zone.len() - 2)?;
             parsed.time = date::iso(&format!("{stamp}Z")).and_then(|(iso, _)| iso.time);
         }
+        written(line, after, parsed);
         return tagged(after, parsed);
     }
     // `1772510706.123456 host kernel: ` (journalctl -o short-unix)
@@ -151,7 +185,7 @@ fn dated<'a>(line: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
 }
 
 /// `host kernel: text`, `kernel: text`, or a process: `host tag[pid]: text`.
-fn tagged<'a>(rest: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
+fn tagged<'a>(rest: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
     parsed.style = Style::Syslog;
     let host = scan::word(rest);
     let after_host = rest.get(host.len()..)?.trim_start();
@@ -159,6 +193,7 @@ fn tagged<'a>(rest: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
         (host, after_host)
     } else {
         let tag = scan::word(after_host);
+        parsed.host = Some(host.into());
         (tag, after_host.get(tag.len()..)?)
     };
     if tag == "kernel:" {
@@ -176,7 +211,7 @@ fn tagged<'a>(rest: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
 }
 
 /// rsyslog keeps the kernel's own time: `kernel: [12345.678901] text`.
-fn inner_bracket<'a>(text: &'a str, parsed: &mut Parsed) -> &'a str {
+fn inner_bracket<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> &'a str {
     match bracket(text.trim_start(), parsed) {
         Some(text) => {
             parsed.style = Style::Syslog;
@@ -187,13 +222,15 @@ fn inner_bracket<'a>(text: &'a str, parsed: &mut Parsed) -> &'a str {
 }
 
 /// `1 2026-03-03T04:05:06.123Z host kernel - - - text` after the priority (RFC 5424).
-fn rfc5424<'a>(rest: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
-    let (iso, rest) = date::iso(rest)?;
+fn rfc5424<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
+    let (iso, rest) = date::iso(line)?;
     let mut parts = rest.strip_prefix(' ')?.splitn(6, ' ');
-    let (_host, tag) = (parts.next()?, parts.next()?);
+    let (host, tag) = (parts.next()?, parts.next()?);
     let (_pid, _id, data) = (parts.next()?, parts.next()?, parts.next()?);
     let text = parts.next().unwrap_or("");
     parsed.time = iso.time;
+    written(line, rest, parsed);
+    parsed.host = Some(host.into()).filter(|host| host != "-");
     parsed.style = Style::Syslog;
     if tag == "kernel" && data == "-" {
         return Some(inner_bracket(text, parsed));
@@ -203,7 +240,7 @@ fn rfc5424<'a>(rest: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
 }
 
 /// `kern  :err   : ` (`dmesg -x`)
-fn facility_and_level<'a>(line: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
+fn facility_and_level<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
     const FACILITIES: [&str; 12] = [
         "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron",
         "authpriv", "ftp",
@@ -232,9 +269,10 @@ fn facility_and_level<'a>(line: &'a str, parsed: &mut Parsed) -> Option<&'a str>
 
 /// `[12345.678901] `, `[Tue Mar  3 04:05:06 2026] `, `[  +0.000012] `, `[Mar 3 04:05] `,
 /// `[12345.678901 <    0.000012>] `
-fn bracket<'a>(text: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
+fn bracket<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
     let (inner, rest) = text.strip_prefix('[')?.split_once(']')?;
     let inner = inner.trim_start();
+    let mut stamp = None;
     let tail = if let Some((seconds, nanos, tail)) = date::seconds(inner) {
         let micros = u64::try_from(nanos / 1000).ok()?;
         parsed.timestamp_us = seconds
@@ -247,9 +285,12 @@ fn bracket<'a>(text: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
         inner
     } else if let Some((iso, tail)) = date::iso(inner) {
         parsed.time = iso.time;
+        stamp = inner.get(..inner.len() - tail.len());
         tail
     } else {
-        date::ctime(inner).or_else(|| date::minute(inner))?
+        let tail = date::ctime(inner).or_else(|| date::minute(inner))?;
+        stamp = inner.get(..inner.len() - tail.len());
+        tail
     };
     let tail = tail.trim();
     let delta = tail
@@ -260,6 +301,9 @@ fn bracket<'a>(text: &'a str, parsed: &mut Parsed) -> Option<&'a str> {
         return None;
     }
     parsed.style = Style::Dmesg;
+    if parsed.time.is_none() {
+        parsed.written = stamp.or(parsed.written);
+    }
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
@@ -274,11 +318,13 @@ fn caller(text: &str) -> &str {
     strip().unwrap_or(text)
 }
 
-/// `host kernel: text` after `[seconds] `. Only such a line shows that the log is of this kind;
+/// `host kernel: text` after `[seconds] ` or `[date] `. Only such a line shows that the log is of this kind;
 /// from then on a line of the same host with another tag is a process's.
-fn monotonic<'a>(text: &'a str, known: Option<&str>, parsed: &mut Parsed) -> &'a str {
+fn monotonic<'a>(text: &'a str, known: Option<&str>, parsed: &mut Parsed<'a>) -> &'a str {
     let host = scan::word(text);
-    if host.is_empty() || host.ends_with(':') || parsed.timestamp_us.is_none() {
+    let is_timed = parsed.timestamp_us.is_some() || parsed.time.is_some();
+    let is_timed = is_timed || parsed.written.is_some();
+    if host.is_empty() || host.ends_with(':') || !is_timed {
         return text;
     }
     let Some(after) = text.get(host.len() + 1..) else {
@@ -286,11 +332,13 @@ fn monotonic<'a>(text: &'a str, known: Option<&str>, parsed: &mut Parsed) -> &'a
     };
     if let Some(text) = after.strip_prefix("kernel: ") {
         parsed.style = Style::Monotonic(host.to_owned());
+        parsed.host = Some(host.into());
         return text;
     }
     if known == Some(host) && scan::word(after).ends_with(':') {
         parsed.style = Style::Monotonic(host.to_owned());
         if after.starts_with("gtrace-inject") {
+            parsed.host = Some(host.into());
             return after;
         }
         parsed.origin = Origin::Process;

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use super::collect;
 use super::protocol::{Answer, ChildError, MAX_LINE, Op, Request, Response};
 
-/// The library's soname. Without a path, the dynamic linker looks for it in LD_LIBRARY_PATH, its
+/// The library's soname. Without a path, the dynamic linker searches LD_LIBRARY_PATH, its
 /// cache and the default folders.
 const LIBRARY: &str = "libnvidia-ml.so.1";
 

@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::client::NvmlConfig;
+use super::config::NvmlConfig;
 use super::protocol::{Answer, MAX_LINE, NvmlSnapshot, Op, Request, parse_response};
 use super::status::{NvmlError, NvmlState, NvmlStatus};
 
 type Sampled = Result<NvmlSnapshot, NvmlError>;
 
-/// How often a child that should be gone is looked at.
+/// How often a child that should be gone is checked.
 const REAP_INTERVAL: Duration = Duration::from_millis(10);
 /// How long a child may take to end by itself once its standard input is closed.
 const END_WAIT: Duration = Duration::from_millis(500);
@@ -53,6 +53,9 @@ pub(crate) struct Machine {
     next_id: u64,
     /// The failure to repeat until the next attempt is due.
     failure: Option<(NvmlError, Instant)>,
+    /// Whether NVML has worked in the newest child.
+    worked: bool,
+    /// The wait after the next failure, at least.
     wait: Duration,
 }
 
@@ -62,7 +65,6 @@ impl Machine {
         messages: SyncSender<Message>,
         status: Arc<Mutex<NvmlStatus>>,
     ) -> Self {
-        let wait = config.retry.0;
         Self {
             config,
             messages,
@@ -73,7 +75,8 @@ impl Machine {
             closed: false,
             next_id: 0,
             failure: None,
-            wait,
+            worked: false,
+            wait: Duration::ZERO,
         }
     }
 
@@ -112,7 +115,7 @@ impl Machine {
     fn resume(&mut self) {
         self.closed = false;
         self.failure = None;
-        self.wait = self.config.retry.0;
+        self.wait = Duration::ZERO;
         let mut status = self.status();
         if status.state == NvmlState::Closed {
             status.state = NvmlState::Idle;
@@ -134,21 +137,24 @@ impl Machine {
         }
     }
 
-    /// Makes sure that a child runs, or says why none does.
+    /// Makes sure that a child runs, or returns why none does.
     fn start(&mut self) -> Result<(), NvmlError> {
         if self.closed {
             return Err(NvmlError::Closed);
         }
         // With the driver gone the child must not keep it from being loaded anew in another
         // version, nor load it.
-        let gate = self.config.driver_loaded.clone();
-        if let Some(gate) = gate.filter(|gate| !gate.exists()) {
+        let device_file = self.config.driver_loaded.clone();
+        if let Some(device_file) = device_file.filter(|device_file| !device_file.exists()) {
             self.end();
+            // Loaded anew it may work.
+            self.failure = None;
+            self.wait = Duration::ZERO;
             let reason = format!(
                 "the NVIDIA driver is not loaded ({} is missing)",
-                gate.display()
+                device_file.display()
             );
-            // Looked at again with the next request: it costs one system call.
+            // Checked again with the next request: it costs one system call.
             self.show(NvmlState::Absent, Some(reason.clone()));
             return Err(NvmlError::Absent(reason));
         }
@@ -181,6 +187,7 @@ impl Machine {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("the child has no pipes"));
         };
+        (self.config.started)(child.id());
         let number = {
             let mut status = self.status();
             status.starts += 1;
@@ -196,6 +203,7 @@ impl Machine {
             self.kill();
             return Err(error);
         }
+        self.worked = false;
         self.running = Some(Running {
             number,
             child,
@@ -240,7 +248,8 @@ impl Machine {
             Ok(response) => match response.answer {
                 Answer::Ok(snapshot) => {
                     self.failure = None;
-                    self.wait = self.config.retry.0;
+                    self.worked = true;
+                    self.wait = Duration::ZERO;
                     self.status().samples += 1;
                     self.show(NvmlState::Ok, None);
                     self.answer(Ok(*snapshot));
@@ -292,8 +301,15 @@ impl Machine {
     }
 
     fn back_off(&mut self, error: NvmlError) {
-        self.failure = Some((error, Instant::now() + self.wait));
-        self.wait = (self.wait * 2).min(self.config.retry.1);
+        // A library that is not there has not touched the driver.
+        let harmless = self.worked || matches!(error, NvmlError::Absent(_));
+        let (first, longest) = match harmless {
+            true => self.config.retry,
+            false => self.config.retry_start,
+        };
+        let wait = self.wait.clamp(first, longest);
+        self.failure = Some((error, Instant::now() + wait));
+        self.wait = wait * 2;
     }
 
     fn answer(&mut self, sampled: Sampled) {
@@ -393,6 +409,43 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
+
+    /// Seconds until the next attempt, after each of these failures in turn.
+    fn waits(machine: &mut Machine, errors: &[NvmlError]) -> Vec<u64> {
+        let mut waits = Vec::new();
+        for error in errors {
+            machine.back_off(error.clone());
+            let (_, due) = machine.failure.clone().unwrap();
+            let left = due.saturating_duration_since(Instant::now());
+            // Some of it has passed.
+            waits.push(left.as_secs_f64().round() as u64);
+        }
+        waits
+    }
+
+    #[test]
+    fn a_gpu_that_does_not_start_is_left_alone_for_longer_and_longer() {
+        let config = NvmlConfig::with_command(|| Command::new("true"));
+        let mut machine = Machine::new(config, sync_channel(64).0, Arc::default());
+        let hung = NvmlError::Hung("no answer".into());
+        let hangs = vec![hung.clone(); 8];
+        assert_eq!(
+            waits(&mut machine, &hangs),
+            [60, 120, 240, 480, 960, 1920, 3600, 3600]
+        );
+        // The driver was loaded anew, or somebody asked.
+        machine.resume();
+        assert_eq!(waits(&mut machine, &hangs[..2]), [60, 120]);
+        let absent = vec![NvmlError::Absent("no library".into()); 8];
+        machine.resume();
+        assert_eq!(waits(&mut machine, &absent), [1, 2, 4, 8, 16, 32, 60, 60]);
+        // One that worked and failed is asked again soon, and no more often than the others if that fails.
+        machine.resume();
+        machine.worked = true;
+        assert_eq!(waits(&mut machine, &hangs[..1]), [1]);
+        machine.worked = false;
+        assert_eq!(waits(&mut machine, &hangs[..2]), [60, 120]);
+    }
 
     #[test]
     fn no_second_child_is_started_beside_one_that_does_not_die() {

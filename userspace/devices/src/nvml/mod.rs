@@ -7,12 +7,14 @@
 mod child;
 mod client;
 mod collect;
+mod config;
 mod machine;
 mod protocol;
 mod status;
 
 pub use child::child_main;
-pub use client::{NvmlClient, NvmlConfig};
+pub use client::NvmlClient;
+pub use config::NvmlConfig;
 pub use protocol::{NvmlGpu, NvmlSnapshot, UnreadableGpu};
 pub use status::{NvmlError, NvmlState, NvmlStatus};
 

@@ -59,18 +59,27 @@ pub struct PciDevice {
     pub suspended: bool,
     /// Whether its configuration space reads all ones: it no longer answers.
     pub dead: bool,
+    /// Whether the newest reading did not end within its deadline: the rest is of an earlier one.
+    pub unanswered: bool,
 }
 
 impl PciDevice {
+    /// Whether its link is what the newest reading found.
+    pub(crate) fn is_awake(&self) -> bool {
+        !self.dead && !self.suspended && !self.unanswered
+    }
+
     /// What PCI knows of a GPU.
     pub fn gpu_info(&self) -> GpuInfo {
         GpuInfo {
             id: self.id,
             driver_bound: self.driver.clone(),
             numa_node: self.numa_node,
-            link: self.link,
+            // What is not of now is not shown as such.
+            link: self.link.filter(|_| !self.unanswered),
             upstream: self.upstream.clone(),
             suspended: self.suspended,
+            unanswered: self.unanswered,
             present_in: PresentIn {
                 pci: true,
                 ..PresentIn::default()
@@ -88,7 +97,7 @@ pub(crate) fn devices_dir(root: &SysRoot) -> PathBuf {
 ///
 /// # Errors
 /// If `bus/pci/devices` cannot be listed. A single device that vanishes or cannot be read is left
-/// out.
+/// out. Waits for a device that is being reset; [`crate::PciWatch`] does not.
 pub fn inventory(root: &SysRoot) -> io::Result<Vec<PciDevice>> {
     Ok(addresses(root)?
         .into_iter()
@@ -129,7 +138,7 @@ pub(crate) fn classify(root: &SysRoot, pci: PciAddress) -> Option<Function> {
     Some(match (class >> 16, class >> 8) {
         (CLASS_DISPLAY, _) if ours => Function::Watched(PciClass::Gpu),
         (_, CLASS_BRIDGE_OTHER) if ours => Function::Watched(PciClass::NvSwitch),
-        // Of another vendor's card one function says nothing of the next: in a virtual machine the
+        // On another vendor's card one function does not vouch for the next: in a virtual machine the
         // functions of one address can be different devices of the host.
         _ if ours && pci.function != 0 => Function::Part(PciAddress { function: 0, ..pci }),
         (base, _) if base == CLASS_BRIDGE || pci.function != 0 => Function::Other,
@@ -140,19 +149,15 @@ pub(crate) fn classify(root: &SysRoot, pci: PciAddress) -> Option<Function> {
     })
 }
 
-/// Reads one device; `None` if it is gone.
-pub(crate) fn read(root: &SysRoot, pci: PciAddress, class: PciClass) -> Option<PciDevice> {
+/// What sysfs shows of a device without asking it.
+pub(crate) fn unread(root: &SysRoot, pci: PciAddress, class: PciClass) -> PciDevice {
     let dir = devices_dir(root).join(pci.to_string());
     let id = |name: &str| u16::try_from(sysfs::hex(&dir.join(name))?).ok();
     // Reading the link or the configuration space of a sleeping device wakes it, or gives all
     // ones where it is switched off.
     let suspended =
         sysfs::text(&dir.join("power/runtime_status")).is_some_and(|s| s.starts_with("suspend"));
-    let upstream = upstream(&dir, pci);
-    let port = upstream
-        .last()
-        .map(|p| devices_dir(root).join(p.to_string()));
-    let device = PciDevice {
+    PciDevice {
         pci,
         class,
         id: id("vendor")
@@ -160,13 +165,24 @@ pub(crate) fn read(root: &SysRoot, pci: PciAddress, class: PciClass) -> Option<P
             .map(|(vendor, device)| PciId { vendor, device }),
         driver: driver(&dir),
         numa_node: sysfs::number(&dir.join("numa_node")),
-        upstream,
-        link: (!suspended)
-            .then(|| super::link::read(&dir, port.as_deref()))
-            .flatten(),
+        upstream: upstream(&dir, pci),
+        link: None,
         suspended,
-        dead: !suspended && all_ones(&dir.join("config")),
-    };
+        dead: false,
+        unanswered: false,
+    }
+}
+
+/// Reads one device; `None` if it is gone.
+pub(crate) fn read(root: &SysRoot, pci: PciAddress, class: PciClass) -> Option<PciDevice> {
+    let dir = devices_dir(root).join(pci.to_string());
+    let mut device = unread(root, pci, class);
+    if !device.suspended {
+        let port = device.upstream.last();
+        let port = port.map(|port| devices_dir(root).join(port.to_string()));
+        device.link = super::link::read(&dir, port.as_deref());
+        device.dead = all_ones(&dir.join("config"));
+    }
     // Whatever was read of a device that is gone by now is not worth having.
     dir.exists().then_some(device)
 }

@@ -10,7 +10,7 @@ mod watch;
 pub use aer::{AerCounters, AerSeverity};
 pub use device::{PciClass, PciDevice, inventory};
 pub use tree::{PciTree, Relation};
-pub use watch::{PciReport, PciWatch};
+pub use watch::{AerReport, PciReport, PciWatch};
 
 /// The parser of `aer_dev_*` files, for fuzzing.
 #[doc(hidden)]

@@ -8,7 +8,7 @@ use crate::sysfs::SysRoot;
 /// Which devices are below which ports, and which of them are GPUs and NVSwitches.
 ///
 /// A device that has vanished keeps its place until another takes it, so that what the port above
-/// it says of the loss is still tied to it.
+/// it reports of the loss is still tied to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PciTree {
     devices: BTreeMap<PciAddress, Node>,
@@ -32,7 +32,7 @@ pub enum Relation {
     /// It is a port above this GPU (or NVSwitch, where there is no GPU) and nothing else.
     Above(PciAddress),
     /// It is a port above several devices, of which these are GPUs (or NVSwitches, where there is
-    /// no GPU): what it tells may be any device's.
+    /// no GPU): what it reports may be any device's.
     AboveSeveral(Vec<PciAddress>),
     /// Nothing, as far as is known.
     None,
@@ -139,7 +139,7 @@ impl PciTree {
 
     /// Ties an occurrence that names a PCI device ([`gtrace_event::PcieDetail::pci_device`]) to its
     /// GPU: sets `gpu` where it can be no other device's, else lists the GPUs below. Of a device
-    /// that has nothing to do with a GPU, what the source says stands.
+    /// that has nothing to do with a GPU, the source's GPU is kept.
     pub fn place(&self, occurrence: &mut Occurrence) {
         let Some(named) = occurrence.detail.pcie.pci_device else {
             return;
@@ -236,14 +236,14 @@ mod tests {
     fn placing_keeps_what_is_known_of_the_gpu_and_lists_several() {
         let tree = two_gpus();
         let place = |device: &str, gpu: Option<Gpu>| {
-            let mut told = Occurrence::new(Kind::Aer, Severity::Info, "");
-            told.detail.pcie.pci_device = Some(pci(device));
-            told.gpu = gpu;
-            tree.place(&mut told);
-            let once = told.clone();
-            tree.place(&mut told);
-            assert_eq!(told, once, "placing twice changes nothing");
-            told
+            let mut occurrence = Occurrence::new(Kind::Aer, Severity::Info, "");
+            occurrence.detail.pcie.pci_device = Some(pci(device));
+            occurrence.gpu = gpu;
+            tree.place(&mut occurrence);
+            let once = occurrence.clone();
+            tree.place(&mut occurrence);
+            assert_eq!(occurrence, once, "placing twice changes nothing");
+            occurrence
         };
         let known = Gpu {
             uuid: Some("GPU-1".into()),
@@ -261,8 +261,8 @@ mod tests {
             "the adapter's error would be put on the GPU"
         );
         assert_eq!(mixed.detail.pcie.gpus_below, [pci("0000:51:00.0")]);
-        let said = Gpu::at(pci("0000:60:00.0"));
-        assert_eq!(place("0000:60:00.0", Some(said.clone())).gpu, Some(said));
+        let named = Gpu::at(pci("0000:60:00.0"));
+        assert_eq!(place("0000:60:00.0", Some(named.clone())).gpu, Some(named));
         let mut xid = Occurrence::new(Kind::Xid, Severity::Info, "");
         xid.gpu = Some(Gpu::at(pci(GPU)));
         let before = xid.clone();

@@ -8,6 +8,7 @@ use super::aer::{self, AerCounters, AerSeverity};
 use super::device::{self, Function, PciClass, PciDevice};
 use super::tree::PciTree;
 use crate::metric::{Metric, MetricKind};
+use crate::reads::{DEADLINE, Reading, Reads};
 use crate::sysfs::SysRoot;
 use crate::{GpuInfo, Observed, PcieLink};
 
@@ -20,13 +21,24 @@ pub struct PciReport {
     pub gpus: Vec<GpuInfo>,
     /// GPUs and switches that were there once and are gone or dead.
     pub lost: Vec<PciAddress>,
+    /// The AER counters of this poll.
+    pub aer: AerReport,
+}
+
+/// AER counters of the watched devices and of the ports above them, which belong to no single GPU.
+#[derive(Clone, Debug, Default)]
+pub struct AerReport {
+    /// What was read.
+    pub metrics: Vec<Metric>,
+    /// Devices and ports whose reading did not end within its deadline.
+    pub unanswered: Vec<PciAddress>,
 }
 
 /// Watches the NVIDIA devices in sysfs and the ports above them.
 ///
 /// A state is reported once, and again only after it was over. The first poll takes the AER
 /// counters as they are; a narrow link is reported by it too, as it is trouble now. A device that
-/// does not answer is reported when a poll or look a second later or more finds the same.
+/// does not answer is reported when a poll at least a second later finds the same.
 #[derive(Debug)]
 pub struct PciWatch {
     root: SysRoot,
@@ -41,9 +53,11 @@ pub struct PciWatch {
     narrow: BTreeMap<PciAddress, u32>,
     /// How often in a row a busy GPU had a link slower than its maximum.
     slow: BTreeMap<PciAddress, u32>,
+    reads: Reads<PciAddress, Option<PciDevice>>,
+    aer_reads: Reads<PciAddress, Option<AerCounters>>,
 }
 
-/// The driver raises the speed within milliseconds of work arriving, but the sample that says
+/// The driver raises the speed within milliseconds of work arriving, but the sample that shows
 /// busy and the reading of the speed are not of one moment: two polls in a row must agree.
 const SLOW_POLLS: u32 = 2;
 
@@ -65,12 +79,14 @@ impl PciWatch {
             silent: BTreeMap::new(),
             narrow: BTreeMap::new(),
             slow: BTreeMap::new(),
+            reads: Reads::new(DEADLINE),
+            aer_reads: Reads::new(DEADLINE),
         }
     }
 
     /// Reads everything and compares it with the poll before.
     ///
-    /// `busy` says whether a GPU is known to work at full speed right now. Only then is a link
+    /// `busy` returns whether a GPU is known to work at full speed right now. Only then is a link
     /// speed below the maximum a fault: at idle the driver lowers it to save power. Without NVML
     /// nobody knows, so pass `|_| false`. The width is judged always.
     ///
@@ -78,19 +94,19 @@ impl PciWatch {
     /// If the PCI devices of the host cannot be listed at all; then nothing is judged.
     pub fn poll(&mut self, busy: impl Fn(PciAddress) -> bool) -> io::Result<PciReport> {
         let (now, mut report) = self.compare()?;
-        for device in now.values().filter(|d| !d.dead && !d.suspended) {
+        for device in now.values().filter(|d| d.is_awake()) {
             self.judge_speed(device, busy(device.pci), &mut report.events);
         }
         self.devices = now;
         Ok(report)
     }
 
-    /// Like [`Self::poll`], out of turn and without judging speeds: for when something else says
+    /// Like [`Self::poll`], out of turn and without judging speeds: for when another source reports
     /// that a device may be in trouble.
     ///
     /// # Errors
     /// As [`Self::poll`].
-    pub fn look(&mut self) -> io::Result<PciReport> {
+    pub fn poll_now(&mut self) -> io::Result<PciReport> {
         let (now, report) = self.compare()?;
         self.devices = now;
         Ok(report)
@@ -113,10 +129,10 @@ impl PciWatch {
         self.tree.update(&now, &self.functions);
         let dead = self.silent_for_long(&now, began);
         self.judge_presence(&now, &dead, &mut report.events);
-        for device in now.values().filter(|d| !d.dead && !d.suspended) {
+        for device in now.values().filter(|d| d.is_awake()) {
             self.judge_width(device, &mut report.events);
         }
-        self.judge_aer(&now, &mut report.events);
+        report.aer = self.judge_aer(&now, &mut report.events);
         report.gpus = now
             .values()
             .filter(|d| d.class == PciClass::Gpu)
@@ -126,59 +142,11 @@ impl PciWatch {
         Ok((now, report))
     }
 
-    /// The AER counters of every watched device and port, as metrics.
-    pub fn metrics(&self) -> Vec<Metric> {
-        let metric =
-            |name, help, pci: &PciAddress, severity: AerSeverity, error: Option<&String>, n| {
-                let mut labels = vec![
-                    ("device", pci.to_string()),
-                    ("severity", severity.label().to_owned()),
-                ];
-                labels.extend(error.map(|e| ("error", e.clone())));
-                Metric {
-                    name,
-                    help,
-                    unit: "",
-                    kind: MetricKind::Counter,
-                    labels,
-                    value: n as f64,
-                }
-            };
-        let mut metrics = Vec::new();
-        for (pci, counters) in &self.aer {
-            metrics.extend(counters.errors.iter().map(|((severity, error), &n)| {
-                let help = "PCIe errors by the name the kernel gives them, since enumeration";
-                metric(
-                    "gtrace_pci_aer_errors",
-                    help,
-                    pci,
-                    *severity,
-                    Some(error),
-                    n,
-                )
-            }));
-        }
-        for (pci, counters) in &self.aer {
-            metrics.extend(counters.root_port.iter().map(|(severity, &n)| {
-                let help = "PCIe error messages a root port received from any device below it";
-                metric(
-                    "gtrace_pci_aer_root_port_messages",
-                    help,
-                    pci,
-                    *severity,
-                    None,
-                    n,
-                )
-            }));
-        }
-        metrics
-    }
-
     fn read(&mut self) -> io::Result<BTreeMap<PciAddress, PciDevice>> {
         let addresses = device::addresses(&self.root)?;
         let present: BTreeSet<_> = addresses.iter().copied().collect();
         self.functions.retain(|pci, _| present.contains(pci));
-        let mut now = BTreeMap::new();
+        let mut watched = BTreeMap::new();
         for pci in addresses {
             if !self.functions.contains_key(&pci) {
                 let Some(function) = device::classify(&self.root, pci) else {
@@ -187,8 +155,28 @@ impl PciWatch {
                 self.functions.insert(pci, function);
             }
             if let Some(Function::Watched(class)) = self.functions.get(&pci) {
-                now.extend(device::read(&self.root, pci, *class).map(|d| (pci, d)));
+                watched.insert(pci, *class);
             }
+        }
+        let root = &self.root;
+        let readings = self.reads.all(watched.keys().copied(), |&pci| {
+            let (root, class) = (root.clone(), watched[&pci]);
+            move || device::read(&root, pci, class)
+        });
+        let mut now = BTreeMap::new();
+        for (pci, reading) in readings {
+            let device = match reading {
+                Reading::Done(device) => device,
+                Reading::Unanswered => {
+                    let last = self.devices.get(&pci).cloned();
+                    let known = last.unwrap_or_else(|| device::unread(root, pci, watched[&pci]));
+                    Some(PciDevice {
+                        unanswered: true,
+                        ..known
+                    })
+                }
+            };
+            now.extend(device.map(|device| (pci, device)));
         }
         Ok(now)
     }
@@ -293,7 +281,11 @@ impl PciWatch {
         }
     }
 
-    fn judge_aer(&mut self, now: &BTreeMap<PciAddress, PciDevice>, events: &mut Vec<Observed>) {
+    fn judge_aer(
+        &mut self,
+        now: &BTreeMap<PciAddress, PciDevice>,
+        events: &mut Vec<Observed>,
+    ) -> AerReport {
         // A port stays watched after the GPU below it is gone: it is the one that saw why.
         let watched: BTreeSet<PciAddress> = now
             .values()
@@ -301,10 +293,20 @@ impl PciWatch {
             .chain(self.aer.keys().copied())
             .collect();
         let dir = device::devices_dir(&self.root);
-        for pci in watched {
-            let Some(new) = aer::read(&dir.join(pci.to_string())) else {
-                continue;
-            };
+        let readings = self.aer_reads.all(watched, |pci| {
+            let dir = dir.join(pci.to_string());
+            move || aer::read(&dir)
+        });
+        let mut unanswered = Vec::new();
+        let mut read = BTreeMap::new();
+        for (pci, reading) in readings {
+            match reading {
+                Reading::Done(counters) => read.extend(counters.map(|new| (pci, new))),
+                Reading::Unanswered => unanswered.push(pci),
+            }
+        }
+        let metrics = metrics(&read);
+        for (pci, new) in read {
             // What a device counted before it was first seen is old; one that went away and came
             // back counts from zero, which is a reset.
             if let Some(old) = self.aer.get(&pci) {
@@ -316,7 +318,59 @@ impl PciWatch {
             }
             self.aer.insert(pci, new);
         }
+        AerReport {
+            metrics,
+            unanswered,
+        }
     }
+}
+
+/// AER counters as metrics, one family after the other.
+fn metrics(counted: &BTreeMap<PciAddress, AerCounters>) -> Vec<Metric> {
+    let metric =
+        |name, help, pci: &PciAddress, severity: AerSeverity, error: Option<&String>, n| {
+            let mut labels = vec![
+                ("device", pci.to_string()),
+                ("severity", severity.label().to_owned()),
+            ];
+            labels.extend(error.map(|e| ("error", e.clone())));
+            Metric {
+                name,
+                help,
+                unit: "",
+                kind: MetricKind::Counter,
+                labels,
+                value: n as f64,
+            }
+        };
+    let mut metrics = Vec::new();
+    for (pci, counters) in counted {
+        metrics.extend(counters.errors.iter().map(|((severity, error), &n)| {
+            let help = "PCIe errors by the name the kernel gives them, since enumeration";
+            metric(
+                "gtrace_pci_aer_errors",
+                help,
+                pci,
+                *severity,
+                Some(error),
+                n,
+            )
+        }));
+    }
+    for (pci, counters) in counted {
+        metrics.extend(counters.root_port.iter().map(|(severity, &n)| {
+            let help = "PCIe error messages a root port received from any device below it";
+            metric(
+                "gtrace_pci_aer_root_port_messages",
+                help,
+                pci,
+                *severity,
+                None,
+                n,
+            )
+        }));
+    }
+    metrics
 }
 
 fn aer_event(pci: PciAddress, rise: aer::Rise) -> Observed {

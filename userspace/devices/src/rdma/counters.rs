@@ -33,7 +33,7 @@ pub struct PortCounter {
 impl PortCounter {
     /// Whether errors of the link cannot be seen any more, as the counter stands at its end. A value above that is one
     /// of an adapter whose counters are wider.
-    pub fn is_blind(&self, value: u64) -> bool {
+    pub fn is_saturated(&self, value: u64) -> bool {
         matches!(self.class, CounterClass::Link | CounterClass::LinkDowned) && value == self.end
     }
 }
@@ -65,11 +65,11 @@ const RETRANSMISSIONS: Option<u64> = Some(36_000);
 
 use CounterClass::{Discards, GaveUp, Link, LinkDowned, Retransmissions, Traffic};
 
-/// The counters that are looked at.
+/// The counters that are read.
 ///
 /// Limits of `Link` and `Discards` are the thresholds with which `ibqueryerrors` of rdma-core comes
 /// (error_thresholds), taken within an hour. That of symbol errors is the specification's rate of bit errors, 10^-12, on
-/// a link of 10 Gb/s rounded up: 10 in an hour and more want a look at the cable. The two counters of 4 bits would be at
+/// a link of 10 Gb/s rounded up: 10 in an hour and more want a check of the cable. The two counters of 4 bits would be at
 /// their end soon after 10.
 ///
 /// Widths are those of the InfiniBand specification's PortCounters (drivers/infiniband/core/sysfs.c).

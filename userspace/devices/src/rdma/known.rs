@@ -6,8 +6,7 @@ use std::time::Duration;
 use gtrace_event::{Kind, Occurrence, PortChange, Provenance, Severity, Timestamp, WitnessName};
 
 use super::counters::{CounterClass, PORT_COUNTERS, PortCounter};
-use super::port::RdmaPort;
-use super::watch::RdmaExpected;
+use super::port::{RdmaExpected, RdmaPort};
 use crate::Observed;
 
 /// So many ends of a link within [`FLAPPING_WITHIN`] are flapping.
@@ -35,7 +34,7 @@ pub(super) struct Known {
     /// When its link ended, as far as that counts for flapping.
     ends: VecDeque<Timestamp>,
     pub(super) flapping: bool,
-    /// The rate that was told to be too slow.
+    /// The rate that was reported as too slow.
     pub(super) slow: Option<f64>,
     pub(super) errors: BTreeMap<&'static str, Window>,
 }
@@ -48,13 +47,13 @@ pub(super) struct Window {
     newest: Option<u64>,
     /// When it last rose and was above its limit.
     above: Option<Timestamp>,
-    /// When that was last told.
-    told: Option<Timestamp>,
+    /// When that was last reported.
+    reported: Option<Timestamp>,
 }
 
 impl Window {
     /// Takes a reading; what the counter was within the hour and by how much it rose since, if it rose now, that is above
-    /// `limit`, and to be told: each time, or once an hour. Then counting starts anew.
+    /// `limit`, and is to be reported: each time, or once an hour. Then counting starts anew.
     fn observe(
         &mut self,
         now: Timestamp,
@@ -88,10 +87,14 @@ impl Window {
             return None;
         }
         self.above = Some(now);
-        if !each_time && self.told.is_some_and(|told| between(told, now) < HOUR) {
+        if !each_time
+            && self
+                .reported
+                .is_some_and(|reported| between(reported, now) < HOUR)
+        {
             return None;
         }
-        self.told = Some(now);
+        self.reported = Some(now);
         self.readings.clear();
         self.readings.push_back((now, value));
         Some((oldest, rose))
@@ -123,10 +126,10 @@ impl Known {
         (expected, enough): (RdmaExpected, bool),
         events: &mut Vec<Observed>,
     ) {
-        let came_back = std::mem::take(&mut self.gone);
-        let was_active = self.last.active && !came_back;
+        let was_gone = std::mem::take(&mut self.gone);
+        let was_active = self.last.active && !was_gone;
         let downed = self.downed(port);
-        if came_back {
+        if was_gone {
             // What it counted is another device's.
             self.errors.clear();
             self.last.counters.clear();
@@ -203,7 +206,7 @@ impl Known {
         self.surplus = (enough || self.surplus) && expected.rate_gbps.as_ref().is_some_and(slower);
         let wanted = expected.rate_gbps.filter(|_| !self.surplus).unwrap_or(best);
         let name = port.name();
-        let mut tell = |severity, what, text| {
+        let mut emit = |severity, what, text| {
             let mut event = change(severity, what, text, port);
             event.occurrence.detail.rdma.expected_rate_gbps = Some(wanted);
             events.push(event);
@@ -211,11 +214,11 @@ impl Known {
         if rate >= wanted * SAME_RATE {
             if self.slow.take().is_some() {
                 let text = format!("{name} is as fast again as it should be");
-                tell(Severity::Info, PortChange::FullSpeed, text);
+                emit(Severity::Info, PortChange::FullSpeed, text);
             }
         } else if self.slow.replace(rate) != Some(rate) {
             let text = format!("{name} is slower than it should be");
-            tell(Severity::Warning, PortChange::Slow, text);
+            emit(Severity::Warning, PortChange::Slow, text);
         }
     }
 
@@ -237,7 +240,7 @@ impl Known {
         });
         let name = port.name();
         let (text, before, limit, count) = match (last, rose) {
-            (Some(last), _) if last < value && counter.is_blind(value) => {
+            (Some(last), _) if last < value && counter.is_saturated(value) => {
                 (at_its_end(port, counter), last, None, 1)
             }
             (_, Some((before, rose))) => {
@@ -267,13 +270,13 @@ impl Known {
         events.push(seen(event, count));
     }
 
-    /// Counters that cannot say any more whether the link makes errors, a line each.
-    pub(super) fn blind(&self) -> impl Iterator<Item = String> {
-        let blind = PORT_COUNTERS.iter().filter(|counter| {
+    /// Counters that no longer show whether the link makes errors, a line each.
+    pub(super) fn saturated(&self) -> impl Iterator<Item = String> {
+        let saturated = PORT_COUNTERS.iter().filter(|counter| {
             let value = self.last.counters.get(counter.file);
-            value.is_some_and(|value| counter.is_blind(*value))
+            value.is_some_and(|value| counter.is_saturated(*value))
         });
-        blind.map(|counter| at_its_end(&self.last, counter))
+        saturated.map(|counter| at_its_end(&self.last, counter))
     }
 }
 

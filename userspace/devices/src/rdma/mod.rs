@@ -10,5 +10,5 @@ mod port;
 mod watch;
 
 pub use counters::{CounterClass, PORT_COUNTERS, PortCounter};
-pub use port::{RdmaPort, parse_rate, parse_state, rdma_ports};
-pub use watch::{RdmaExpected, RdmaHealth, RdmaReport, RdmaState, RdmaWatch};
+pub use port::{RdmaExpected, RdmaPort, parse_rate, parse_state};
+pub use watch::{RdmaHealth, RdmaReport, RdmaState, RdmaWatch};

@@ -1,24 +1,31 @@
-//! What sysfs says of a port.
+//! Reads a port in sysfs.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gtrace_event::PciAddress;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::counters::PORT_COUNTERS;
 use crate::SysRoot;
 use crate::sysfs;
 
+/// What the configuration expects of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RdmaExpected {
+    /// Ports that are to be active, others are surplus; `None`: those that were found active.
+    pub ports: Option<u32>,
+    /// Their least rate, 10^9 bits a second, a surplus port's is its own; `None`: the highest that each was found with.
+    pub rate_gbps: Option<f64>,
+}
+
 /// `IB_PORT_ACTIVE` and `IB_PORT_ACTIVE_DEFER` of rdma/ib_verbs.h: traffic flows.
 const ACTIVE: [u32; 2] = [4, 5];
-/// Most devices, and most ports of one, that are looked at: what a broken tree may claim.
+/// Most devices, and most ports of one, that are read: a broken tree may claim any number.
 const MOST: usize = 256;
 
 /// A port of an RDMA device, as sysfs shows it now.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RdmaPort {
     /// Name of the device: `mlx5_0`.
     pub device: String,
@@ -29,25 +36,18 @@ pub struct RdmaPort {
     /// Whether traffic can flow.
     pub active: bool,
     /// Physical state: `LinkUp`, `Polling`, `Disabled`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub physical_state: Option<String>,
     /// `InfiniBand` or `Ethernet`.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub link_layer: Option<String>,
     /// Network interface.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub network_interface: Option<String>,
     /// The device's PCI address, where it is one of PCI.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pci: Option<PciAddress>,
     /// Speed of the link, 10^9 bits a second.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rate_gbps: Option<f64>,
     /// Lanes in use.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
     pub lanes: Option<u32>,
     /// Counters, by the names of their files. Those that the device does not have are absent.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub counters: BTreeMap<String, u64>,
 }
 
@@ -65,7 +65,7 @@ pub fn parse_state(text: &str) -> Option<(u32, &str)> {
     (!word.is_empty()).then_some((number.trim().parse().ok()?, word))
 }
 
-/// Reads `100 Gb/sec (4X EDR)`: 10^9 bits a second, and lanes where they are told.
+/// Reads `100 Gb/sec (4X EDR)`: 10^9 bits a second, and lanes where they are given.
 pub fn parse_rate(text: &str) -> Option<(f64, Option<u32>)> {
     let (rate, rest) = text.trim().split_once(' ')?;
     let rate: f64 = rate.parse().ok()?;
@@ -79,22 +79,25 @@ pub fn parse_rate(text: &str) -> Option<(f64, Option<u32>)> {
     Some((rate, lanes))
 }
 
-/// Every port of every RDMA device below `root`, in order. None where the kernel has no such class of devices.
-pub fn rdma_ports(root: &SysRoot) -> Vec<RdmaPort> {
-    let class = root.0.join("class/infiniband");
-    let mut found = Vec::new();
-    for device in names(&class) {
-        let dir = class.join(&device);
-        let mut numbers: Vec<u32> = names(&dir.join("ports"))
-            .iter()
-            .filter_map(|name| name.parse().ok())
-            .collect();
-        numbers.sort_unstable();
-        for port in numbers {
-            found.extend(read(&dir, &device, port));
-        }
-    }
-    found
+fn class(root: &SysRoot) -> PathBuf {
+    root.0.join("class/infiniband")
+}
+
+/// Every RDMA device below `root`, in order. None where the kernel has no such class of devices.
+pub(super) fn devices(root: &SysRoot) -> Vec<String> {
+    names(&class(root))
+}
+
+/// Every port of `device`, in order.
+pub(super) fn ports(root: &SysRoot, device: &str) -> Vec<RdmaPort> {
+    let dir = class(root).join(device);
+    let mut numbers: Vec<u32> = names(&dir.join("ports"))
+        .iter()
+        .filter_map(|name| name.parse().ok())
+        .collect();
+    numbers.sort_unstable();
+    let ports = numbers.into_iter();
+    ports.filter_map(|port| read(&dir, device, port)).collect()
 }
 
 fn names(dir: &Path) -> Vec<String> {

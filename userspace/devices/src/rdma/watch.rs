@@ -3,29 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::{Kind, Occurrence, PortChange, Provenance, Severity, Timestamp};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 use super::known::{Known, SAME_RATE, occurrence, seen};
 use super::metrics;
-use super::port::{RdmaPort, rdma_ports};
-use crate::{Metric, Observed, SysRoot};
+use super::port::{self, RdmaExpected, RdmaPort};
+use crate::reads::{DEADLINE, Reading, Reads};
+use crate::{Metric, MetricKind, Observed, SysRoot};
 
 /// Readings in a row that must find too few ports: at the start of a host links need a moment.
 const TOO_FEW: u32 = 2;
 
-/// What the configuration expects of the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RdmaExpected {
-    /// Ports that are to be active, others are surplus; `None`: those that were found active.
-    pub ports: Option<u32>,
-    /// Their least rate, 10^9 bits a second, a surplus port's is its own; `None`: the highest that each was found with.
-    pub rate_gbps: Option<f64>,
-}
-
 /// How the ports of the host stand together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RdmaState {
     /// There is no RDMA device, none is expected and none was there.
     #[default]
@@ -39,26 +28,26 @@ pub enum RdmaState {
 }
 
 /// The health of the host's RDMA ports.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RdmaHealth {
     /// All together.
     pub state: RdmaState,
     /// Why it is not healthy, a line each.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub reasons: Vec<String>,
     /// Ports that are expected to be active.
     pub expected_ports: u32,
     /// Of all ports, those that are active.
     pub active_ports: u32,
-    /// Every port that is there.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    /// Every port that was read.
     pub ports: Vec<RdmaPort>,
+    /// Devices whose reading did not end within its deadline. Of their ports nothing is known now.
+    pub unanswered: Vec<String>,
 }
 
-/// What a look found.
+/// What a poll found.
 #[derive(Clone, Debug, Default)]
 pub struct RdmaReport {
-    /// What happened since the look before.
+    /// What happened since the previous poll.
     pub events: Vec<Observed>,
     /// How it stands.
     pub health: RdmaHealth,
@@ -66,15 +55,18 @@ pub struct RdmaReport {
 
 type Place = (String, u32);
 
-/// Watches the ports. The first look learns which are active and how fast, and tells nothing but what contradicts the
+/// Watches the ports. The first poll learns which are active and how fast, and reports only what contradicts the
 /// configuration.
 #[derive(Debug)]
 pub struct RdmaWatch {
     root: SysRoot,
     expected: RdmaExpected,
     ports: BTreeMap<Place, Known>,
-    /// Looks in a row that found too few ports; told at [`TOO_FEW`].
+    /// Polls in a row that found too few ports; reported at [`TOO_FEW`].
     too_few: u32,
+    reads: Reads<String, Vec<RdmaPort>>,
+    /// Devices that did not answer the newest poll.
+    unanswered: Vec<String>,
 }
 
 impl RdmaWatch {
@@ -85,12 +77,14 @@ impl RdmaWatch {
             expected,
             ports: BTreeMap::new(),
             too_few: 0,
+            reads: Reads::new(DEADLINE),
+            unanswered: Vec::new(),
         }
     }
 
-    /// Reads all ports and compares them with the look before; `now` is not before that.
-    pub fn look(&mut self, now: Timestamp) -> RdmaReport {
-        let ports = rdma_ports(&self.root);
+    /// Reads all ports and compares them with the previous poll; `now` is not before that.
+    pub fn poll_now(&mut self, now: Timestamp) -> RdmaReport {
+        let ports = self.read();
         let mut events = Vec::new();
         self.judge_lost(&ports, &mut events);
         let expected = (self.expected, self.enough(&ports));
@@ -106,36 +100,73 @@ impl RdmaWatch {
         }
     }
 
+    /// Every port that answers.
+    fn read(&mut self) -> Vec<RdmaPort> {
+        let root = &self.root;
+        let readings = self.reads.all(port::devices(root), |device| {
+            let (root, device) = (root.clone(), device.clone());
+            move || port::ports(&root, &device)
+        });
+        self.unanswered.clear();
+        let mut ports = Vec::new();
+        for (device, reading) in readings {
+            match reading {
+                Reading::Done(of_device) => ports.extend(of_device),
+                Reading::Unanswered => self.unanswered.push(device),
+            }
+        }
+        ports
+    }
+
     /// Every port that is there now, as metrics, and whether all is well.
     pub fn metrics(health: &RdmaHealth) -> Vec<Metric> {
         if health.state == RdmaState::Absent {
             return Vec::new();
         }
-        let mut metrics = metrics::metrics(&health.ports);
-        metrics.push(Metric {
-            name: "gtrace_rdma_healthy",
-            help: "Whether all RDMA ports that are expected are active, at their rate and without errors",
+        let healthy = u32::from(health.state == RdmaState::Healthy);
+        let of_host = [
+            (
+                "gtrace_rdma_healthy",
+                "Whether all RDMA ports that are expected are active, at their rate and without errors",
+                healthy,
+            ),
+            (
+                "gtrace_rdma_active_ports",
+                "RDMA ports that are active, at the configured rate if there is one",
+                health.active_ports,
+            ),
+            (
+                "gtrace_rdma_expected_ports",
+                "RDMA ports that are expected to be active",
+                health.expected_ports,
+            ),
+        ];
+        let of_host = of_host.into_iter().map(|(name, help, value)| Metric {
+            name,
+            help,
             unit: "",
-            kind: crate::MetricKind::Gauge,
+            kind: MetricKind::Gauge,
             labels: Vec::new(),
-            value: f64::from(u8::from(health.state == RdmaState::Healthy)),
+            value: f64::from(value),
         });
+        let mut metrics = metrics::metrics(&health.ports);
+        metrics.extend(of_host);
         metrics
     }
 
     /// One event a device, whatever ports it had.
     fn judge_lost(&mut self, now: &[RdmaPort], events: &mut Vec<Observed>) {
         let here: BTreeSet<&str> = now.iter().map(|port| port.device.as_str()).collect();
-        let mut told: BTreeSet<String> = BTreeSet::new();
+        let mut reported: BTreeSet<String> = BTreeSet::new();
         for ((device, _), known) in &mut self.ports {
             let port_is_here = now
                 .iter()
                 .any(|p| p.device == *device && p.port == known.last.port);
-            if known.gone || port_is_here {
+            if known.gone || port_is_here || self.unanswered.contains(device) {
                 continue;
             }
             known.gone = true;
-            if here.contains(device.as_str()) || !told.insert(device.clone()) {
+            if here.contains(device.as_str()) || !reported.insert(device.clone()) {
                 continue;
             }
             let text = format!("the RDMA device {device} is gone");
@@ -154,7 +185,11 @@ impl RdmaWatch {
             return;
         };
         let active = self.active(ports);
-        let mut tell = |severity, change, text: String| {
+        let enough = self.enough(ports);
+        if !enough && !self.unanswered.is_empty() {
+            return;
+        }
+        let mut emit = |severity, change, text: String| {
             let mut event = Occurrence::new(Kind::RdmaPort, severity, text);
             event.provenance = Provenance::Kernel;
             event.detail.rdma.port_change = Some(change);
@@ -163,10 +198,10 @@ impl RdmaWatch {
             event.detail.rdma.expected_rate_gbps = self.expected.rate_gbps;
             events.push(seen(event, 1));
         };
-        if active >= expected {
+        if enough {
             if self.too_few >= TOO_FEW {
                 let text = "as many RDMA ports are active again as the configuration expects";
-                tell(Severity::Info, PortChange::Enough, text.into());
+                emit(Severity::Info, PortChange::Enough, text.into());
             }
             self.too_few = 0;
             return;
@@ -174,31 +209,42 @@ impl RdmaWatch {
         self.too_few = self.too_few.saturating_add(1);
         if self.too_few == TOO_FEW {
             let text = "fewer RDMA ports are active than the configuration expects";
-            tell(Severity::Critical, PortChange::TooFew, text.into());
+            emit(Severity::Critical, PortChange::TooFew, text.into());
         }
     }
 
     /// Ports that are active, at the configured rate if there is one.
-    fn active(&self, ports: &[RdmaPort]) -> u32 {
+    fn active<'a>(&self, ports: impl IntoIterator<Item = &'a RdmaPort>) -> u32 {
         let fast = |port: &&RdmaPort| match (self.expected.rate_gbps, port.rate_gbps) {
             (Some(least), Some(rate)) => rate >= least * SAME_RATE,
             (Some(_), None) => false,
             (None, _) => true,
         };
-        let active = ports.iter().filter(|port| port.active).filter(fast).count();
+        let active = ports.into_iter().filter(|port| port.active).filter(fast);
+        let active = active.count();
         u32::try_from(active).unwrap_or(u32::MAX)
     }
 
-    /// Whether as many ports as the configuration expects are active: which of the others should be, nobody says.
+    /// Whether as many ports as the configuration expects are active: nothing defines which of the others should be.
+    /// Those of a device that does not answer count as they were.
     fn enough(&self, ports: &[RdmaPort]) -> bool {
-        let expected = self.expected.ports;
-        expected.is_some_and(|expected| self.active(ports) >= expected)
+        let unanswered = self
+            .ports
+            .iter()
+            .filter(|((device, _), known)| self.unanswered.contains(device) && !known.gone);
+        let active = self.active(ports.iter().chain(unanswered.map(|(_, known)| &known.last)));
+        self.expected
+            .ports
+            .is_some_and(|expected| active >= expected)
     }
 
     fn health(&self, ports: Vec<RdmaPort>, now: Timestamp) -> RdmaHealth {
         let (mut down, mut ill) = (Vec::new(), Vec::new());
         let enough = self.enough(&ports);
-        for known in self.ports.values() {
+        for ((device, _), known) in &self.ports {
+            if self.unanswered.contains(device) {
+                continue;
+            }
             if enough && (known.gone || !known.last.active) {
                 continue;
             }
@@ -224,19 +270,18 @@ impl RdmaWatch {
                     ill.push(format!("{name} has counted {counter} within the last hour"));
                 }
             }
-            ill.extend(known.blind());
+            ill.extend(known.saturated());
         }
+        let text = "does not answer a reading of its ports and is left alone, with back-off";
+        let unanswered = self.unanswered.clone();
+        ill.extend(unanswered.iter().map(|device| format!("{device} {text}")));
         let active_ports = self.active(&ports);
         let learnt = self.ports.values().filter(|known| known.expected).count();
         let expected_ports = self
             .expected
             .ports
             .unwrap_or_else(|| u32::try_from(learnt).unwrap_or(u32::MAX));
-        if self
-            .expected
-            .ports
-            .is_some_and(|expected| active_ports < expected)
-        {
+        if self.expected.ports.is_some() && !enough && unanswered.is_empty() {
             down.push(format!(
                 "{active_ports} of {expected_ports} expected ports are active"
             ));
@@ -254,6 +299,7 @@ impl RdmaWatch {
             expected_ports,
             active_ports,
             ports,
+            unanswered,
         }
     }
 }

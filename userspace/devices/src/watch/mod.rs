@@ -78,7 +78,7 @@ impl SampleWatch {
 
     /// Whether the GPU worked hard when its newest sample was taken, no longer than `max_age`
     /// before `now`: performance state 0 to 2 and at least half of the time a kernel running.
-    /// Nothing less says that its PCIe link ought to be at full speed.
+    /// Only such a load means that its PCIe link ought to be at full speed.
     pub fn busy(
         &self,
         pci: PciAddress,

@@ -19,7 +19,7 @@ struct Cause {
 }
 
 fn thermal_policy(sample: &GpuSample) -> Option<u64> {
-    // Where there are counters of the single reasons, this one says nothing more.
+    // Where there are counters of the single reasons, this one adds nothing.
     let Violations {
         sw_thermal_slowdown: None,
         hw_thermal_slowdown: None,

@@ -1,4 +1,4 @@
-/* A FAKE of libnvidia-ml.so.1 for tests: no GPU, no driver, made-up readings.
+/* A FAKE of libnvidia-ml.so.1 for tests: no GPU, no driver, fake readings.
  *
  * It exports the functions that gtrace-devices calls, with NVML's signatures. Environment:
  *   FAKE_NVML_GPUS=N         number of GPUs (default 1), at 0000:3b:00.0, 0000:3c:00.0, ...

@@ -1,4 +1,4 @@
-//! The fake NVML library and the made-up sysfs tree of the tests.
+//! The fake NVML library and the fake sysfs tree of the tests.
 #![allow(dead_code)]
 
 use std::fs;
@@ -52,7 +52,26 @@ pub(crate) fn pci(text: &str) -> PciAddress {
     text.parse().unwrap()
 }
 
-/// A made-up sysfs.
+/// A file that never ends a reading, until it is dropped: whoever opens it waits for a writer.
+pub(crate) struct Stuck(PathBuf);
+
+impl Stuck {
+    pub(crate) fn at(path: PathBuf) -> Self {
+        let _ = fs::remove_file(&path);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        Self(path)
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        // Without waiting for a reader: one that waits is let go by opening it.
+        let _ = fs::OpenOptions::new().read(true).write(true).open(&self.0);
+    }
+}
+
+/// A fake sysfs.
 pub(crate) struct Sys {
     dir: tempfile::TempDir,
 }
@@ -176,7 +195,7 @@ impl Sys {
     }
 }
 
-/// A made-up /proc/driver/nvidia with these GPUs.
+/// A fake /proc/driver/nvidia with these GPUs.
 pub(crate) fn proc_tree(gpus: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let nvidia = dir.path().join("driver/nvidia");

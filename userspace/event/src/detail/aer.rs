@@ -44,6 +44,21 @@ pub struct AerDetail {
     pub recovery: Option<String>,
 }
 
+fill_fields!(AerDetail {
+    severity,
+    layer,
+    agent,
+    status,
+    mask,
+    errors,
+    device_id,
+    tlp_header,
+    reporter,
+    dpc_reason,
+    dpc_status,
+    recovery
+});
+
 impl AerDetail {
     /// Whether the hardware corrected the error, in the words of any kernel (`Corrected`,
     /// `Correctable`).

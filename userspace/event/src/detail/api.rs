@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 /// One driver call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ApiDetail {
-    /// ioctl request number, hex.
+    /// ioctl request number, hex; `open`, `mmap` or `close` for these.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ioctl: Option<String>,
     /// Name of the operation, where public.
@@ -13,7 +13,7 @@ pub struct ApiDetail {
     /// What the operation is about, hex: the control command of RM_CONTROL, the class of RM_ALLOC.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<String>,
-    /// Public name of `code`.
+    /// Public name of `code`; `unreadable` where the parameters could not be read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code_name: Option<String>,
     /// NV_STATUS that the driver answered, hex; ioctl(2) itself may have returned 0.
@@ -41,3 +41,18 @@ pub struct ApiDetail {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub errno: Option<i32>,
 }
+
+fill_fields!(ApiDetail {
+    ioctl,
+    op,
+    code,
+    code_name,
+    status,
+    status_name,
+    device,
+    chardev,
+    latency_ns,
+    returned,
+    threshold_ns,
+    errno
+});

@@ -20,3 +20,11 @@ pub struct FabricDetail {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub data: Vec<String>,
 }
+
+fill_fields!(FabricDetail {
+    sxid,
+    nvswitch,
+    link,
+    scope,
+    data
+});

@@ -50,3 +50,21 @@ pub struct HostDetail {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slot_power_w: Option<u64>,
 }
+
+fill_fields!(HostDetail {
+    seconds,
+    cpu,
+    cgroup,
+    constraint,
+    total_vm_kib,
+    anon_rss_kib,
+    oom_score_adj,
+    library,
+    fault_ip,
+    fault_at,
+    device,
+    register,
+    syndrome,
+    command,
+    slot_power_w
+});

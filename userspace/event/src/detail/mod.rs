@@ -1,5 +1,8 @@
 //! The sections of an event's `detail`: one file each, optional parts of one flat JSON object.
 
+#[macro_use]
+mod fill;
+
 mod aer;
 mod api;
 mod fabric;
@@ -7,6 +10,7 @@ mod host;
 mod pcie;
 mod process_exit;
 mod rdma;
+mod removal;
 mod sample;
 mod source;
 mod xid;
@@ -21,6 +25,7 @@ pub use host::HostDetail;
 pub use pcie::{PcieDetail, SlotChange};
 pub use process_exit::ProcessExitDetail;
 pub use rdma::{PortChange, RdmaDetail};
+pub use removal::{RemovalCause, RemovalDetail, RemovedRange};
 pub use sample::SampleDetail;
 pub use source::SourceDetail;
 pub use xid::XidDetail;
@@ -60,11 +65,57 @@ pub struct Detail {
     /// Losses.
     #[serde(flatten)]
     pub source: SourceDetail,
+    /// Records that left the store.
+    #[serde(flatten)]
+    pub removal: RemovalDetail,
 }
 
+fill_fields!(Detail {
+    xid,
+    fabric,
+    pcie,
+    aer,
+    host,
+    process_exit,
+    api,
+    rdma,
+    sample,
+    source,
+    removal
+});
+
 impl Detail {
+    /// Takes over what only `observed` says; what both say stays as it is.
+    pub fn fill_from(&mut self, observed: &Self) {
+        fill::Fill::fill(self, observed);
+    }
+
     /// Whether no section says anything.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_one_says_is_taken_over_as_it_is_and_nothing_is_overwritten() {
+        let mut known = Detail::default();
+        known.xid.xid = Some(31);
+        known.pcie.bandwidth_gbps = Some(f64::INFINITY);
+        let mut observed = Detail::default();
+        observed.xid.xid = Some(13);
+        observed.xid.words = vec!["0x1".to_owned()];
+        observed.rdma.rate_gbps = Some(f64::NEG_INFINITY);
+        known.fill_from(&observed);
+        assert_eq!(
+            (known.xid.xid, &known.xid.words[..]),
+            (Some(31), &["0x1".to_owned()][..])
+        );
+        // JSON has no infinite numbers.
+        assert_eq!(known.pcie.bandwidth_gbps, Some(f64::INFINITY));
+        assert_eq!(known.rdma.rate_gbps, Some(f64::NEG_INFINITY));
     }
 }

@@ -33,6 +33,16 @@ pub struct PcieDetail {
     pub max_bandwidth_gbps: Option<f64>,
 }
 
+fill_fields!(PcieDetail {
+    pci_device,
+    gpus_below,
+    slot,
+    hotplug,
+    limited_by,
+    bandwidth_gbps,
+    max_bandwidth_gbps
+});
+
 /// What native PCIe hotplug says of a slot. Source: drivers/pci/hotplug/pciehp_{ctrl,hpc}.c,
 /// Linux 4.14 to 6.18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -14,3 +14,9 @@ pub struct ProcessExitDetail {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub core_dumped: Option<bool>,
 }
+
+fill_fields!(ProcessExitDetail {
+    exit_code,
+    signal,
+    core_dumped
+});

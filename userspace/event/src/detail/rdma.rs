@@ -42,6 +42,21 @@ pub struct RdmaDetail {
     pub port_counter: Option<String>,
 }
 
+fill_fields!(RdmaDetail {
+    rdma_device,
+    rdma_port,
+    port_change,
+    port_state,
+    physical_state,
+    link_layer,
+    network_interface,
+    rate_gbps,
+    expected_rate_gbps,
+    active_ports,
+    expected_ports,
+    port_counter
+});
+
 /// What happened to a port, or to the ports of the host together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -32,3 +32,15 @@ pub struct SampleDetail {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_width: Option<u32>,
 }
+
+fill_fields!(SampleDetail {
+    metric,
+    value,
+    previous,
+    limit,
+    reasons,
+    speed,
+    max_speed,
+    width,
+    max_width
+});

@@ -23,3 +23,12 @@ pub struct SourceDetail {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remedy: Option<String>,
 }
+
+fill_fields!(SourceDetail {
+    source,
+    lost,
+    first_seq,
+    last_seq,
+    reason,
+    remedy
+});

@@ -86,3 +86,33 @@ pub struct XidDetail {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub module_version: Option<String>,
 }
+
+fill_fields!(XidDetail {
+    xid,
+    sub_code,
+    sub_unit,
+    sub_severity,
+    sub_name,
+    words,
+    gpc,
+    tpc,
+    sm,
+    channel,
+    engine,
+    client,
+    fault_addr,
+    fault_type,
+    access_type,
+    caused_by_xid,
+    gsp_timeout_s,
+    gsp_function,
+    gsp_function_name,
+    gpu_index,
+    recovery_from,
+    recovery_to,
+    reset_required,
+    drain_reset_required,
+    rm_init_code,
+    library_version,
+    module_version
+});

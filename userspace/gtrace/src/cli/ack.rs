@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
+use gtrace_api::AckRequest;
+use gtrace_api::client::{Client, ClientError, target};
 use gtrace_event::{Ack, Event, EventId, Record, Timestamp};
+use gtrace_http::{Archive, EventQuery, MAX_LIMIT};
 use gtrace_store::{Options, Store};
+use nix::unistd::{Uid, User};
 
-use super::shared::{self, Exit, Place};
-use crate::api::{AckRequest, Archive, EventQuery, MAX_LIMIT};
-use crate::client::{Client, ClientError, target};
+use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render::{self, ColorChoice, Style};
 
 /// Shortest part of an id that may stand for it.
@@ -18,7 +20,7 @@ const SHORTEST_PART: usize = 6;
 pub struct Args {
     /// The event's id, or at least 6 characters of its beginning or end.
     pub event: String,
-    /// Who acknowledges; the user's name unless given.
+    /// Who acknowledges; by default the user who runs this, with sudo the one who ran sudo.
     #[arg(long, value_name = "NAME")]
     pub by: Option<String>,
     /// Why, or what was done.
@@ -29,7 +31,7 @@ pub struct Args {
     pub json: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StorePlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -50,7 +52,8 @@ impl Failure {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let event = match acknowledge(&args) {
+    let instance = args.place.resolve()?;
+    let event = match acknowledge(&args, &instance) {
         Ok(event) => event,
         Err(Failure(exit, why)) => {
             shared::say(&why);
@@ -62,22 +65,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         _ => shared::json_line(&event)?,
     };
     shared::print(&text)?;
-    Ok(Exit::Fine.into())
+    Ok(Exit::Success.into())
 }
 
-fn acknowledge(args: &Args) -> Result<Event, Failure> {
-    let by = args.by.clone().or_else(user_name).ok_or_else(|| {
-        Failure(
-            Exit::Usage,
-            "who acknowledges? Give a name with --by".to_owned(),
-        )
-    })?;
+fn acknowledge(args: &Args, instance: &Instance) -> Result<Event, Failure> {
+    let by = args.by.clone().unwrap_or_else(user_name);
     if by.trim().is_empty() {
         return Err(Failure(Exit::Usage, "--by must not be empty".to_owned()));
     }
-    let client = args.place.client();
+    if instance.store().is_ok() && !instance.is_together() {
+        return by_hand(args, instance, by);
+    }
+    let client = instance.client();
     match by_daemon(args, &client, &by) {
-        Err(ClientError::NoDaemon { .. }) => by_hand(args, by),
+        Err(ClientError::NoDaemon { .. }) if instance.store().is_ok() => {
+            by_hand(args, instance, by)
+        }
         Err(ClientError::Refused { status, body }) => {
             let exit = match status {
                 404 => Exit::Problem,
@@ -90,15 +93,24 @@ fn acknowledge(args: &Args) -> Result<Event, Failure> {
             ))
         }
         Err(error) => Err(Failure::not_possible(error)),
-        Ok(event) => event,
+        Ok(event) => {
+            instance.say_daemon(&client);
+            event
+        }
     }
 }
 
-/// Who runs this, for the ledger: the person behind sudo, else the user.
-pub(super) fn user_name() -> Option<String> {
-    ["SUDO_USER", "USER", "LOGNAME"]
+/// Who runs this, for the ledger: the person behind sudo, else the user; by number where nothing has a
+/// name, as in many containers.
+pub(super) fn user_name() -> String {
+    let named = ["SUDO_USER", "USER", "LOGNAME"]
         .into_iter()
-        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
+        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    named.unwrap_or_else(|| {
+        let uid = Uid::current();
+        let user = User::from_uid(uid).ok().flatten();
+        user.map_or_else(|| format!("uid {uid}"), |user| user.name)
+    })
 }
 
 fn by_daemon(
@@ -127,8 +139,8 @@ fn by_daemon(
 }
 
 /// No daemon runs: appends to the store, as its one writer.
-fn by_hand(args: &Args, by: String) -> Result<Event, Failure> {
-    let path = &args.place.store();
+fn by_hand(args: &Args, instance: &Instance, by: String) -> Result<Event, Failure> {
+    let path = instance.store().map_err(Failure::not_possible)?;
     let archive = Archive::open(path).map_err(Failure::not_possible)?;
     let id = match args.event.parse() {
         Ok(id) => id,
@@ -154,10 +166,16 @@ fn by_hand(args: &Args, by: String) -> Result<Event, Failure> {
         note: args.note.clone(),
     };
     let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
+    if let Some(moved) = store.moved_aside().cloned() {
+        // The new file records it, and has no event to acknowledge.
+        store.append(&[], &[]).map_err(Failure::not_possible)?;
+        return Err(Failure::not_possible(moved));
+    }
     store
         .append(&[Record::Ack(ack.clone())], &[])
         .map_err(Failure::not_possible)?;
     event.acks.push(ack);
+    instance.say_store(path);
     Ok(event)
 }
 

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use gtrace_engine::config::{Config, Keys};
+use gtrace_engine::daemon::catalogue;
 
-use crate::cli::PROBLEM;
-use crate::config::{Config, Keys};
+use crate::cli::{PROBLEM, shared};
 
 /// Check or show the configuration.
 #[derive(clap::Args, Debug)]
@@ -38,15 +39,21 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Check(sources) => (sources, false),
         What::Show(sources) => (sources, true),
     };
-    let loaded = Config::load_keys(sources.config.as_deref(), sources.keys)
-        .and_then(|keys| Config::from_keys(keys.clone()).map(|_| keys));
-    match loaded {
-        Ok(keys) if show => print!("{}", toml::to_string(&keys)?),
-        Ok(_) => println!("the configuration is accepted"),
+    let text = match accepted(sources) {
+        Ok(keys) if show => toml::to_string(&keys)?,
+        Ok(_) => "the configuration is accepted\n".to_owned(),
         Err(error) => {
-            eprintln!("gtrace: {error}");
+            say!("{error:#}");
             return Ok(ExitCode::from(PROBLEM));
         }
-    }
+    };
+    shared::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The keys in force, after all that `gtrace run` checks of a configuration.
+fn accepted(sources: Sources) -> anyhow::Result<Keys> {
+    let keys = Config::load_keys(sources.config.as_deref(), sources.keys)?;
+    catalogue(&Config::from_keys(keys.clone())?)?;
+    Ok(keys)
 }

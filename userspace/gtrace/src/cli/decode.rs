@@ -3,23 +3,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, IsTerminal as _, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use gtrace_catalogue::Catalogue;
 use gtrace_decoder::saved::SavedLog;
 use gtrace_decoder::{DriverVersion, Options};
 use gtrace_event::{Advice, Kind, Occurrence, Provenance, Severity};
 use serde::Serialize;
 
-use crate::render;
+use super::shared::{self, say};
+use crate::render::{self, ColorChoice, Style};
 
 /// How much of the log is read at once.
 const PIECE: usize = 256 * 1024;
 
-/// Explain a saved kernel log, whatever wrote it: dmesg, journalctl, syslog, /dev/kmsg.
+/// Explain a saved kernel log on any machine: dmesg, journalctl, syslog, /dev/kmsg.
 ///
 /// Exit status: 0 nothing found that needs attention, 1 something found, 2 wrong usage, 3 the log
 /// cannot be read.
@@ -37,6 +37,9 @@ pub struct Args {
     /// Site policy (TOML) that the severities and advice follow.
     #[arg(long, value_name = "FILE")]
     pub site_policy: Option<PathBuf>,
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
 }
 
 /// One line of `--json`.
@@ -72,14 +75,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Err(error) => return Ok(unreadable(&args.file, &error)),
         }
     };
-    let color = !args.json
-        && io::stdout().is_terminal()
-        && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
     let report = Report {
         out: io::BufWriter::new(io::stdout().lock()),
         catalogue,
         json: args.json,
-        color,
+        color: !args.json && Style::of_stdout(args.color).color,
         kinds: BTreeMap::new(),
         problems: 0,
         drills: 0,
@@ -133,7 +133,7 @@ fn decode(
     Ok(report.exit())
 }
 
-/// Compressed logs are not read; the first bytes tell them.
+/// Compressed logs are not read; their first bytes identify them.
 fn compressed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     [
         (b"\x1f\x8b".as_slice(), "compressed by gzip", "zcat"),
@@ -157,11 +157,6 @@ fn name(path: &Path) -> String {
     } else {
         path.display().to_string()
     }
-}
-
-fn say(text: &str) {
-    // With standard error gone there is nobody to tell.
-    let _ = writeln!(io::stderr(), "gtrace: {text}");
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> ExitCode {
@@ -193,9 +188,16 @@ impl<W: Write> Report<W> {
         for mut occurrence in found.drain(..) {
             let advice = self.catalogue.assess(&mut occurrence);
             if !occurrence.continues {
-                *self.kinds.entry(occurrence.kind).or_default() += 1;
-                self.problems += u64::from(occurrence.severity >= Severity::Warning);
-                self.drills += u64::from(occurrence.provenance == Provenance::Injected);
+                let repeated = occurrence.log.as_ref().and_then(|log| log.repeated);
+                let times = repeated.unwrap_or(1);
+                let count = |what: &mut u64| *what = what.saturating_add(times);
+                count(self.kinds.entry(occurrence.kind).or_default());
+                if occurrence.severity >= Severity::Warning {
+                    count(&mut self.problems);
+                }
+                if occurrence.provenance == Provenance::Injected {
+                    count(&mut self.drills);
+                }
             }
             let text = if self.json {
                 let explained = Explained {
@@ -213,14 +215,14 @@ impl<W: Write> Report<W> {
             }
         }
         // Somebody may be reading along: `dmesg --follow | gtrace decode`.
-        open_pipe(self.out.flush())
+        shared::written(self.out.flush())
     }
 
     fn summary(&mut self, lines: u64) -> anyhow::Result<()> {
         if self.json {
             return Ok(());
         }
-        let events: u64 = self.kinds.values().sum();
+        let events = self.kinds.values().copied().fold(0, u64::saturating_add);
         let mut text = format!("{} in {}", count(events, "event"), count(lines, "line"));
         if events > 0 {
             let kinds = self.kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
@@ -232,7 +234,7 @@ impl<W: Write> Report<W> {
         }
         text.push('\n');
         self.write(&text)?;
-        open_pipe(self.out.flush())?;
+        shared::written(self.out.flush())?;
         Ok(())
     }
 
@@ -245,7 +247,7 @@ impl<W: Write> Report<W> {
     }
 
     fn write(&mut self, text: &str) -> anyhow::Result<bool> {
-        open_pipe(self.out.write_all(text.as_bytes()))
+        shared::written(self.out.write_all(text.as_bytes()))
     }
 
     fn paint(&self, text: &str, code: &str) -> String {
@@ -273,6 +275,9 @@ impl<W: Write> Report<W> {
                 "the rest of the report that the port's message above began",
             );
         }
+        if let Some(times) = occurrence.log.as_ref().and_then(|log| log.repeated) {
+            part("repeated", &format!("{times} times, as the log says"));
+        }
         if let Some(gpu) = &occurrence.gpu {
             part("device", &render::gpu(gpu));
         }
@@ -288,6 +293,9 @@ impl<W: Write> Report<W> {
         if let Some(meaning) = &advice.meaning {
             part("meaning", &render::clean(meaning));
         }
+        if let Some(action) = advice.action {
+            part("action", action.name());
+        }
         for (label, steps) in [("to do", &advice.vendor), ("site", &advice.site)] {
             for (at, step) in steps.iter().enumerate() {
                 let label = if at == 0 { label } else { "" };
@@ -301,18 +309,24 @@ impl<W: Write> Report<W> {
         block
     }
 
-    /// `lines 12-16  2026-03-03T04:05:06Z  FATAL  Xid 79 NAME`
+    /// `lines 12-16  2026-03-03T04:05:06Z  host  FATAL  Xid 79 NAME`
     fn headline(&self, occurrence: &Occurrence) -> String {
         let mut line = match occurrence.lines {
             Some([first, last]) if first != last => format!("lines {first}-{last}"),
             Some([first, _]) => format!("line {first}"),
             None => String::new(),
         };
+        let log = occurrence.log.as_deref();
         if let Some(time) = occurrence.time {
             let _ = write!(line, "  {time}");
+        } else if let Some(time) = log.and_then(|log| log.time.as_deref()) {
+            let _ = write!(line, "  {}", render::clean(time));
         } else if let Some(ns) = occurrence.boottime_ns {
             let (seconds, micros) = (ns / 1_000_000_000, ns / 1000 % 1_000_000);
             let _ = write!(line, "  {seconds}.{micros:06} s after boot");
+        }
+        if let Some(host) = log.and_then(|log| log.host.as_deref()) {
+            let _ = write!(line, "  {}", render::clean(host));
         }
         let code = match occurrence.severity {
             Severity::Info => "36",
@@ -343,15 +357,6 @@ impl<W: Write> Report<W> {
 fn count(n: u64, what: &str) -> String {
     let plural = if n == 1 { "" } else { "s" };
     format!("{n} {what}{plural}")
-}
-
-/// Whether the reader is still there.
-fn open_pipe(result: io::Result<()>) -> anyhow::Result<bool> {
-    match result {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error).context("cannot write to standard output"),
-    }
 }
 
 #[cfg(test)]
@@ -395,6 +400,27 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert!(!text.contains('\u{7}') && !text.contains('\u{1b}'));
+    }
+
+    #[test]
+    fn time_and_host_of_a_line_are_shown_and_a_folded_line_counts_as_often_as_it_came() {
+        let log = "Mar  3 04:05:06 gpu\u{202e}-1 kernel: message repeated 3 times: [ NVRM: Xid \
+                   (PCI:0000:3b:00): 31, x]\n\
+                   [Tue Mar  3 04:05:06 2026] gpu-2 kernel: NVRM: Xid (PCI:0001:ab:cd): 79, x\n";
+        let (text, problems) = explain(log, false);
+        assert_eq!(problems, 4);
+        for part in [
+            "line 1  Mar  3 04:05:06  gpu\\u{202e}-1  WARNING  Xid 31 ",
+            "repeated  3 times",
+            "line 2  Tue Mar  3 04:05:06 2026  gpu-2  FATAL  Xid 79 ",
+            "\n4 events in 2 lines: xid 4\n",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let (json, _) = explain(log, true);
+        let first: serde_json::Value = serde_json::from_str(json.lines().next().unwrap()).unwrap();
+        assert_eq!(first["log"]["repeated"], 3);
+        assert_eq!(first["log"]["time"], "Mar  3 04:05:06");
     }
 
     #[test]

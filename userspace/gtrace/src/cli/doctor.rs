@@ -1,20 +1,26 @@
 //! `gtrace doctor`: source by source, what this host gives, what it lacks and how to get it.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use gtrace_devices::{Devices, NvmlClient, NvmlConfig, NvmlState, ProcRoot, SysRoot};
+use gtrace_api::client::Client;
+use gtrace_api::{SourceState, SourceStatus, Status};
+use gtrace_devices::{Devices, NvmlClient, NvmlConfig, NvmlSnapshot, NvmlState, ProcRoot, SysRoot};
+use gtrace_engine::bpf::{self, KERNEL_BTF, Tracefs, TracefsError};
+use gtrace_engine::component;
+use gtrace_engine::config::{Config, Keys};
+use gtrace_engine::daemon;
+use gtrace_engine::host;
+use gtrace_engine::hub::Hub;
+use gtrace_engine::sources::devices::aer_source;
+use gtrace_engine::sources::kmsg;
+use gtrace_engine::sources::table::{set_state, state_of};
 use gtrace_event::WitnessName;
 use serde::Serialize;
 
-use super::PROBLEM;
-use crate::bpf::{self, KERNEL_BTF, Tracefs};
-use crate::config::{Config, Keys};
-use crate::host;
-use crate::hub::{SourceState, SourceStatus};
-use crate::sources::kmsg;
-use crate::sources::rdma::{rdma_expected, rdma_source};
-use crate::sources::table::{self, set_state, state_of};
+use super::{PROBLEM, shared};
 
 /// Look at this host.
 #[derive(clap::Args, Debug)]
@@ -56,11 +62,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let config = Config::load(args.config.as_deref(), args.keys)?;
     let report = examine(&config);
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        print(&report);
-    }
+    shared::print(&match args.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => text(&report),
+    })?;
     let works = |witness: WitnessName| {
         let status = report.sources.iter().find(|s| s.witness == Some(witness));
         status.is_some_and(|s| s.state == SourceState::Active)
@@ -74,14 +79,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn examine(config: &Config) -> Report {
-    let mut sources = table::initial();
+    let mut sources = component::initial();
     let mut not_looked_at = Vec::new();
     look_at_probes(&mut sources, &mut not_looked_at);
     look_at_kmsg(&mut sources);
     look_at_devices(config, &mut sources);
-    for witness in &config.off {
+    probe_components(config, &mut sources);
+    for name in &config.disabled {
         let reason = Some("switched off by configuration".to_owned());
-        set_state(&mut sources, *witness, SourceState::Off, reason);
+        component::set_state(&mut sources, name, SourceState::Off, reason);
     }
     Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -93,7 +99,7 @@ fn examine(config: &Config) -> Report {
 
 fn look_at_probes(sources: &mut [SourceStatus], not_looked_at: &mut Vec<String>) {
     if host::may_trace() {
-        match super::run::try_probes() {
+        match daemon::try_probes() {
             Ok(states) => {
                 for (witness, state) in &states {
                     let (state, reason) = state_of(state);
@@ -138,6 +144,22 @@ fn look_at_probes(sources: &mut [SourceStatus], not_looked_at: &mut Vec<String>)
     }
 }
 
+/// Those that are no witness say by themselves what they lack.
+fn probe_components(config: &Config, sources: &mut [SourceStatus]) {
+    let (hub, _commands) = Hub::new(Status::default());
+    let context = config.components(&hub);
+    let looked_at = |c: &&dyn component::Component| {
+        c.witness().is_none() && !config.disabled.contains(&c.name())
+    };
+    for component in component::all().filter(looked_at) {
+        let (state, reason) = match component.supported(&context) {
+            Ok(()) => (SourceState::Active, None),
+            Err(reason) => (SourceState::Absent, Some(reason)),
+        };
+        component::set_state(sources, component.name(), state, reason);
+    }
+}
+
 fn look_at_kmsg(sources: &mut [SourceStatus]) {
     let (state, reason) = match kmsg::Reader::open(Path::new(kmsg::PATH), None) {
         Ok(_) => (SourceState::Active, None),
@@ -150,30 +172,24 @@ fn look_at_kmsg(sources: &mut [SourceStatus]) {
 }
 
 fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
-    let snapshot = match NvmlClient::new(NvmlConfig::this_program()) {
-        Ok(client) => {
-            let snapshot = client.sample();
-            let status = client.status();
-            let (state, reason) = match (&snapshot, status.state) {
-                (Ok(_), _) => (SourceState::Active, None),
-                (Err(error), NvmlState::Absent) => (SourceState::Absent, Some(error.to_string())),
-                (Err(error), _) => (SourceState::Failed, Some(error.to_string())),
-            };
-            set_state(sources, WitnessName::Nvml, state, reason);
-            snapshot.ok()
-        }
-        Err(error) => {
-            let reason = Some(error.to_string());
-            set_state(sources, WitnessName::Nvml, SourceState::Failed, reason);
+    let snapshot = match nvml_of_daemon(config) {
+        // To ask NVML opens every GPU, which is one more fault for a GPU that does not initialise.
+        Some(known) => {
+            let by = "as the daemon that runs says";
+            let reason = known
+                .reason
+                .map_or_else(|| by.to_owned(), |reason| format!("{reason} ({by})"));
+            set_state(sources, WitnessName::Nvml, known.state, Some(reason));
             None
         }
+        None => ask_nvml(sources),
     };
     let sys = SysRoot(config.sysfs_root.clone());
-    let mut devices = Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
-        .expecting(sys, rdma_expected(config));
+    let mut devices =
+        Devices::new(sys.clone(), ProcRoot(config.proc_root.clone())).expecting(sys, config.rdma);
     let report = devices.poll(snapshot);
     if let Some(health) = &report.rdma {
-        let (state, reason) = rdma_source(health);
+        let (state, reason) = component::rdma::source(health);
         set_state(sources, WitnessName::SysfsRdma, state, reason);
     }
     let (state, reason) = match (&report.pci_error, report.gpus.len()) {
@@ -185,12 +201,7 @@ fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
         (None, n) => (SourceState::Active, Some(format!("{n} NVIDIA GPUs"))),
     };
     set_state(sources, WitnessName::SysfsPci, state, reason);
-    let (state, reason) = if devices.port_metrics().is_empty() {
-        let reason = "no GPU or port above one has AER counters in sysfs".to_owned();
-        (SourceState::Absent, Some(reason))
-    } else {
-        (SourceState::Active, None)
-    };
+    let (state, reason) = aer_source(&report.aer.unwrap_or_default());
     set_state(sources, WitnessName::SysfsAer, state, reason);
     let (state, reason) = match report.driver {
         Some(driver) => (
@@ -203,6 +214,37 @@ fn look_at_devices(config: &Config, sources: &mut [SourceStatus]) {
         ),
     };
     set_state(sources, WitnessName::ProcDriver, state, reason);
+}
+
+fn ask_nvml(sources: &mut [SourceStatus]) -> Option<NvmlSnapshot> {
+    let client = match NvmlClient::new(NvmlConfig::this_program()) {
+        Ok(client) => client,
+        Err(error) => {
+            let reason = Some(error.to_string());
+            set_state(sources, WitnessName::Nvml, SourceState::Failed, reason);
+            return None;
+        }
+    };
+    let snapshot = client.sample();
+    let (state, reason) = match (&snapshot, client.status().state) {
+        (Ok(_), _) => (SourceState::Active, None),
+        (Err(error), NvmlState::Absent) => (SourceState::Absent, Some(error.to_string())),
+        (Err(error), _) => (SourceState::Failed, Some(error.to_string())),
+    };
+    set_state(sources, WitnessName::Nvml, state, reason);
+    snapshot.ok()
+}
+
+/// What a daemon that runs knows of NVML; nothing where it does not ask it.
+fn nvml_of_daemon(config: &Config) -> Option<SourceStatus> {
+    let client = Client::unix(&config.socket).with_deadline(Duration::from_secs(2));
+    let status: Status = client
+        .get("/api/v1/status")
+        .ok()
+        .filter(|status: &Status| !status.paused)?;
+    let of_nvml = |source: &SourceStatus| source.witness == Some(WitnessName::Nvml);
+    let known = status.sources.into_iter().find(of_nvml);
+    known.filter(|source| source.state != SourceState::Off)
 }
 
 fn facts(config: &Config) -> Vec<Fact> {
@@ -243,7 +285,7 @@ fn facts(config: &Config) -> Vec<Fact> {
                 .as_ref()
                 .map_or_else(|e| e.to_string(), |t| t.root().display().to_string()),
             tracefs.is_ok(),
-            Some("mount -t tracefs tracefs /sys/kernel/tracing (as root)"),
+            tracefs.as_ref().err().map(TracefsError::remedy),
         ),
         fact(
             "BTF",
@@ -259,7 +301,7 @@ fn facts(config: &Config) -> Vec<Fact> {
         fact(
             "BPF JIT",
             jit.clone()
-                .unwrap_or_else(|| "always on, or not to be told by this user".to_owned()),
+                .unwrap_or_else(|| "always on, or unknown by this user".to_owned()),
             jit.as_deref() != Some("0"),
             Some(
                 "sysctl net.core.bpf_jit_enable=1: without it every probe costs several times more",
@@ -269,7 +311,7 @@ fn facts(config: &Config) -> Vec<Fact> {
             "lockdown",
             lockdown
                 .clone()
-                .unwrap_or_else(|| "none, or not to be told".to_owned()),
+                .unwrap_or_else(|| "none, or unknown".to_owned()),
             lockdown.as_deref() != Some("confidentiality"),
             Some(
                 "boot with lockdown=integrity or less: confidentiality forbids BPF to read kernel memory",
@@ -313,7 +355,7 @@ fn facts(config: &Config) -> Vec<Fact> {
 /// In which way CUDA calls of running processes can be traced, and what that costs.
 fn uprobes() -> (String, bool) {
     if !host::may_trace() {
-        return ("not to be told without privileges".to_owned(), true);
+        return ("unknown without privileges".to_owned(), true);
     }
     match gtrace_uprobes::survey() {
         Ok(survey) => (survey.to_string(), true),
@@ -343,15 +385,18 @@ fn writable(dir: &Path) -> Result<(), String> {
     rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).map_err(|e| e.to_string())
 }
 
-fn print(report: &Report) {
-    println!("gtrace {} on this host\n", report.version);
+/// The report for people.
+fn text(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "gtrace {} on this host\n", report.version);
     for fact in &report.host {
-        println!("  {} {:<16} {}", mark(fact.ok), fact.name, fact.value);
+        let _ = writeln!(text, "  {} {:<16} {}", mark(fact.ok), fact.name, fact.value);
         if let Some(remedy) = fact.remedy {
-            println!("      {:<16} -> {remedy}", "");
+            let _ = writeln!(text, "      {:<16} -> {remedy}", "");
         }
     }
-    println!("\nsources");
+    let _ = writeln!(text, "\nsources");
     for source in &report.sources {
         let state = match source.state {
             SourceState::Active => "works",
@@ -361,7 +406,8 @@ fn print(report: &Report) {
             SourceState::Off => "off",
         };
         let well = matches!(source.state, SourceState::Active | SourceState::Off);
-        println!(
+        let _ = writeln!(
+            text,
             "  {} {:<26} {state:<8} {}",
             mark(well),
             source.name,
@@ -369,21 +415,28 @@ fn print(report: &Report) {
         );
         if let Some(reason) = &source.reason {
             let mut lines = reason.lines();
-            println!("      {:<34} {}", "", lines.next().unwrap_or_default());
-            lines.for_each(|line| println!("      {line}"));
+            let _ = writeln!(
+                text,
+                "      {:<34} {}",
+                "",
+                lines.next().unwrap_or_default()
+            );
+            for line in lines {
+                let _ = writeln!(text, "      {line}");
+            }
         }
         if let Some(remedy) = &source.remedy {
-            println!("      {:<34} needs {}", "", source.needs);
-            println!("      {:<34} -> {remedy}", "");
+            let _ = writeln!(text, "      {:<34} needs {}", "", source.needs);
+            let _ = writeln!(text, "      {:<34} -> {remedy}", "");
         }
     }
     if !report.not_looked_at.is_empty() {
-        println!("\nnot looked at");
-        report
-            .not_looked_at
-            .iter()
-            .for_each(|what| println!("  {what}"));
+        let _ = writeln!(text, "\nnot looked at");
+        for what in &report.not_looked_at {
+            let _ = writeln!(text, "  {what}");
+        }
     }
+    text
 }
 
 fn mark(ok: bool) -> &'static str {

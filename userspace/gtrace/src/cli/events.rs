@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
+use gtrace_api::client::{self, Client, ClientError, EventStream};
+use gtrace_api::{Gap, Published, ShownProvisional};
 use gtrace_event::{Event, Kind, Provenance, Record, Severity, Timestamp};
+use gtrace_http::{EventQuery, GpuSelector};
 
-use super::shared::{self, Exit, Place};
-use crate::api::{EventQuery, Gap, GpuSelector};
-use crate::client::{self, Client, ClientError, EventStream};
-use crate::hub::Published;
+use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render::{self, ColorChoice, Style};
 
 /// Show events: from the store, or with --follow as they happen.
@@ -29,7 +29,7 @@ pub struct Args {
     #[arg(long, value_name = "SEVERITY")]
     pub severity: Option<Severity>,
     /// Who wrote the text: kernel, userspace, injected or unknown.
-    #[arg(long, value_name = "WHO", value_parser = crate::api::parse_provenance)]
+    #[arg(long, value_name = "WHO", value_parser = gtrace_http::parse_provenance)]
     pub provenance: Option<Provenance>,
     /// At most so many events, the newest that match.
     #[arg(long, value_name = "N", value_parser = parse_limit)]
@@ -48,7 +48,7 @@ pub struct Args {
     pub verify: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StorePlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -82,19 +82,20 @@ impl Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let instance = args.place.resolve()?;
     let exit = if args.verify {
-        verify(&args)?
+        verify(&args, &instance)?
     } else if args.follow {
-        follow(&args)?
+        follow(&args, &instance)?
     } else {
-        list(&args)?
+        list(&args, &instance)?
     };
     Ok(exit.into())
 }
 
-fn list(args: &Args) -> anyhow::Result<Exit> {
+fn list(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
     let query = args.query();
-    let Some(events) = read(args, &query) else {
+    let Some(events) = read(instance, &query) else {
         return Ok(Exit::NotPossible);
     };
     let style = Style::of_stdout(args.color);
@@ -106,26 +107,26 @@ fn list(args: &Args) -> anyhow::Result<Exit> {
             render::event(event, &style, now)
         };
         if !shared::print(&text)? {
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
     }
     if events.is_empty() && !args.json {
         shared::say("no events match");
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
-/// Reads the store, or asks the daemon where the store cannot be read.
-fn read(args: &Args, query: &EventQuery) -> Option<Vec<Event>> {
-    let client = args.place.reading_client();
-    let store = shared::open_store(&args.place.store(), &client);
-    let from_store = store.and_then(|archive| {
-        let events = archive.query(query)?;
-        if archive.unreadable() > 0 {
-            shared::say(&format!(
-                "{} records were written by a newer gtrace and are not shown",
-                archive.unreadable()
-            ));
+/// Reads the store, or asks the daemon where the store cannot be read or is not known.
+fn read(instance: &Instance, query: &EventQuery) -> Option<Vec<Event>> {
+    let from_store = instance.store().and_then(|store| {
+        let read = instance.open_store(store).and_then(|archive| {
+            let events = archive.query(query)?;
+            Ok((events, archive.unreadable()))
+        });
+        let (events, unreadable) = read.map_err(|error| error.to_string())?;
+        instance.say_store(store);
+        if unreadable > 0 {
+            say!("{unreadable} records were written by a newer gtrace and are not shown");
         }
         Ok(events)
     });
@@ -133,32 +134,47 @@ fn read(args: &Args, query: &EventQuery) -> Option<Vec<Event>> {
         Ok(events) => return Some(events),
         Err(error) => error,
     };
+    if instance.store().is_ok() && !instance.is_together() {
+        say!("cannot read the store: {store_error}");
+        return None;
+    }
+    let client = instance.reading_client();
     match client.get(&client::target("/api/v1/events", &query.to_pairs())) {
-        Ok(events) => Some(events),
+        Ok(events) => {
+            instance.say_daemon(&client);
+            Some(events)
+        }
         Err(error) => {
-            shared::say(&format!("cannot read the store: {store_error}"));
-            shared::say(&format!("cannot ask the daemon either: {error}"));
+            say!("cannot read the store: {store_error}");
+            say!("cannot ask the daemon either: {error}");
             None
         }
     }
 }
 
-fn verify(args: &Args) -> anyhow::Result<Exit> {
-    let client = args.place.client();
-    let report = shared::open_store(&args.place.store(), &client).and_then(|a| a.verify());
-    let report = match report {
+fn verify(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
+    let store = match instance.store() {
+        Ok(store) => store,
+        Err(why) => {
+            say!("{why}");
+            return Ok(Exit::Usage);
+        }
+    };
+    let report = match instance.open_store(store).and_then(|a| a.verify()) {
         Ok(report) => report,
         Err(error) => {
-            shared::say(&format!("cannot check the store: {error}"));
+            say!("cannot check the store: {error}");
             return Ok(Exit::NotPossible);
         }
     };
+    instance.say_store(store);
     let fault = report.fault.as_ref().map(ToString::to_string);
     let text = if args.json {
         shared::json_line(&serde_json::json!({
             "ok": report.is_ok(),
             "days": report.days,
             "records": report.records,
+            "removed": report.removed,
             "first_seq": report.first_seq,
             "last_seq": report.last_seq,
             "last_hash": report.last_hash.to_string(),
@@ -166,8 +182,8 @@ fn verify(args: &Args) -> anyhow::Result<Exit> {
         }))?
     } else {
         let end = format!(
-            "{} records in {} days, {} to {}, last hash {}",
-            report.records, report.days, report.first_seq, report.last_seq, report.last_hash
+            "{} records, {} to {}, {} removed as records of the chain say, last hash {}",
+            report.records, report.first_seq, report.last_seq, report.removed, report.last_hash
         );
         match &fault {
             None => format!("the chain is whole: {end}\n"),
@@ -176,38 +192,41 @@ fn verify(args: &Args) -> anyhow::Result<Exit> {
     };
     shared::print(&text)?;
     Ok(if report.is_ok() {
-        Exit::Fine
+        Exit::Success
     } else {
         Exit::Problem
     })
 }
 
-fn follow(args: &Args) -> anyhow::Result<Exit> {
+fn follow(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
     shared::end_cleanly_on_signals()?;
-    let client = args.place.reading_client();
+    let client = instance.reading_client();
     let target = client::target("/api/v1/events/stream", &args.query().to_pairs());
-    let printer = Printer {
+    let mut printer = Printer {
         json: args.json,
         style: Style::of_stdout(args.color),
+        shown: ShownProvisional::default(),
     };
-    let mut told = false;
+    let mut reported = false;
     let mut last_id: Option<String> = None;
     loop {
         match open(&client, &target, last_id.as_deref()) {
             Ok(mut stream) => {
-                if told {
+                if reported {
                     shared::say(&format!("connected to the daemon on {}", client.endpoint()));
+                } else {
+                    instance.say_daemon(&client);
                 }
                 if !printer.print_all(&mut stream)? {
-                    return Ok(Exit::Fine);
+                    return Ok(Exit::Success);
                 }
                 last_id = stream.last_id().map(str::to_owned).or(last_id);
                 shared::say("the daemon went away; waiting for it (end with Ctrl-C)");
-                told = true;
+                reported = true;
             }
-            Err(Trouble::Wait(why)) if !told => {
+            Err(Trouble::Wait(why)) if !reported => {
                 shared::say(&format!("{why}; waiting (end with Ctrl-C)"));
-                told = true;
+                reported = true;
             }
             Err(Trouble::Wait(_)) => {}
             Err(Trouble::GiveUp(why)) => {
@@ -237,18 +256,19 @@ fn open(client: &Client, target: &str, last_id: Option<&str>) -> Result<EventStr
             } => Trouble::Wait(error.to_string()),
             ClientError::Forbidden { .. }
             | ClientError::Refused { .. }
-            | ClientError::Strange(_) => Trouble::GiveUp(error.to_string()),
+            | ClientError::UnexpectedResponse(_) => Trouble::GiveUp(error.to_string()),
         })
 }
 
 struct Printer {
     json: bool,
     style: Style,
+    shown: ShownProvisional,
 }
 
 impl Printer {
     /// Prints until the stream ends (true) or nobody reads the output any more (false).
-    fn print_all(&self, stream: &mut EventStream) -> anyhow::Result<bool> {
+    fn print_all(&mut self, stream: &mut EventStream) -> anyhow::Result<bool> {
         // A broken connection and an orderly end are the same to a person who waits for events.
         while let Ok(Some(message)) = stream.next_message() {
             let text = match message.event.as_str() {
@@ -256,7 +276,7 @@ impl Printer {
                     say_gap(&message.data);
                     continue;
                 }
-                "event" | "amendment" | "ack" => self.text(&message.data)?,
+                "event" | "amendment" | "ack" | "provisional" => self.text(&message.data)?,
                 _ => continue,
             };
             if !shared::print(&text)? {
@@ -266,7 +286,7 @@ impl Printer {
         Ok(true)
     }
 
-    fn text(&self, data: &str) -> anyhow::Result<String> {
+    fn text(&mut self, data: &str) -> anyhow::Result<String> {
         let published: Published = match serde_json::from_str(data) {
             Ok(published) => published,
             Err(error) => {
@@ -278,14 +298,36 @@ impl Printer {
         };
         let event = &published.event;
         if self.json {
-            return shared::json_line(event);
+            return json_of(&published);
         }
-        Ok(match &published.record {
+        if !self.shown.is_new(&published) {
+            return Ok(String::new());
+        }
+        let text = match &published.record {
             Record::Event(_) => render::event(event, &self.style, Timestamp::now()),
             Record::Amendment(change) => render::amendment(event, change, &self.style),
             Record::Ack(ack) => render::ack(event, ack, &self.style),
+        };
+        Ok(match published.provisional {
+            true => format!("{}  (the store has not taken it yet)\n", text.trim_end()),
+            false => text,
         })
     }
+}
+
+/// The event. One that is not stored yet is marked so, and comes again once it is stored.
+fn json_of(published: &Published) -> anyhow::Result<String> {
+    #[derive(serde::Serialize)]
+    struct Line<'a> {
+        #[serde(flatten)]
+        event: &'a Event,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        provisional: bool,
+    }
+    shared::json_line(&Line {
+        event: &published.event,
+        provisional: published.provisional,
+    })
 }
 
 fn say_gap(data: &str) {

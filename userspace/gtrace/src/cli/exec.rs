@@ -5,7 +5,6 @@ pub(super) mod libraries;
 pub(super) mod stats;
 
 use std::ffi::{OsStr, OsString};
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
@@ -17,9 +16,9 @@ use gtrace_link::{LinkError, Target};
 use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
 
 use self::connection::Connection;
-use super::{NOT_POSSIBLE, USAGE};
+use super::{NOT_POSSIBLE, USAGE, shared};
 
-/// The program is there and cannot be run, as shells say it.
+/// The program exists and cannot be run: the exit status that shells use.
 const CANNOT_RUN: u8 = 126;
 /// There is no such program.
 const NOT_FOUND: u8 = 127;
@@ -87,12 +86,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let target = match Target::from_variables(lookup) {
         Ok(target) => target,
         Err(error) => {
-            eprintln!("gtrace: {error}");
+            say!("{error}");
             return Ok(ExitCode::from(USAGE));
         }
     };
     if let Err(error) = probe(&target, args.strict) {
-        eprintln!("gtrace: {error}");
+        say!("{error}");
         return Ok(ExitCode::from(NOT_POSSIBLE));
     }
     let folder = libraries::CLIENT.unpack()?;
@@ -102,7 +101,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let mut line = format!("export {name}=").into_bytes();
             line.extend(quoted(value));
             line.push(b'\n');
-            std::io::stdout().write_all(&line)?;
+            shared::print_bytes(&line)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -131,7 +130,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(not_started(program, &error))
 }
 
-/// All that tell the client's library something: those that are not set here are not to be
+/// All variables that configure the client's library. Those that are not set here must not be
 /// inherited from an outer `gtrace exec`.
 pub(super) const VARIABLES: [&str; 9] = [
     "GTRACE_REMOTE",
@@ -203,7 +202,7 @@ pub(super) fn quoted(word: &OsStr) -> Vec<u8> {
 }
 
 pub(super) fn not_started(program: &OsStr, error: &std::io::Error) -> ExitCode {
-    eprintln!("gtrace: {}: {error}", program.display());
+    say!("{}: {error}", program.display());
     ExitCode::from(match error.kind() {
         std::io::ErrorKind::NotFound => NOT_FOUND,
         _ => CANNOT_RUN,
@@ -221,7 +220,7 @@ fn watched(mut command: Command, program: &OsStr) -> anyhow::Result<ExitCode> {
         Err(error) => return Ok(not_started(program, &error)),
     };
     let status = child.wait().context("waiting for the program")?;
-    eprint!("{}", folder.table());
+    shared::print_error(&folder.table());
     let code = status
         .code()
         .or_else(|| status.signal().map(|signal| 128 + signal));

@@ -10,9 +10,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Subcommand, ValueEnum};
+use gtrace_engine::sources::kmsg;
 use gtrace_event::PciAddress;
 
-use crate::sources::kmsg;
+use super::shared;
 
 /// What an injected line begins with.
 pub const MARK: &str = "gtrace-inject: ";
@@ -113,7 +114,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
         anyhow::anyhow!("{} cannot be written: {error}; {remedy}", kmsg::PATH)
     })?;
-    println!("injected: {text}");
+    shared::print(&format!("injected: {text}\n"))?;
     if std::fs::read_to_string("/proc/sys/kernel/printk_devkmsg")
         .context("kernel.printk_devkmsg")
         .is_ok_and(|mode| mode.trim() == "off")

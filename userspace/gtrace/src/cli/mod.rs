@@ -1,10 +1,15 @@
 //! The commands, one file each.
 
+#[macro_use]
+mod shared;
+
 pub mod ack;
 pub mod bench;
+mod command;
 pub mod config;
 pub mod decode;
 pub mod doctor;
+mod duration;
 pub mod events;
 pub mod exec;
 pub mod inject;
@@ -12,12 +17,13 @@ pub mod pause;
 pub mod profile;
 pub mod run;
 pub mod serve;
-mod shared;
 pub mod status;
 pub mod top;
 pub mod trace;
 
 use std::process::ExitCode;
+
+pub use self::command::{Cli, main};
 
 /// Problem found: the exit code of a command that works and reports trouble.
 pub const PROBLEM: u8 = 1;
@@ -26,8 +32,8 @@ pub const USAGE: u8 = 2;
 /// Not possible on this host, or for this user.
 pub const NOT_POSSIBLE: u8 = 3;
 
-/// Says on stderr why something is not possible here, and gives the exit code for it.
+/// Prints on stderr why something is not possible here, and gives the exit code for it.
 pub fn not_possible(error: &anyhow::Error) -> ExitCode {
-    eprintln!("gtrace: {error:#}");
+    say!("{error:#}");
     ExitCode::from(NOT_POSSIBLE)
 }

@@ -33,10 +33,10 @@ pub struct Args {
     /// NVML's library. By default the libnvidia-ml.so.1 of the usual folders, if there is one.
     #[arg(long, value_name = "PATH", conflicts_with = "softgpu")]
     libnvml: Option<PathBuf>,
-    /// Serve the stand-in for a GPU, which is made of CPU: for tests.
+    /// Serve the CPU emulator of a GPU: for tests.
     #[arg(long)]
     softgpu: bool,
-    /// What the stand-in does with kernels.
+    /// What the CPU emulator does with kernels.
     #[arg(
         long,
         value_enum,
@@ -89,7 +89,7 @@ pub struct Args {
     socket_mode: u32,
 }
 
-/// What the stand-in does with kernels.
+/// What the CPU emulator does with kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Launch {
     /// Executes them.
@@ -116,12 +116,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = match options(&args) {
         Ok(options) => options,
         Err(error) => {
-            eprintln!("gtrace: {error:#}");
+            say!("{error:#}");
             return Ok(ExitCode::from(USAGE));
         }
     };
     if let Err(reason) = options.check() {
-        eprintln!("gtrace: {reason}");
+        say!("{reason}");
         return Ok(ExitCode::from(USAGE));
     }
     let softgpu = args.softgpu.then(softgpu_library).transpose()?;
@@ -134,17 +134,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let supervisor = match started {
         Ok(supervisor) => supervisor,
         Err(error) => {
-            eprintln!("gtrace: {error}");
+            say!("{error}");
             return Ok(ExitCode::from(NOT_POSSIBLE));
         }
     };
     supervisor.stop_at_signals()?;
     if std::io::stderr().is_terminal() {
         for address in supervisor.addresses() {
-            eprintln!("use it with: gtrace exec --remote {address} -- PROGRAM");
+            say!("use it with: gtrace exec --remote {address} -- PROGRAM");
         }
     }
-    // Where systemd waits for it; elsewhere nobody does.
+    // Only systemd waits for it.
     let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     supervisor.run()?;
     Ok(ExitCode::SUCCESS)
@@ -178,7 +178,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         status_socket: Some(
             args.status_socket
                 .clone()
-                .unwrap_or_else(crate::remote::to_make),
+                .unwrap_or_else(gtrace_engine::remote::to_make),
         ),
         socket_mode: args.socket_mode,
         libcuda: args.libcuda.clone(),
@@ -242,7 +242,7 @@ fn image_cache(chosen: Option<&Path>) -> Option<PathBuf> {
     usable.cloned()
 }
 
-/// The stand-in's library: in memory, by a path that workers can open while this process lives.
+/// The CPU emulator's library: in memory, by a path that workers can open while this process lives.
 pub(super) struct Library(std::os::fd::OwnedFd);
 
 impl Library {
@@ -257,12 +257,12 @@ pub(super) fn softgpu_library() -> anyhow::Result<Library> {
     use rustix::fs::{MemfdFlags, SealFlags};
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let fd =
-        rustix::fs::memfd_create("gtrace-softgpu", flags).context("memory for the stand-in")?;
+        rustix::fs::memfd_create("gtrace-softgpu", flags).context("memory for the CPU emulator")?;
     let mut file = fs::File::from(fd);
     file.write_all(SOFTGPU.bytes)
-        .context("memory for the stand-in")?;
+        .context("memory for the CPU emulator")?;
     let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-    rustix::fs::fcntl_add_seals(&file, seals).context("memory for the stand-in")?;
+    rustix::fs::fcntl_add_seals(&file, seals).context("memory for the CPU emulator")?;
     Ok(Library(file.into()))
 }
 

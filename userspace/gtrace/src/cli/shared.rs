@@ -6,19 +6,28 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context as _;
+use gtrace_api::DEFAULT_SOCKET;
+use gtrace_api::client::{Client, Endpoint};
+use gtrace_engine::config::{Config, Keys};
 use gtrace_event::Timestamp;
+use gtrace_http::{Archive, ArchiveError};
 use jiff::civil;
 use jiff::tz::TimeZone;
 
-use crate::api::{self, DEFAULT_SOCKET};
-use crate::client::{Client, ClientError, Endpoint};
-use crate::config::{Config, Keys};
+/// As `eprintln!`, which panics where standard error is closed or full.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::cli::shared::say(&format!($($text)*)) };
+}
+
+/// Name of the store below the state directory.
+const STORE: &str = "store.db";
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Exit {
-    Fine = 0,
+    Success = 0,
     Problem = 1,
     Usage = 2,
     NotPossible = 3,
@@ -30,64 +39,158 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Where daemon and store are, as far as the user says; the rest is configuration.
-#[derive(Clone, Debug, clap::Args)]
+/// Which daemon is meant, as far as the user says; the rest is configuration.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Place {
-    /// The store's file; by default that of the configuration.
-    #[arg(long, value_name = "PATH", env = "GTRACE_STORE")]
-    pub store: Option<PathBuf>,
+    /// Configuration of the daemon; by default /etc/gtrace/gtrace.toml.
+    #[arg(long, value_name = "PATH", env = "GTRACE_CONFIG")]
+    pub config: Option<PathBuf>,
     /// The daemon's Unix socket; by default that of the configuration.
     #[arg(long, value_name = "PATH", env = "GTRACE_SOCKET")]
     pub socket: Option<PathBuf>,
 }
 
-/// The configured keys. One that is refused is told, and the defaults serve.
-fn configured() -> Keys {
-    Config::load_keys(None, Keys::default()).unwrap_or_else(|error| {
-        say(&error.to_string());
-        Config::defaults()
-    })
+/// The same of commands that also work without a daemon.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct StorePlace {
+    /// Which daemon.
+    #[command(flatten)]
+    pub place: Place,
+    /// The store's file; by default that of the configuration.
+    #[arg(long, value_name = "PATH", env = "GTRACE_STORE")]
+    pub store: Option<PathBuf>,
+}
+
+/// A daemon and its store, as far as it is known which store that is.
+#[derive(Clone, Debug)]
+pub(super) struct Instance {
+    socket: PathBuf,
+    listen: Option<SocketAddr>,
+    store: Option<PathBuf>,
+    /// Whether the daemon at the socket is the one that writes the store.
+    together: bool,
+    /// Whether it is the one that a command without options and environment means.
+    usual: bool,
 }
 
 impl Place {
-    /// The store's file.
-    pub(super) fn store(&self) -> PathBuf {
-        if let Some(store) = &self.store {
-            return store.clone();
-        }
-        let named = std::env::var_os("GTRACE_STATE_DIR").map(PathBuf::from);
-        let directory = named.or_else(|| configured().state_dir);
-        directory
-            .unwrap_or_else(|| "/var/lib/gtrace".into())
-            .join("store.db")
+    /// What is meant.
+    ///
+    /// # Errors
+    ///
+    /// [`gtrace_engine::config::ConfigError`], if the user names a configuration and it is refused.
+    pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
+        self.with_store(None)
+    }
+
+    /// A socket that the user names is not that of the configuration's store and address, and the
+    /// other way round: the store of one daemon is no answer of another.
+    fn with_store(&self, store: Option<&Path>) -> anyhow::Result<Instance> {
+        let keys = match Config::load_keys(self.config.as_deref(), Keys::default()) {
+            Ok(keys) => keys,
+            Err(error) if self.config.is_some() => return Err(error.into()),
+            // Nobody named it, and another user's mistake in it must not hide the events.
+            Err(error) => {
+                say!("{error}; the defaults are used");
+                Config::defaults()
+            }
+        };
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let configured = Config::from_keys(keys.clone()).ok();
+        let configured_socket = keys.socket.unwrap_or_else(|| DEFAULT_SOCKET.into());
+        let configured_store = keys.state_dir.map(|directory| directory.join(STORE));
+        let other = |named: Option<PathBuf>, usual: Option<&PathBuf>| {
+            named.filter(|named| Some(named) != usual)
+        };
+        let state_dir = variable("GTRACE_STATE_DIR").map(|dir| PathBuf::from(dir).join(STORE));
+        let named_socket = other(self.socket.clone(), Some(&configured_socket));
+        let named_store = store.map(PathBuf::from).or(state_dir);
+        let named_store = other(named_store, configured_store.as_ref());
+        let named_listen = variable("GTRACE_LISTEN");
+        let named_listen = named_listen.and_then(|text| text.to_str()?.parse::<SocketAddr>().ok());
+        let of_configuration = named_socket.is_none();
+        Ok(Instance {
+            usual: self.config.is_none() && of_configuration && named_store.is_none(),
+            together: of_configuration == named_store.is_none(),
+            listen: named_listen.or_else(|| {
+                let configured = configured?.listen.filter(|_| of_configuration)?;
+                Some(configured.into())
+            }),
+            socket: named_socket.unwrap_or(configured_socket),
+            store: named_store.or_else(|| configured_store.filter(|_| of_configuration)),
+        })
+    }
+}
+
+impl StorePlace {
+    /// What is meant.
+    ///
+    /// # Errors
+    ///
+    /// As [`Place::resolve`].
+    pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
+        self.place.with_store(self.store.as_deref())
+    }
+}
+
+impl Instance {
+    /// The store's file; why it is not known, where the user named a daemon only.
+    pub(super) fn store(&self) -> Result<&Path, String> {
+        self.store.as_deref().ok_or_else(|| {
+            format!(
+                "which store the daemon on {} writes is not known here: name it with --store, or its \
+                 configuration with --config",
+                self.socket.display()
+            )
+        })
+    }
+
+    /// Whether the daemon is the one that writes the store: where the user named a store only, which
+    /// daemon that is, is not known.
+    pub(super) fn is_together(&self) -> bool {
+        self.together
     }
 
     /// A client over the Unix socket, which alone may change something.
     pub(super) fn client(&self) -> Client {
-        let socket = self.socket.clone().or_else(|| configured().socket);
-        Client::unix(socket.unwrap_or_else(|| DEFAULT_SOCKET.into()))
+        Client::unix(&self.socket)
     }
 
     /// A client for reading: over TCP where this user may not open the socket and the daemon
     /// answers there.
     pub(super) fn reading_client(&self) -> Client {
         let client = self.client();
-        let forbidden = matches!(
-            client.get_text("/api/v1/sources"),
-            Err(ClientError::Forbidden { .. })
-        );
-        if !forbidden {
+        if !client.is_forbidden() {
             return client;
         }
-        let listen = std::env::var("GTRACE_LISTEN")
-            .ok()
-            .or_else(|| configured().listen);
-        let address = listen
-            .as_deref()
-            .and_then(|text| text.parse::<SocketAddr>().ok());
-        let tcp = address.map(|address| Client::new(Endpoint::Tcp(address)));
-        let answers = |tcp: &Client| tcp.get::<crate::hub::Status>("/api/v1/status").is_ok();
+        let tcp = self
+            .listen
+            .map(|address| Client::new(Endpoint::Tcp(address)));
+        let answers = |tcp: &Client| tcp.get::<gtrace_api::Status>("/api/v1/status").is_ok();
         tcp.filter(answers).unwrap_or(client)
+    }
+
+    /// Says which daemon has answered, if it is not the usual one.
+    pub(super) fn say_daemon(&self, client: &Client) {
+        if !self.usual {
+            say!("the daemon on {} answers", client.endpoint());
+        }
+    }
+
+    /// Says which store was read, if it is not the usual one.
+    pub(super) fn say_store(&self, store: &Path) {
+        if !self.usual {
+            say!("read from {}", store.display());
+        }
+    }
+
+    /// Opens the store, after its daemon, where one answers, made everything captured readable.
+    pub(super) fn open_store(&self, store: &Path) -> Result<Archive, ArchiveError> {
+        if self.together {
+            // Without a daemon, or without the right to ask it, the store is as new as it gets.
+            let _ = self.client().flush();
+        }
+        Archive::open(store)
     }
 }
 
@@ -96,19 +199,37 @@ impl Place {
 /// # Errors
 ///
 /// What the system says, a closed pipe aside.
-pub(super) fn print(text: &str) -> io::Result<bool> {
+pub(super) fn print(text: &str) -> anyhow::Result<bool> {
+    print_bytes(text.as_bytes())
+}
+
+/// As [`print`], of text that need not be UTF-8.
+pub(super) fn print_bytes(text: &[u8]) -> anyhow::Result<bool> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(out.write_all(text).and_then(|()| out.flush()))
+}
+
+/// Whether the reader of standard output is still there.
+///
+/// # Errors
+///
+/// What the system says, a closed pipe aside.
+pub(super) fn written(result: io::Result<()>) -> anyhow::Result<bool> {
+    match result {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error),
+        Err(error) => Err(error).context("cannot write to standard output"),
     }
+}
+
+/// Writes to standard error as it is. With standard error gone nobody can be notified.
+pub(super) fn print_error(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// A line for standard error.
 pub(super) fn say(text: &str) {
-    // With standard error gone there is nobody to tell.
-    let _ = writeln!(io::stderr(), "gtrace: {text}");
+    print_error(&format!("gtrace: {text}\n"));
 }
 
 /// `value` as one line of JSON.
@@ -167,7 +288,7 @@ pub(super) fn parse_local_time(text: &str) -> Result<Timestamp, String> {
 }
 
 fn local_time(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
-    let error = match api::parse_time(text, now) {
+    let error = match gtrace_http::parse_time(text, now) {
         Ok(time) => return Ok(time),
         Err(error) => error,
     };
@@ -175,22 +296,20 @@ fn local_time(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, 
         let clock = text.parse::<civil::Time>();
         clock.map(|clock| now.to_zoned(zone.clone()).date().to_datetime(clock))
     });
+    let digits = text.strip_suffix(['s', 'm', 'h', 'd', 'w']);
+    let is_age = digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
     civil
         .and_then(|civil| civil.to_zoned(zone.clone()))
         .map(|zoned| zoned.timestamp())
-        .map_err(|_| format!("{error}, or local time (2026-03-03 04:05, 04:05)"))
+        .map_err(|_| match is_age {
+            true => error,
+            false => format!("{error}, or local time (2026-03-03 04:05, 04:05)"),
+        })
 }
 
-/// Waits a little before the daemon is looked for again.
+/// Waits a little before the next attempt to reach the daemon.
 pub(super) fn pause() {
     std::thread::sleep(Duration::from_millis(250));
-}
-
-/// Opens the store, after the daemon, where one answers, made everything captured readable.
-pub(super) fn open_store(store: &Path, client: &Client) -> Result<api::Archive, api::ArchiveError> {
-    // Without a daemon, or without the right to ask it, the store is as new as it gets.
-    let _ = client.flush();
-    api::Archive::open(store)
 }
 
 #[cfg(test)]
@@ -208,5 +327,10 @@ mod tests {
         assert_eq!(at("2026-03-02").unwrap(), "2026-03-01T23:00:00Z");
         assert_eq!(at("04:05").unwrap(), "2026-03-03T03:05:00Z");
         assert!(at("noon").unwrap_err().contains("local time"));
+        for far in ["99999999999d", "99999999999999999999d"] {
+            let error = at(far).unwrap_err();
+            assert!(error.contains("too far in the past"), "{error}");
+            assert!(!error.contains("local time"), "{error}");
+        }
     }
 }

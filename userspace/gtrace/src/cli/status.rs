@@ -3,19 +3,17 @@
 mod remote;
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gtrace_devices::RdmaState;
+use gtrace_api::client::{Client, ClientError};
+use gtrace_api::{Health, HostHealth, SourceState, SourceStatus, Status};
 use gtrace_event::{Event, Timestamp};
+use gtrace_http::{Archive, ArchiveError, EventQuery};
 use serde_json::json;
 
-use super::shared::{self, Exit, Place};
-use crate::api::{Archive, EventQuery, Health};
-use crate::client::{Client, ClientError};
-use crate::hub::{SourceState, SourceStatus, Status};
+use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render::{self, ColorChoice, Style, bytes, clean};
-use crate::sources::rdma::rdma_summary;
 
 /// How many of the newest events are shown.
 const LAST_EVENTS: usize = 5;
@@ -28,7 +26,7 @@ pub struct Args {
     pub json: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StorePlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -47,20 +45,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return remote::run(path.as_deref(), args.json);
     }
     let style = Style::of_stdout(args.color);
-    let (text, exit) = match ask(&args.place.reading_client()) {
+    let instance = args.place.resolve()?;
+    let client = instance.reading_client();
+    let (text, exit) = match ask(&client) {
         Ok((status, events)) => {
+            instance.say_daemon(&client);
             let health = Health::of(&status);
-            let exit = if health.ok { Exit::Fine } else { Exit::Problem };
+            let exit = if health.ok {
+                Exit::Success
+            } else {
+                Exit::Problem
+            };
             let text = if args.json {
                 shared::json_line(&json!({
                     "running": true, "health": health, "status": status, "last_events": events,
                 }))?
             } else {
-                running(&status, &health, &events, &style, Timestamp::now())
+                running(&status, &events, &style, Timestamp::now())
             };
             (text, exit)
         }
-        Err(error) => (down(&args, &error, &style)?, Exit::NotPossible),
+        Err(error) => (down(&args, &instance, &error, &style)?, Exit::NotPossible),
     };
     shared::print(&text)?;
     Ok(exit.into())
@@ -68,25 +73,36 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn ask(client: &Client) -> Result<(Status, Vec<Event>), ClientError> {
     let status = client.get("/api/v1/status")?;
-    // A store that cannot be read is told by the status.
+    // A store that cannot be read is reported by the status.
     let events = client
         .get(&format!("/api/v1/events?limit={LAST_EVENTS}"))
         .unwrap_or_default();
     Ok((status, events))
 }
 
-fn down(args: &Args, error: &ClientError, style: &Style) -> anyhow::Result<String> {
+fn down(
+    args: &Args,
+    instance: &Instance,
+    error: &ClientError,
+    style: &Style,
+) -> anyhow::Result<String> {
     let query = EventQuery {
         limit: Some(LAST_EVENTS),
         ..EventQuery::default()
     };
-    let path = args.place.store();
-    let stored =
-        Archive::open(&path).and_then(|archive| Ok((archive.last_seq()?, archive.query(&query)?)));
+    let read = |path: &Path| {
+        let archive = Archive::open(path)?;
+        Ok((archive.last_seq()?, archive.query(&query)?))
+    };
+    let path = instance.store();
+    let stored = path
+        .clone()
+        .and_then(|path| read(path).map_err(|error: ArchiveError| error.to_string()));
+    let path = path.ok();
     if args.json {
         let store = match &stored {
             Ok((last_seq, _)) => json!({ "path": path, "last_seq": last_seq }),
-            Err(e) => json!({ "path": path, "error": e.to_string() }),
+            Err(e) => json!({ "path": path, "error": e }),
         };
         let events = stored.map(|(_, events)| events).unwrap_or_default();
         return shared::json_line(&json!({
@@ -96,7 +112,7 @@ fn down(args: &Args, error: &ClientError, style: &Style) -> anyhow::Result<Strin
     let mut text = format!("daemon    {error}\n");
     match stored {
         Ok((last_seq, events)) => {
-            let path = path.display();
+            let path = path.unwrap_or(Path::new("")).display();
             let _ = writeln!(text, "store     {path}: {last_seq} records");
             last_events(&mut text, &events, style);
         }
@@ -108,13 +124,7 @@ fn down(args: &Args, error: &ClientError, style: &Style) -> anyhow::Result<Strin
 }
 
 /// The status for people.
-pub(super) fn running(
-    status: &Status,
-    health: &Health,
-    events: &[Event],
-    style: &Style,
-    now: Timestamp,
-) -> String {
+pub(super) fn running(status: &Status, events: &[Event], style: &Style, now: Timestamp) -> String {
     let mut text = String::new();
     let Status {
         version,
@@ -158,6 +168,10 @@ pub(super) fn running(
         open.join(", ")
     };
     let _ = writeln!(text, "open      {open} since start");
+    let apart = status.open_apart();
+    if !apart.is_empty() {
+        let _ = writeln!(text, "          besides: {}", clean(&apart.join(", ")));
+    }
     if !status.gpu_processes.is_empty() {
         let users: Vec<String> = status
             .gpu_processes
@@ -173,13 +187,7 @@ pub(super) fn running(
             .collect();
         let _ = writeln!(text, "users     {}", users.join(", "));
     }
-    if let Some(rdma) = status
-        .rdma
-        .as_ref()
-        .filter(|r| r.state != RdmaState::Absent)
-    {
-        let _ = writeln!(text, "RDMA      {}", clean(&rdma_summary(rdma)));
-    }
+    let _ = writeln!(text, "host      {}", health_of_host(status));
     let own = &status.footprint;
     let _ = writeln!(
         text,
@@ -188,9 +196,7 @@ pub(super) fn running(
         bytes(own.map_bytes),
         own.cpu_seconds
     );
-    for reason in &health.reasons {
-        let _ = writeln!(text, "problem   {}", clean(reason));
-    }
+    problems(&mut text, status);
     sources(&mut text, &status.sources);
     if !status.probes.is_empty() {
         let _ = writeln!(
@@ -199,23 +205,91 @@ pub(super) fn running(
             "PROBE", "MEAN ns", "RUNS/s", "CORE", "MISSED"
         );
         for p in &status.probes {
-            let core = format!("{:.3} %", p.core_share * 100.0);
+            let number =
+                |value: Option<f64>| value.map_or_else(|| "-".into(), |v| format!("{v:.0}"));
+            let core = p.core_share.map(|share| format!("{:.3} %", share * 100.0));
             let _ = writeln!(
                 text,
-                "{:<34} {:>10.0} {:>10.0} {core:>8} {:>8}",
+                "{:<34} {:>10} {:>10} {:>8} {:>8}",
                 clean(&p.probe),
-                p.mean_ns,
-                p.runs_per_second,
+                number(p.mean_ns),
+                number(p.runs_per_second),
+                core.as_deref().unwrap_or("-"),
                 p.missed
             );
         }
+    }
+    if let Some(why) = &status.probe_cost_unmeasured {
+        let _ = writeln!(text, "\nprobe cost is not measured: {}", clean(why));
     }
     last_events(&mut text, events, style);
     text
 }
 
+/// The health of the host. A reason that is a failed source's is said by [`problems`].
+fn health_of_host(status: &Status) -> String {
+    let of_source = |said: &str| {
+        failed(status).find(|source| {
+            let reason = source.reason.as_deref().unwrap_or_default();
+            said == format!("{}: {reason}", source.name)
+        })
+    };
+    let HostHealth { state, reasons } = &status.host_health;
+    let reasons: Vec<&str> = reasons
+        .iter()
+        .map(|said| of_source(said).map_or(said.as_str(), |source| &source.name))
+        .collect();
+    match reasons.is_empty() {
+        true => state.name().to_owned(),
+        false => format!("{}: {}", state.name(), clean(&reasons.join("; "))),
+    }
+}
+
+fn failed(status: &Status) -> impl Iterator<Item = &SourceStatus> {
+    let sources = status.sources.iter();
+    sources.filter(|source| source.state == SourceState::Failed)
+}
+
+/// What does not work, and why; the trouble with the store is in its own line.
+fn problems(text: &mut String, status: &Status) {
+    reasons(text, "problem   ", failed(status));
+    for task in status.tasks.iter().filter(|task| !task.is_well()) {
+        let reason = task.reason.as_deref().unwrap_or("no reason given");
+        // The sources that give nothing without it say so already.
+        let said = format!("the thread {} {reason}", task.name);
+        if !failed(status).any(|source| source.reason.as_ref() == Some(&said)) {
+            let (name, reason) = (clean(&task.name), clean(reason));
+            let _ = writeln!(text, "problem   thread {name}: {reason}");
+        }
+    }
+}
+
+/// A line for each reason, with the names of its sources, in the order in which they are seen first.
+fn reasons<'a>(text: &mut String, label: &str, sources: impl Iterator<Item = &'a SourceStatus>) {
+    let mut reasons: Vec<(Option<&str>, Option<&str>, Vec<String>)> = Vec::new();
+    for source in sources {
+        let (reason, remedy) = (source.reason.as_deref(), source.remedy.as_deref());
+        let name = clean(&source.name);
+        match reasons.iter_mut().find(|r| (r.0, r.1) == (reason, remedy)) {
+            Some((.., names)) => names.push(name),
+            None => reasons.push((reason, remedy, vec![name])),
+        }
+    }
+    for (reason, remedy, names) in reasons {
+        let names = names.join(", ");
+        let reason = clean(reason.unwrap_or("no reason given"));
+        let _ = writeln!(text, "{label}{names}: {reason}");
+        if let Some(remedy) = remedy {
+            let _ = writeln!(text, "    remedy: {}", clean(remedy));
+        }
+    }
+}
+
+/// A row each; below, once each, why some give less than they could. What this host does not have is one line.
 fn sources(text: &mut String, sources: &[SourceStatus]) {
-    let width = sources
+    let is_absent = |source: &&SourceStatus| source.state == SourceState::Absent;
+    let (absent, rows): (Vec<_>, Vec<_>) = sources.iter().partition(is_absent);
+    let width = rows
         .iter()
         .map(|s| s.name.chars().count())
         .max()
@@ -226,22 +300,23 @@ fn sources(text: &mut String, sources: &[SourceStatus]) {
         "\n{:<width$} {:<9} {:>10} {:>8}",
         "SOURCE", "STATE", "RECORDS", "LOST"
     );
-    for source in sources {
-        let (name, state) = (clean(&source.name), state_name(source.state));
+    for source in &rows {
+        let (name, state) = (clean(&source.name), render::source_state(source.state));
         let _ = writeln!(
             text,
             "{name:<width$} {state:<9} {:>10} {:>8}",
             source.records, source.lost
         );
-        if source.state == SourceState::Active {
-            continue;
-        }
-        if let Some(reason) = &source.reason {
-            let _ = writeln!(text, "    {}", clean(reason));
-        }
-        if let Some(remedy) = &source.remedy {
-            let _ = writeln!(text, "    remedy: {}", clean(remedy));
-        }
+    }
+    let partial = rows.into_iter().filter(|source| {
+        matches!(source.state, SourceState::Degraded | SourceState::Off)
+            && (source.reason.is_some() || source.remedy.is_some())
+    });
+    reasons(text, "", partial);
+    if !absent.is_empty() {
+        let names: Vec<_> = absent.iter().map(|source| clean(&source.name)).collect();
+        let names = names.join(", ");
+        let _ = writeln!(text, "absent    {names}: `gtrace doctor` says why");
     }
 }
 
@@ -254,13 +329,73 @@ fn last_events(text: &mut String, events: &[Event], style: &Style) {
     }
 }
 
-/// The name of a source's state.
-pub(super) fn state_name(state: SourceState) -> &'static str {
-    match state {
-        SourceState::Active => "active",
-        SourceState::Degraded => "degraded",
-        SourceState::Absent => "absent",
-        SourceState::Failed => "FAILED",
-        SourceState::Off => "off",
+#[cfg(test)]
+mod tests {
+    use gtrace_api::{HealthState, TaskState, TaskStatus};
+
+    use super::*;
+
+    fn source(name: &str, reason: &str) -> SourceStatus {
+        SourceStatus {
+            name: name.to_owned(),
+            witness: None,
+            state: SourceState::Failed,
+            gives: String::new(),
+            needs: String::new(),
+            reason: Some(reason.to_owned()),
+            remedy: None,
+            records: 0,
+            lost: 0,
+        }
+    }
+
+    fn task(name: &str, reason: &str) -> TaskStatus {
+        TaskStatus {
+            name: name.to_owned(),
+            state: TaskState::Hung,
+            needed: true,
+            replaceable: false,
+            reason: Some(reason.to_owned()),
+            since: Timestamp::UNIX_EPOCH,
+            restarts: 0,
+            last_seen_ms: 0,
+            sources: Vec::new(),
+            cpu_seconds: None,
+        }
+    }
+
+    #[test]
+    fn what_host_thread_and_source_suffer_from_is_said_once() {
+        let status = Status {
+            sources: vec![
+                source("nvml", "no answer within 5 s"),
+                source("/dev/kmsg", "the thread kmsg panicked"),
+                source("printk:console", "the thread kmsg panicked"),
+            ],
+            tasks: vec![task("kmsg", "panicked"), task("sync", "hangs")],
+            host_health: HostHealth {
+                state: HealthState::Unhealthy,
+                reasons: vec![
+                    "nvml: no answer within 5 s".to_owned(),
+                    "sysfs:rdma: slow".to_owned(),
+                ],
+            },
+            store_problem: Some("disk full".to_owned()),
+            ..Status::default()
+        };
+        let style = Style::of_stdout(ColorChoice::Never);
+        let text = running(&status, &[], &style, Timestamp::now());
+        for line in [
+            "store     0 records, PROBLEM: disk full\n",
+            "host      unhealthy: nvml; sysfs:rdma: slow\n",
+            "problem   nvml: no answer within 5 s\n",
+            "problem   /dev/kmsg, printk:console: the thread kmsg panicked\n",
+            "problem   thread sync: hangs\n",
+        ] {
+            assert!(text.contains(line), "{line} in\n{text}");
+        }
+        for once in ["within 5 s", "panicked", "disk full", "hangs"] {
+            assert_eq!(text.matches(once).count(), 1, "{once} in\n{text}");
+        }
     }
 }

@@ -1,34 +1,29 @@
-//! `gtrace top`: processes that use a GPU, events, counters, sources, GPUs and driver calls, live on a terminal; with
-//! `--once` as one snapshot.
+//! `gtrace top`: GPUs, the host, processes that use a GPU, events, counters, sources and driver calls, live on a
+//! terminal; with `--once` as one snapshot.
 
-mod counters;
 mod feed;
-mod model;
-mod process_lines;
-mod process_view;
-mod processes;
-mod view;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, Sender};
 
+use gtrace_api::AckRequest;
+use gtrace_api::client::{Client, ClientError};
 use gtrace_event::{Event, Timestamp};
+use gtrace_top::{Model, Readings, Sort, Update, Wish};
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use serde_json::json;
 
-use self::feed::{Readings, Update};
-use self::model::{Model, Wish};
 use super::shared::{self, Exit, Place};
-use crate::api::{AckRequest, Health};
-use crate::client::{Client, ClientError};
 use crate::render::{ColorChoice, Style};
 
 /// Events in a snapshot.
 const SNAPSHOT_EVENTS: usize = 20;
 
-/// Live view of processes that use a GPU, of events, counters, sources, GPUs and driver calls.
+/// Live view of GPUs, the host, processes that use a GPU, events, counters, sources and driver calls.
+///
+/// `?` lists the keys.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Print one snapshot and end.
@@ -39,7 +34,7 @@ pub struct Args {
     pub json: bool,
     /// What processes are sorted by.
     #[arg(long, value_enum, default_value_t, value_name = "COLUMN")]
-    pub sort: processes::Sort,
+    pub sort: Sort,
     /// Only processes whose name, number, container, control group or device has these words.
     #[arg(
         long,
@@ -48,7 +43,7 @@ pub struct Args {
         value_name = "WORDS"
     )]
     pub filter: String,
-    /// Where daemon and store are.
+    /// Which daemon.
     #[command(flatten)]
     pub place: Place,
     /// When to use colours in a snapshot.
@@ -69,17 +64,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         shared::say("top needs a terminal; use --once, or --once --json, for a snapshot");
         return Ok(Exit::Usage.into());
     }
-    let client = args.place.reading_client();
+    let instance = args.place.resolve()?;
+    let client = instance.reading_client();
     let (updates, inbox) = mpsc::channel();
     feed::start(&client, &updates)?;
     // Restores the terminal on a panic too.
     let mut terminal = ratatui::try_init()?;
     let mut model = Model::of(args.sort, &args.filter);
-    let client = args.place.client();
+    let client = instance.client();
     let ended = show(&mut terminal, &mut model, &inbox, &updates, &client);
     ratatui::try_restore()?;
     ended?;
-    Ok(Exit::Fine.into())
+    Ok(Exit::Success.into())
 }
 
 fn show(
@@ -91,7 +87,7 @@ fn show(
 ) -> anyhow::Result<()> {
     loop {
         let zone = jiff::tz::TimeZone::system();
-        terminal.draw(|frame| view::draw(frame, model, Timestamp::now(), &zone))?;
+        terminal.draw(|frame| gtrace_top::draw(frame, model, Timestamp::now(), &zone))?;
         // All that has come is applied before the next drawing, so that a storm stays readable.
         let Ok(first) = inbox.recv() else {
             return Ok(());
@@ -124,16 +120,16 @@ fn fulfil(wish: Wish, client: &Client, updates: &Sender<Update>) -> std::io::Res
     let Wish::Ack { id, note } = wish;
     let (client, updates) = (client.clone(), updates.clone());
     let acknowledge = move || {
-        let by = super::ack::user_name().unwrap_or_else(|| "unknown".to_owned());
+        let by = super::ack::user_name();
         let request = AckRequest { by, note };
         let answer: Result<Event, ClientError> =
             client.post(&format!("/api/v1/events/{id}/ack"), &request);
-        let told = match answer {
+        let note = match answer {
             Ok(_) => format!("acknowledged {id}"),
             Err(error) => format!("not acknowledged: {error}"),
         };
         // The view may have ended meanwhile.
-        let _ = updates.send(Update::Note(told));
+        let _ = updates.send(Update::Note(note));
     };
     std::thread::Builder::new()
         .name("ack".into())
@@ -142,16 +138,18 @@ fn fulfil(wish: Wish, client: &Client, updates: &Sender<Update>) -> std::io::Res
 }
 
 fn once(args: &Args) -> anyhow::Result<Exit> {
-    let client = args.place.reading_client();
-    let readings = match Readings::take(&client) {
+    let instance = args.place.resolve()?;
+    let client = instance.reading_client();
+    let readings = match feed::read(&client) {
         Ok(readings) => readings,
         Err(error) => {
             shared::say(&error.to_string());
             return Ok(Exit::NotPossible);
         }
     };
+    instance.say_daemon(&client);
     let events = client.get(&format!("/api/v1/events?limit={SNAPSHOT_EVENTS}"));
-    // A store that cannot be read is told by the status.
+    // A store that cannot be read is reported by the status.
     let events: Vec<Event> = events.unwrap_or_default();
     let Readings {
         status,
@@ -160,15 +158,7 @@ fn once(args: &Args) -> anyhow::Result<Exit> {
         counters,
         ..
     } = &readings;
-    let mut shown = readings.processes.clone();
-    shown.retain(|process| processes::fits(process, &args.filter));
-    processes::sort_once(&mut shown, args.sort);
-    for layer in shown
-        .iter_mut()
-        .flat_map(|row| [&mut row.api, &mut row.driver])
-    {
-        layer.iter_mut().for_each(|layer| layer.buckets.clear());
-    }
+    let shown = gtrace_top::chosen(&readings, &args.filter, args.sort);
     let text = if args.json {
         shared::json_line(&json!({
             "status": status, "gpus": gpus, "processes": shown, "calls": calls, "events": events,
@@ -176,23 +166,10 @@ fn once(args: &Args) -> anyhow::Result<Exit> {
         }))?
     } else {
         let style = Style::of_stdout(args.color);
-        let health = Health::of(status);
         let now = Timestamp::now();
-        let mut text = super::status::running(status, &health, &events, &style, now);
-        for (title, lines) in [
-            ("GPUS", view::gpu_lines(gpus)),
-            ("PROCESSES", process_lines::lines_once(&shown)),
-            ("DRIVER CALLS", view::call_lines(calls)),
-            ("COUNTERS", view::counter_lines(counters)),
-        ] {
-            text.push_str(&format!("\n{title}\n"));
-            for line in lines {
-                text.push_str(line.trim_end());
-                text.push('\n');
-            }
-        }
-        text
+        super::status::running(status, &events, &style, now)
+            + &gtrace_top::snapshot(&readings, &shown)
     };
     shared::print(&text)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

@@ -2,13 +2,10 @@
 //! happens, as strace would show it, without stopping the process.
 
 mod host;
-mod names;
 mod output;
 mod process;
 mod program;
-mod spool;
 pub(crate) mod target;
-mod timeline;
 
 use std::cell::RefCell;
 use std::io;
@@ -20,25 +17,27 @@ use std::time::{Duration, Instant};
 
 use gtrace_abi::{CallRecord, Config, Decode, DeviceFilter};
 use gtrace_decoder::DriverVersion;
+use gtrace_engine::bpf::{
+    self, AttachState, LoadError, Probes, ProbesOptions, RingRecord, Tracefs, drain,
+};
+use gtrace_engine::config;
+use gtrace_engine::daemon::explain_load;
+use gtrace_engine::sources::driver_modules::Follower;
+use gtrace_engine::sources::layouts;
+use gtrace_engine::sources::watched::{self, DeviceNames};
 use gtrace_event::WitnessName;
 
 use self::output::Output;
 use self::target::Target;
 use super::shared::on_signals;
 use super::{USAGE, not_possible};
-use crate::bpf::{self, AttachState, LoadError, Probes, ProbesOptions, RingRecord, Tracefs, drain};
-use crate::cli::run::explain_load;
-use crate::config;
-use crate::sources::driver::Follower;
-use crate::sources::layouts;
-use crate::sources::watched::{self, DeviceNames};
 
-/// Between looks at whether the process still lives, and at the driver's modules.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Between checks whether the process still lives, and at the driver's modules.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The probes that see driver calls.
 const WANTED: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
 
-/// Trace a program's calls of the CUDA driver, or show the driver calls of a running process.
+/// Record the CUDA calls of a program or process, or print its driver calls live.
 ///
 /// Exit status of `gtrace trace -- PROGRAM`: that of the program; 127 if there is none of that name, 126 if it
 /// cannot be run, 3 if there is no CUDA driver here, 2 wrong usage.
@@ -52,7 +51,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "program")]
     pid: Option<u32>,
     /// With --pid and --output: how long (10, 90s, 5m); else until the process ends, or Ctrl-C.
-    #[arg(long, value_name = "TIME", requires = "pid", conflicts_with = "driver", value_parser = super::profile::seconds)]
+    #[arg(long, value_name = "TIME", requires = "pid", conflicts_with = "driver", value_parser = super::duration::seconds)]
     duration: Option<Duration>,
     /// Only calls that failed.
     #[arg(long)]
@@ -60,7 +59,7 @@ pub struct Args {
     /// Only calls that took at least so many microseconds.
     #[arg(long, value_name = "US", default_value_t = 0)]
     slower_than: u64,
-    /// With --pid: one JSON object a call. With a program: write what was counted to FILE.
+    /// With --driver: one JSON object a call. With a program: write what was counted to FILE.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     json: Option<Option<PathBuf>>,
     /// Device nodes instead of the driver's own: `MAJOR[:MINOR]`, with commas.
@@ -87,8 +86,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             );
         }
         _ => {
-            eprintln!(
-                "gtrace: say what to trace: `-- PROGRAM` (its calls of the CUDA driver), --pid PID \
+            say!(
+                "say what to trace: `-- PROGRAM` (its calls of the CUDA driver), --pid PID \
                  --output FILE.pftrace (calls of a running process), or --driver --pid PID (its calls into the \
                  kernel's driver, as they happen)"
             );
@@ -107,10 +106,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let asked = Arc::clone(&end);
     on_signals(move || asked.store(true, Ordering::Relaxed))?;
     let way = tracer.way();
-    eprintln!("gtrace: tracing process {pid} by {way}; end with Ctrl-C");
+    say!("tracing process {pid} by {way}; end with Ctrl-C");
     let mut out = Output::new(&args, io::stdout());
     show(&mut tracer, &target, &end, &mut out)?;
-    eprintln!("gtrace: {}", out.summary(&tracer.probes.counters()));
+    say!("{}", out.summary(&tracer.probes.counters()));
+    out.end()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -119,9 +119,9 @@ fn meant(pid: u32, devices: &str) -> Option<(Target, Option<Vec<DeviceFilter>>)>
     let target = Target::find(Path::new("/proc"), pid);
     let devices = config::parse_devices(devices);
     target
-        .map_err(|error| eprintln!("gtrace: {error}"))
+        .map_err(|error| say!("{error}"))
         .ok()
-        .zip(devices.map_err(|error| eprintln!("gtrace: {error}")).ok())
+        .zip(devices.map_err(|error| say!("{error}")).ok())
 }
 
 /// Takes driver calls.
@@ -143,7 +143,7 @@ fn show(
     end: &AtomicBool,
     out: &mut dyn Sink,
 ) -> anyhow::Result<()> {
-    let rings = tracer.probes.take_rings()?;
+    let mut rings = tracer.probes.take_rings()?;
     out.set_names(DeviceNames::read(Path::new("/proc")));
     let stop = AtomicBool::new(false);
     let mut detached = false;
@@ -153,7 +153,7 @@ fn show(
     // Both closures need it, one at a time.
     let shared = RefCell::new(out);
     drain(
-        rings,
+        &mut rings,
         &stop,
         |record| {
             if let Some(RingRecord::Call(call)) = record {
@@ -169,7 +169,7 @@ fn show(
                 return true;
             }
             let mut over = !out.flush() || end.load(Ordering::Relaxed);
-            if looked.elapsed() >= LOOK_EVERY {
+            if looked.elapsed() >= POLL_INTERVAL {
                 looked = Instant::now();
                 over |= !target.is_alive();
                 match tracer.follow() {
@@ -193,14 +193,14 @@ fn show(
     failure.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// The probes that see the calls of one process, and what they are told.
+/// The probes that see the calls of one process, and their configuration.
 struct Tracer {
     probes: Probes,
     tracefs: Tracefs,
     follower: Follower,
     /// The devices that were asked for; `None` for the driver's.
     fixed: Option<Vec<DeviceFilter>>,
-    /// What the probes were told last.
+    /// The probes' configuration now.
     config: Config,
     /// The driver that the table for reading parameters is of.
     version: Option<DriverVersion>,
@@ -209,7 +209,7 @@ struct Tracer {
 impl Tracer {
     /// Loads the probes and attaches those that see driver calls.
     fn start(pid: u32, fixed: Option<Vec<DeviceFilter>>) -> anyhow::Result<Self> {
-        let tracefs = Tracefs::find()?;
+        let tracefs = Tracefs::find().map_err(|e| anyhow::anyhow!("{e}: {}", e.remedy()))?;
         let options = ProbesOptions {
             off: WitnessName::ALL
                 .into_iter()
@@ -265,20 +265,20 @@ impl Tracer {
         )
     }
 
-    /// Attaches to modules of the driver that were loaded meanwhile, and tells the probes of devices
-    /// and layouts that are other ones now; says whether anything has changed.
+    /// Attaches to modules of the driver that were loaded meanwhile, and configures the probes for
+    /// devices and layouts that have changed. Returns whether anything has changed.
     fn follow(&mut self) -> Result<bool, LoadError> {
         let version = self.follower.version();
         let fresh = (version != self.version).then(|| layouts::decode(version));
         self.version = version;
         // Before the probes see the first call of another driver.
-        let told = self.tell(fresh)?;
+        let traced = self.configure(fresh)?;
         let followed =
             self.fixed.is_none() && self.follower.follow(&mut self.probes, &self.tracefs).any;
-        Ok(told || followed)
+        Ok(traced || followed)
     }
 
-    fn tell(&mut self, decode: Option<Decode>) -> Result<bool, LoadError> {
+    fn configure(&mut self, decode: Option<Decode>) -> Result<bool, LoadError> {
         let devices = filters(self.fixed.as_deref());
         if decode.is_none() && devices == self.config.devices {
             return Ok(false);

@@ -51,7 +51,7 @@ fn newest_seq() -> u64 {
 }
 
 #[test]
-fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly() {
+fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_reported_exactly() {
     needs_root!();
     let _turn = Turn::take();
     let daemon = Daemon::start(&["--nvml-interval-s", "0"]);
@@ -100,7 +100,7 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
     assert_eq!(same.repeats, 333);
     eventually("everything of the kernel log is accounted for", || {
         let read = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}") - read_before;
-        let told: u64 = daemon
+        let lost: u64 = daemon
             .events(&["--kind", "source_lost"])
             .iter()
             .filter(|e| e.kind == Kind::SourceLost)
@@ -111,7 +111,7 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_told_exactly()
             "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}",
         );
         // What others log meanwhile comes on top.
-        (told == counted && read + told >= after - before && told > 1000).then_some(())
+        (lost == counted && read + lost >= after - before && lost > 1000).then_some(())
     });
     let read = settled(&daemon) - read_before;
     let lost = metric(
@@ -139,11 +139,4 @@ fn settled(daemon: &Daemon) -> u64 {
         }
         last = now;
     }
-}
-
-/// The value of a sample of /metrics; 0 if it is not there yet.
-fn metric(daemon: &Daemon, sample: &str) -> u64 {
-    let text = daemon.client().get_text("/metrics").unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(sample));
-    line.map_or(0, |value| value.trim().parse::<f64>().unwrap() as u64)
 }

@@ -1,11 +1,11 @@
 //! CUDA calls of programs that start while the daemon runs, which has given up most privileges by then. They
-//! call the CPU stand-in's library.
+//! call the CPU emulator's library.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use gtrace::cuda::{CudaReport, CudaState};
+use gtrace_api::{CudaReport, CudaState};
 
 use crate::caller::{self, Caller};
 use crate::harness::*;
@@ -35,7 +35,7 @@ fn probed(daemon: &Daemon, library: &Path) {
     });
 }
 
-/// Waits until calls, errors and bytes by function are what the program says that it did.
+/// Waits until calls, errors and bytes by function are what the program reports.
 fn assert_seen(daemon: &Daemon, pid: u32, deeds: &BTreeMap<String, [u64; 3]>) {
     let mut seen = BTreeMap::new();
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);

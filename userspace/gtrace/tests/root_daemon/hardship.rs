@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -89,6 +90,24 @@ fn root_without_privileges_it_says_so_and_ends_with_3() {
             .contains("root"),
         "{report}"
     );
+    let facts = report["host"].as_array().unwrap();
+    let tracefs = facts.iter().find(|fact| fact["name"] == "tracefs").unwrap();
+    if tracefs["value"].as_str().unwrap().contains("not readable") {
+        assert_eq!(tracefs["remedy"], "run as root");
+    }
+}
+
+#[test]
+fn root_doctor_advises_what_the_reason_asks_for() {
+    needs_root!();
+    let output = gtrace(&["doctor", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for source in report["sources"].as_array().unwrap() {
+        let (reason, remedy) = (source["reason"].as_str(), source["remedy"].as_str());
+        if reason.is_some_and(|reason| reason.ends_with("the NVIDIA driver is not loaded")) {
+            assert!(remedy.unwrap().contains("the NVIDIA driver"), "{source}");
+        }
+    }
 }
 
 #[test]
@@ -181,7 +200,7 @@ fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
         "-t",
         "tmpfs",
         "-o",
-        "size=2m",
+        "size=24m",
         "none",
         state.to_str().unwrap()
     ]));
@@ -209,12 +228,62 @@ fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
     eventually("the trouble is said", || daemon.status().store_problem);
     assert!(daemon.log().contains("wait"), "{}", daemon.log());
     fs::remove_file(filler).unwrap();
-    mount(&["-o", "remount,size=64m", state.to_str().unwrap()]);
+    mount(&["-o", "remount,size=128m", state.to_str().unwrap()]);
     let total = || occurrences(&stored());
     eventually("all are stored", || (total() >= 2001).then_some(()));
     assert_eq!(total(), 2001);
     assert_eq!(daemon.status().store_problem, None);
     verify(&state);
+    daemon.stop();
+}
+
+#[test]
+fn root_a_store_damaged_after_an_orderly_end_is_moved_aside_and_reported() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start_in(dir.path(), &[]);
+    let gpu = fresh_gpu();
+    let mut log = KernelLog::open();
+    for n in 0..200 {
+        log.write(&format!(
+            "NVRM: Xid (PCI:{gpu}): 31, pid={n}, name=job{n}, a fault"
+        ));
+    }
+    let args = ["--gpu", &gpu];
+    daemon.wait_events(&args, |events| occurrences(events) >= 200);
+    daemon.stop();
+    let store = fs::OpenOptions::new()
+        .write(true)
+        .open(dir.path().join("store.db"))
+        .unwrap();
+    let pages = store.metadata().unwrap().len() / 4096;
+    store.write_all_at(&[0x5a; 4096], pages / 2 * 4096).unwrap();
+
+    let daemon = Daemon::start_in(dir.path(), &[]);
+    let events = daemon.wait_events(&["--kind", "records_removed"], |events| !events.is_empty());
+    let moved = events[0].detail.removal.moved_to.clone().unwrap();
+    assert!(fs::exists(&moved).unwrap(), "{moved}");
+    let metrics = daemon.client().get_text("/metrics").unwrap();
+    assert!(
+        metrics.contains("gtrace_store_moved_aside_total 1"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("gtrace_store_size_bytes{part=\"used\"}"),
+        "{metrics}"
+    );
+    let said = daemon.log();
+    assert!(
+        said.contains(&moved) && !said.contains("MovedAside {"),
+        "{said}"
+    );
+    assert_eq!(daemon.status().store_problem, None);
+    log.write(&format!("NVRM: Xid (PCI:{gpu}): 79, after"));
+    daemon.wait_events(&args, |events| {
+        events.iter().any(|e| e.message.ends_with("after"))
+    });
+    verify(dir.path());
     daemon.stop();
 }
 

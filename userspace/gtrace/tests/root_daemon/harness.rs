@@ -8,8 +8,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use gtrace::client::{Client, Endpoint};
-use gtrace::hub::Status;
+use gtrace_api::Status;
+use gtrace_api::client::{Client, Endpoint};
 use gtrace_event::{Event, WitnessName};
 use tempfile::TempDir;
 
@@ -22,7 +22,7 @@ const DEVKMSG: &str = "/proc/sys/kernel/printk_devkmsg";
 #[macro_export]
 macro_rules! needs_root {
     () => {
-        if !gtrace::host::is_root() {
+        if !gtrace_engine::host::is_root() {
             eprintln!("skipped: needs root");
             return;
         }
@@ -175,13 +175,20 @@ impl Drop for Daemon {
 
 /// `gtrace run` in `dir`, logging there.
 pub fn run_command(dir: &Path, args: &[&str]) -> Command {
+    let mut command = printing_command(dir, args);
+    command.arg("--quiet");
+    command
+}
+
+/// The same of a daemon that prints its events.
+pub fn printing_command(dir: &Path, args: &[&str]) -> Command {
     let log = OpenOptions::new()
         .create(true)
         .append(true)
         .open(dir.join("log"))
         .unwrap();
     let mut command = Command::new(GTRACE);
-    command.args(["run", "--quiet", "--listen", "off", "--kill-switch"]);
+    command.args(["run", "--listen", "off", "--kill-switch"]);
     command
         .arg(dir.join("pause"))
         .arg("--socket")
@@ -261,8 +268,20 @@ impl KernelLog {
 
     pub fn write(&mut self, line: &str) {
         // Without the newline no reader sees the record before the next one.
-        self.0.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.write_open(&format!("{line}\n"));
     }
+
+    /// A record that the kernel keeps open for a continuation, unless `text` ends with a newline.
+    pub fn write_open(&mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+/// The value of a sample of /metrics; 0 if it is not there yet.
+pub fn metric(daemon: &Daemon, sample: &str) -> u64 {
+    let text = daemon.client().get_text("/metrics").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(sample));
+    line.map_or(0, |value| value.trim().parse::<f64>().unwrap() as u64)
 }
 
 /// How many occurrences the events stand for.

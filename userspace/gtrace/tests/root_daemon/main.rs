@@ -16,4 +16,5 @@ mod hardship;
 mod harness;
 mod live;
 mod processes;
+mod supervision;
 mod trace;

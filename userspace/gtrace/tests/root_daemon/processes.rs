@@ -1,12 +1,12 @@
 //! Processes with a watched device open, their calls, how they end; processes that run out of
-//! memory. /dev/urandom stands in for a GPU's device node.
+//! memory. /dev/urandom is used in place of a GPU's device node.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 
-use gtrace::hub::CallStats;
+use gtrace_api::CallStats;
 use gtrace_event::{Kind, WitnessName};
 
 use crate::harness::*;
@@ -63,10 +63,37 @@ fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
 }
 
 #[test]
+fn root_ends_with_status_0_are_counted_and_stored_on_request_only() {
+    needs_root!();
+    let _turn = Turn::take();
+    for stored in [false, true] {
+        let request: &[&str] = if stored { &["--successful-exits"] } else { &[] };
+        let daemon = Daemon::start(&[&DEVICES[..], request].concat());
+        let (successful, _) = shell(&format!("exec 9<{DEVICE}; exit 0"));
+        let (failed, _) = shell(&format!("exec 9<{DEVICE}; exit 3"));
+        let has = |events: &[gtrace_event::Event], pid: u32| {
+            let pids = events.iter().filter_map(|e| e.process.as_ref()?.pid);
+            pids.into_iter().any(|other| other == pid)
+        };
+        let events = daemon.wait_events(&["--kind", "gpu_process_exit"], |events| {
+            has(events, failed)
+        });
+        // It ended before the other one.
+        assert_eq!(has(&events, successful), stored);
+        let metrics = daemon.client().get_text("/metrics").unwrap();
+        for outcome in ["success", "failure"] {
+            let sample = format!("gtrace_gpu_process_exits_total{{outcome=\"{outcome}\"}} ");
+            assert!(metrics.contains(&sample), "{sample}: {metrics}");
+        }
+        daemon.stop();
+    }
+}
+
+#[test]
 fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
     needs_root!();
     let _turn = Turn::take();
-    // Descriptor 600 lies past the part of the table that the exit probe looks at.
+    // Descriptor 600 lies past the part of the table that the exit probe reads.
     let script = format!("exec 600<>{DEVICE}; read line; exit 5");
     let mut child = Command::new("bash")
         .args(["-c", &script])

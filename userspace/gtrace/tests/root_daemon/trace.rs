@@ -1,5 +1,5 @@
-//! `gtrace trace --pid N --output FILE`: the file has what a program says that it did, and what the daemon saw meanwhile.
-//! The program calls the CPU stand-in's library, and /dev/urandom, which stands in for a GPU's device node.
+//! `gtrace trace --pid N --output FILE`: the file has what a program reports of its calls, and what the daemon saw meanwhile.
+//! The program calls the CPU emulator's library, and /dev/urandom in place of a GPU's device node.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead as _, BufReader};
@@ -23,7 +23,7 @@ struct Seen {
 }
 
 /// Slices and instants of a trace, in which every slice is closed, nothing ends before it begins, and every track and
-/// name is told before its use.
+/// name is reported before its use.
 fn read(path: &Path) -> Vec<Seen> {
     let trace = Trace::decode(std::fs::read(path).unwrap().as_slice()).unwrap();
     let (mut names, mut arguments, mut texts) = (HashMap::new(), HashMap::new(), HashMap::new());
@@ -123,7 +123,7 @@ fn check_by_published_definitions(path: &Path) {
 /// `gtrace trace --pid` at work.
 struct Tracing {
     command: Running,
-    told: std::io::Lines<BufReader<std::process::ChildStderr>>,
+    stderr: std::io::Lines<BufReader<std::process::ChildStderr>>,
 }
 
 impl Tracing {
@@ -137,18 +137,18 @@ impl Tracing {
             .stderr(Stdio::piped())
             .spawn();
         let mut command = Running(command.unwrap());
-        let mut told = BufReader::new(command.0.stderr.take().unwrap()).lines();
-        lines_until(&mut told, "end with Ctrl-C");
-        Self { command, told }
+        let mut stderr = BufReader::new(command.0.stderr.take().unwrap()).lines();
+        lines_until(&mut stderr, "end with Ctrl-C");
+        Self { command, stderr }
     }
 
     /// Waits for its end, and gives what it said.
     fn end(mut self) -> String {
-        let told: Vec<String> = self.told.map(Result::unwrap).collect();
+        let stderr: Vec<String> = self.stderr.map(Result::unwrap).collect();
         let status = self.command.0.wait().unwrap();
-        let told = told.join("\n");
-        assert!(status.success(), "{status}: {told}");
-        told
+        let stderr = stderr.join("\n");
+        assert!(status.success(), "{status}: {stderr}");
+        stderr
     }
 }
 
@@ -192,12 +192,12 @@ fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_
     let interrupt = rustix::process::Signal::INT;
     let pid = rustix::process::Pid::from_child(&tracing.command.0);
     rustix::process::kill_process(pid, interrupt).unwrap();
-    let told = tracing.end();
+    let stderr = tracing.end();
     assert!(
-        told.contains("1 have not returned; 5 calls into the driver"),
-        "{told}"
+        stderr.contains("1 have not returned; 5 calls into the driver"),
+        "{stderr}"
     );
-    assert!(!told.contains("lost"), "{told}");
+    assert!(!stderr.contains("lost"), "{stderr}");
 
     check_by_published_definitions(&out);
     let seen = read(&out);
@@ -356,8 +356,8 @@ fn root_calls_that_a_small_ring_has_no_room_for_are_counted_exactly() {
     let deeds = program.deeds();
     drop(program);
     rustix::process::kill_process(tracer, rustix::process::Signal::CONT).unwrap();
-    let told = tracing.end();
-    let lost: u64 = told
+    let stderr = tracing.end();
+    let lost: u64 = stderr
         .split("api_ring_full ")
         .nth(1)
         .and_then(|rest| {
@@ -366,12 +366,12 @@ fn root_calls_that_a_small_ring_has_no_room_for_are_counted_exactly() {
                 .parse()
                 .ok()
         })
-        .unwrap_or_else(|| panic!("nothing was lost: {told}"));
+        .unwrap_or_else(|| panic!("nothing was lost: {stderr}"));
     let seen = read(&out);
     let calls = seen.iter().filter(|one| one.name.starts_with("cu")).count() as u64;
     // Each of four threads sets its context.
     let made: u64 = deeds.values().map(|[calls, ..]| calls).sum::<u64>() + 4;
-    assert_eq!(calls + lost, made, "{told}");
+    assert_eq!(calls + lost, made, "{stderr}");
     let missing = seen.iter().find(|one| one.name == "rings were full");
     assert_eq!(missing.unwrap().arguments["calls"], lost.to_string());
 }

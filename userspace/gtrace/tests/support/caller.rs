@@ -25,7 +25,7 @@ pub fn compile(dir: &Path) -> PathBuf {
     built
 }
 
-/// Puts the CPU stand-in into `dir` under the driver's name: what the binary carries, as its build made it.
+/// Puts the CPU emulator into `dir` under the driver's name: what the binary carries, as its build made it.
 pub fn library(dir: &Path) -> PathBuf {
     let library = dir.join("libcuda.so.1");
     let given = std::env::var_os("GTRACE_SHIM_DIR").map(PathBuf::from);

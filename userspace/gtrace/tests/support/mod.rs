@@ -13,13 +13,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
-use gtrace::api::{self, ApiConfig};
-use gtrace::client::{Client, Endpoint};
-use gtrace::hub::{Command, Footprint, Hub, Published, SourceState, SourceStatus, Status};
+use gtrace_api::client::{Client, Endpoint};
+use gtrace_api::{Footprint, HostHealth, SourceState, SourceStatus, Status};
+use gtrace_engine::hub::{Command, Hub};
 use gtrace_event::{
-    Amendment, Event, Gpu, Kind, Occurrence, Process, Provenance, Record, Severity, Timestamp,
-    Witness, WitnessName,
+    Amendment, Event, Gpu, Kind, Occurrence, Process, Provenance, Record, RecordId, Severity,
+    Timestamp, Witness, WitnessName,
 };
+use gtrace_http::{ApiConfig, Limits};
 use gtrace_store::{Options, Reader, Store};
 use tokio::sync::{mpsc, watch};
 
@@ -47,13 +48,10 @@ impl Core {
         let store = store.as_mut().unwrap();
         let bodies: Vec<Record> = records.iter().map(|(record, _)| record.clone()).collect();
         let seqs = store.append(&bodies, &[]).unwrap();
+        let epoch = store.epoch();
         for (seq, (record, event)) in seqs.zip(records) {
-            let published = Published {
-                seq,
-                record: record.clone(),
-                event: event.clone(),
-            };
-            self.hub.publish(published);
+            let id = RecordId { epoch, seq };
+            self.hub.publish(id, record.clone(), event.clone());
         }
     }
 
@@ -88,11 +86,13 @@ pub fn status() -> Status {
         version: "0.1.0".into(),
         pid: 1,
         host: "node7".into(),
+        machine_id: None,
         boot_id: "b".into(),
         started: "2026-03-03T00:00:00Z".parse().unwrap(),
         paused: false,
         last_seq: 0,
         events: Default::default(),
+        events_apart: Default::default(),
         sources: vec![SourceStatus {
             name: "printk:console".into(),
             witness: Some(WitnessName::PrintkConsole),
@@ -104,9 +104,12 @@ pub fn status() -> Status {
             records: 0,
             lost: 0,
         }],
+        tasks: Vec::new(),
+        components: Vec::new(),
+        host_health: HostHealth::default(),
         probes: Vec::new(),
+        probe_cost_unmeasured: None,
         gpu_processes: Vec::new(),
-        rdma: None,
         footprint: Footprint::default(),
         store_problem: None,
     }
@@ -118,9 +121,14 @@ impl Daemon {
     }
 
     pub fn start_in(dir: tempfile::TempDir) -> Self {
+        Self::start_with(dir, Limits::default())
+    }
+
+    pub fn start_with(dir: tempfile::TempDir, limits: Limits) -> Self {
         let path = dir.path().join("store.db");
         let store = Store::open(&path, Options::default()).unwrap();
         let (hub, commands) = Hub::new(status());
+        hub.begin_after(store.last_id().unwrap());
         hub.metrics.count_records(WitnessName::PrintkConsole, 7);
         hub.metrics
             .count_lost(WitnessName::PrintkConsole.name(), "overwritten", 1);
@@ -130,12 +138,14 @@ impl Daemon {
             path: path.clone(),
             pauses: Mutex::default(),
         });
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
         let config = ApiConfig {
             socket: Some(dir.path().join("socket")),
-            listen: Some(([127, 0, 0, 1], 0).into()),
+            listen: Some(any_port.try_into().unwrap()),
             store: path,
+            limits,
         };
-        let bound = api::bind(&config).unwrap();
+        let bound = gtrace_http::bind(&config).unwrap();
         let tcp = bound.tcp_addr().unwrap();
         let (shutdown, end) = watch::channel(false);
         let threads = vec![
@@ -151,7 +161,7 @@ impl Daemon {
                         .build();
                     runtime
                         .unwrap()
-                        .block_on(api::serve(bound, hub, end))
+                        .block_on(gtrace_http::serve(bound, hub, end))
                         .unwrap();
                 }
             }),
@@ -190,6 +200,13 @@ impl Daemon {
         drop(self.core.store.lock().unwrap().take());
         let Self { dir, .. } = self;
         dir
+    }
+
+    /// What `/metrics` shows of `series`, over the Unix socket.
+    pub fn metric(&self, series: &str) -> Option<f64> {
+        let text = self.client().get_text("/metrics").unwrap();
+        let line = text.lines().find(|line| line.starts_with(series))?;
+        line.rsplit_once(' ')?.1.parse().ok()
     }
 
     /// Sends `request` as it is and returns status code and whole answer.

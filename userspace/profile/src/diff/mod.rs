@@ -10,7 +10,7 @@
 //!   else calls are taken as independent, which is said.
 //! * Two of them are combined to that of a ratio by MOVER [Donner and Zou 2012, Stat. Methods Med. Res.
 //!   21:347], which asks for no symmetry.
-//! * The buckets' width is added on top: what lies within it cannot be told.
+//! * The buckets' width is added on top: what lies within it cannot be reported.
 //! * Cliff's delta counts only pairs that differ by more than the least effect [Cliff 1993, Psychol.
 //!   Bull. 114:494]; its variance is that of placements, over the same blocks.
 //! * As many tests are made, their p-values are corrected by Holm's method [Holm 1979, Scand. J. Stat.
@@ -270,7 +270,7 @@ fn tests(first: &Sample, second: &Sample, options: Options) -> Vec<Test> {
             ));
         }
     }
-    // Where the medians cannot be told, nothing can.
+    // Where the medians cannot be reported, nothing can.
     if !tests.is_empty() {
         let delta = dominance::Delta::new(first, second, options.least_effect);
         let change = quantile::largest_change(first, second, delta.estimate);

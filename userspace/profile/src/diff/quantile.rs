@@ -141,7 +141,7 @@ impl<'a> Ratio<'a> {
         ]
     }
 
-    /// How far it may lie below and above as the buckets do not tell.
+    /// How far it may lie below and above, which the buckets do not show.
     fn unknown(&self) -> [f64; 2] {
         let [first_low, first, first_high] = self.first.bucket;
         let [second_low, second, second_high] = self.second.bucket;

@@ -8,9 +8,9 @@ use crate::Profile;
 use super::Subject;
 
 /// Fewest blocks that a variance is taken from: with fewer, Student's t is so wide that little could be
-/// told, and the blocks' sums are too far from normal.
+/// reported, and the blocks' sums are too far from normal.
 pub(super) const LEAST_BLOCKS: usize = 8;
-/// Most: more tell nothing further.
+/// Most: more say nothing further.
 const MOST_BLOCKS: usize = 64;
 
 /// The calls of a subject.

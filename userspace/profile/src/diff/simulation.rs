@@ -1,4 +1,4 @@
-//! How often the comparison is wrong, and how often it sees what is there, over many made-up pairs.
+//! How often the comparison is wrong, and how often it sees what is there, over many fake pairs.
 //!
 //! Calls as they are: log-normal, one of fifty far out, and alike within a while (an autoregressive
 //! level). The seeds are fixed, so a test gives the same each time.

@@ -31,7 +31,7 @@ fn a_profile_is_like_itself() {
 }
 
 #[test]
-fn a_shift_is_told_with_its_size_and_ends_the_same_way_round() {
+fn a_shift_is_reported_with_its_size_and_ends_the_same_way_round() {
     let (a, b) = (
         profile("f", spread(5_000, 10_000)),
         profile("f", spread(5_000, 13_000)),
@@ -62,7 +62,7 @@ fn a_shift_is_told_with_its_size_and_ends_the_same_way_round() {
 }
 
 #[test]
-fn what_lies_within_the_buckets_is_not_told_however_many_calls_there_are() {
+fn what_lies_within_the_buckets_is_not_reported_however_many_calls_there_are() {
     let of = |ns: [u64; 2]| {
         let mut histogram = Histogram::default();
         ns.iter().for_each(|ns| histogram.record_n(*ns, 1_000_000));

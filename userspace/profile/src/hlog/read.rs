@@ -18,7 +18,7 @@ const ROWS_MAX: usize = 100_000;
 /// as HdrHistogram's own reader decides.
 const YEAR_S: f64 = 365.0 * 24.0 * 3600.0;
 
-/// In the year 9000, s since 1970: within what a calendar can tell.
+/// In the year 9000, s since 1970: within what a calendar can express.
 const LATEST_S: f64 = 221_845_392_000.0;
 
 /// A log that cannot be read.

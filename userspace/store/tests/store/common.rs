@@ -1,3 +1,4 @@
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -9,7 +10,7 @@ use gtrace_store::{Filter, Options, Reader, Store};
 use tempfile::TempDir;
 
 pub(crate) const PCI: &str = "0000:3b:00.0";
-/// Tells a child of this test binary where its store is.
+/// The path of the store, for a child of this test binary.
 pub(crate) const STORE_ENV: &str = "GTRACE_STORE_TEST_PATH";
 
 pub(crate) fn at(text: &str) -> Timestamp {
@@ -42,6 +43,26 @@ pub(crate) fn new_event(time: Timestamp, n: u64) -> Record {
 
 pub(crate) fn events(time: Timestamp, numbers: std::ops::Range<u64>) -> Vec<Record> {
     numbers.map(|n| new_event(time, n)).collect()
+}
+
+pub(crate) fn of_severity(time: Timestamp, n: u64, severity: Severity) -> Event {
+    let mut event = event(time, n);
+    event.severity = severity;
+    event
+}
+
+/// Damages an index of day 0 under a running writer, which reads it again before its next append.
+pub(crate) fn damage_running(place: &Place) {
+    let conn = rusqlite::Connection::open(&place.path).unwrap();
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .unwrap();
+    let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'records_20261121_event'";
+    let page: u32 = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&place.path);
+    let at = u64::from(page - 1) * 4096;
+    file.unwrap().write_all_at(&[0x5a; 100], at).unwrap();
+    // Another connection has written: the writer's pages are old.
+    conn.execute("UPDATE meta SET value = value", []).unwrap();
 }
 
 /// `old` with one more revision, changed by `change`, and the amendment that makes it so.

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use gtrace_event::Record;
+use gtrace_event::{Kind, Record};
 use gtrace_store::{Filter, Options, Reader, Store};
 
 use crate::common::{Place, ack, assert_whole, day, event, events, new_event, unlimited};
@@ -52,7 +52,7 @@ fn a_clock_that_goes_back_breaks_nothing() {
     // The table of the day that never was goes with the days around it.
     drop(store);
     let mut store = Store::open(&place.path, aged(1)).unwrap();
-    assert_eq!(store.retain(day(4)).unwrap().days_dropped.len(), 4);
+    assert_eq!(store.retain(day(4), true).unwrap().days_dropped.len(), 4);
     assert_whole(&place.path);
 }
 
@@ -79,9 +79,9 @@ fn retention_by_age_drops_days_shrinks_the_file_and_keeps_the_chain() {
     store.checkpoint().unwrap();
     let before = std::fs::metadata(&place.path).unwrap().len();
     // Day 5 ended three days before day 9 began; day 6 not.
-    let report = store.retain(day(9)).unwrap();
+    let report = store.retain(day(9), true).unwrap();
     assert_eq!(report.days_dropped.len(), 6, "{report:?}");
-    assert_eq!(report.records_dropped, 1_800);
+    assert_eq!(report.records_removed, 1_800);
     assert!(!report.over_limit);
     let after = std::fs::metadata(&place.path).unwrap().len();
     assert!(after < before / 2, "{before} -> {after}");
@@ -89,17 +89,19 @@ fn retention_by_age_drops_days_shrinks_the_file_and_keeps_the_chain() {
     assert_eq!(report.used_bytes, after);
     let verified = place.reader().verify().unwrap();
     assert!(verified.is_ok(), "{verified:?}");
-    assert_eq!((verified.first_seq, verified.records), (1_801, 1_200));
+    // Each of the six is recorded.
+    assert_eq!((verified.first_seq, verified.records), (1_801, 1_206));
+    assert_eq!(verified.removed, 1_800);
     // And the chain goes on.
     fill(&mut store, 10..11, 5);
-    assert_eq!(store.last_seq(), 3_005);
+    assert_eq!(store.last_seq(), 3_011);
     assert_whole(&place.path);
-    assert_eq!(store.retain(day(10)).unwrap().days_dropped.len(), 1);
+    assert_eq!(store.retain(day(10), true).unwrap().days_dropped.len(), 1);
     assert_whole(&place.path);
 }
 
 #[test]
-fn retention_by_size_drops_the_oldest_days_until_it_fits() {
+fn retention_by_size_removes_the_oldest_until_it_fits() {
     let place = Place::new();
     let limit = 1 << 20;
     let options = Options {
@@ -108,9 +110,21 @@ fn retention_by_size_drops_the_oldest_days_until_it_fits() {
     };
     let mut store = Store::open(&place.path, options).unwrap();
     fill(&mut store, 0..10, 300);
-    let report = store.retain(day(9)).unwrap();
-    let kept = tables(&place).len();
-    assert!(kept > 1 && kept < 10, "{kept}");
+    let (mut report, mut removed) = (store.retain(day(9), true).unwrap(), 0);
+    while report.unfinished {
+        removed += report.records_removed;
+        report = store.retain(day(9), true).unwrap();
+    }
+    removed += report.records_removed;
+    let xids = Filter {
+        kinds: vec![Kind::Xid],
+        ..Filter::default()
+    };
+    let kept = place.reader().query(&xids).unwrap();
+    assert!(kept.len() > 300 && kept.len() < 3_000, "{}", kept.len());
+    // Of one severity, so the newest are kept.
+    assert_eq!(kept.len() as u64 + removed, 3_000);
+    assert!(kept[0].time > day(0), "{}", kept[0].time);
     assert!(
         report.used_bytes <= limit && !report.over_limit,
         "{report:?}"
@@ -120,16 +134,16 @@ fn retention_by_size_drops_the_oldest_days_until_it_fits() {
 }
 
 #[test]
-fn the_current_day_stays_however_old_and_large() {
+fn the_current_table_stays_however_old_and_large() {
     let place = Place::new();
     let options = Options {
         retention_bytes: Some(1),
         ..aged(1)
     };
     let mut store = Store::open(&place.path, options).unwrap();
-    assert!(store.retain(day(0)).unwrap().days_dropped.is_empty());
+    assert!(store.retain(day(0), true).unwrap().days_dropped.is_empty());
     fill(&mut store, 0..1, 100);
-    let report = store.retain(day(99)).unwrap();
+    let report = store.retain(day(99), true).unwrap();
     assert!(report.days_dropped.is_empty() && report.over_limit);
     assert_eq!(place.reader().last_seq().unwrap(), 100);
 }
@@ -146,11 +160,14 @@ fn notes_about_an_event_that_retention_dropped_do_no_harm() {
     store
         .append_at(day(5), &[Record::Ack(ack(id, day(5)))], &[])
         .unwrap();
-    store.retain(day(5)).unwrap();
+    store.retain(day(5), true).unwrap();
     let reader: Reader = place.reader();
     assert!(reader.event(id).unwrap().is_none());
-    assert!(reader.query(&Filter::default()).unwrap().is_empty());
-    assert_eq!(reader.records_after(0, 10).unwrap().len(), 1);
+    // What is left: the note, and the record of the removal.
+    let left = reader.query(&Filter::default()).unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].kind, Kind::RecordsRemoved);
+    assert_eq!(reader.records_after(0, 10).unwrap().len(), 2);
     assert_eq!(reader.unreadable(), 0);
 }
 
@@ -161,7 +178,7 @@ fn a_store_that_is_written_for_long_stays_of_one_size() {
     let mut sizes = Vec::new();
     for n in 0..30 {
         fill(&mut store, n..n + 1, 200);
-        store.retain(day(n)).unwrap();
+        store.retain(day(n), true).unwrap();
         sizes.push(std::fs::metadata(&place.path).unwrap().len());
         let wal = store.size().unwrap().wal_bytes;
         assert!(wal <= 8 << 20, "{wal}");

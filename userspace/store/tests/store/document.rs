@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use crate::common::{Place, ack, amended, day, event, events};
 
-fn script() -> String {
+pub(crate) fn script() -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
     let page = std::fs::read_to_string(page).unwrap();
     let (_, rest) = page.split_once("```python\n").unwrap();
@@ -43,13 +43,13 @@ fn the_script_of_the_documentation_verifies_a_store_and_finds_tampering() {
             )
         })
     };
-    let Ok((good, said)) = run() else {
+    let Ok((good, output)) = run() else {
         println!("SKIPPED: no python3 here");
         return;
     };
     assert!(
-        good && said.contains("33 records") && said.contains(&last_hash),
-        "{said}"
+        good && output.contains("33 records") && output.contains(&last_hash),
+        "{output}"
     );
     let change = |sql: &str| {
         Connection::open(&place.path)
@@ -58,11 +58,11 @@ fn the_script_of_the_documentation_verifies_a_store_and_finds_tampering() {
             .unwrap()
     };
     change("UPDATE records_20261122 SET severity = 'info' WHERE seq = 15");
-    let (good, said) = run().unwrap();
-    assert!(!good && said.contains("15"), "{said}");
+    let (good, output) = run().unwrap();
+    assert!(!good && output.contains("15"), "{output}");
     change("UPDATE records_20261122 SET severity = 'critical' WHERE seq = 15");
     assert!(run().unwrap().0);
     change("UPDATE records_20261122 SET body = replace(body, 'number', 'Number') WHERE seq = 15");
-    let (good, said) = run().unwrap();
-    assert!(!good && said.contains("15"), "{said}");
+    let (good, output) = run().unwrap();
+    assert!(!good && output.contains("15"), "{output}");
 }

@@ -40,7 +40,7 @@ fn child_appends() {
         println!("ack {}", seqs.end());
         std::io::stdout().flush().unwrap();
         if round % 4 == 3 {
-            store.retain(now).unwrap();
+            store.retain(now, true).unwrap();
         }
     }
 }

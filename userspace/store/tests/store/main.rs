@@ -11,4 +11,6 @@ mod kill;
 mod opening;
 mod query;
 mod read_only;
+mod replace;
+mod retention;
 mod tamper;

@@ -1,10 +1,13 @@
 use std::fs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::process::Command;
+use std::time::Duration;
 
+use gtrace_event::RemovalCause;
 use gtrace_store::{Reader, Store, StoreError};
 use rusqlite::Connection;
 
-use crate::common::{Place, assert_whole, day, events, unlimited};
+use crate::common::{Place, assert_whole, damage_running, day, events, unlimited};
 
 #[test]
 fn missing_directories_are_made_for_owner_and_group_only() {
@@ -30,6 +33,8 @@ fn a_directory_that_cannot_be_is_named_with_a_remedy() {
         .unwrap();
     assert!(matches!(error, StoreError::NotWritable { .. }), "{error:?}");
     assert!(error.to_string().contains(file.to_str().unwrap()));
+    // The message has the cause; whoever prints the chain would print it twice.
+    assert!(std::error::Error::source(&error).is_none());
 }
 
 #[test]
@@ -38,6 +43,8 @@ fn a_store_that_is_not_there_is_missing_for_a_reader() {
     let error = Reader::open(&place.path).err().unwrap();
     assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
     assert!(!place.path.exists());
+    let error = Reader::open(place.dir.path()).err().unwrap();
+    assert!(matches!(error, StoreError::Missing { .. }), "{error:?}");
 }
 
 #[test]
@@ -73,53 +80,82 @@ fn damage(place: &Place) {
 }
 
 #[test]
-fn damage_is_found_when_the_last_writer_did_not_end_in_order() {
+fn damage_is_found_however_the_last_writer_ended() {
     let place = Place::new();
     let mut store = place.store();
     store.append(&events(day(0), 0..50), &[]).unwrap();
     drop(store);
     damage(&place);
-    let lock = place.dir.path().join("store.db.lock");
-    assert_eq!(fs::read_to_string(&lock).unwrap(), "clean\n");
-    fs::write(&lock, "4711\n").unwrap();
-    let store = place.store();
-    let moved = store.moved_aside().unwrap();
+    let mut store = place.store();
+    let moved = store.moved_aside().unwrap().clone();
     assert!(!moved.why.is_empty() && moved.to.exists());
     assert_eq!(store.last_seq(), 0);
+    // The first record of the new one says so.
+    assert!(store.has_unrecorded_removals());
+    assert_eq!(store.append(&events(day(0), 0..1), &[]).unwrap(), 2..=2);
+    let [(1, event)] = &store.take_removals()[..] else {
+        panic!("not recorded")
+    };
+    let detail = &event.detail.removal;
+    assert_eq!(detail.removal, Some(RemovalCause::Damage));
+    assert_eq!(detail.moved_to.as_deref(), moved.to.to_str());
+    assert_eq!(
+        place.reader().event(event.id).unwrap().as_ref(),
+        Some(event)
+    );
+    assert!(!store.has_unrecorded_removals());
+    assert_whole(&place.path);
 }
 
 #[test]
-fn damage_that_shows_at_once_needs_no_crash_to_be_found() {
+fn damage_in_the_middle_that_no_append_meets_is_found_at_the_start() {
     let place = Place::new();
-    place.store().append(&events(day(0), 0..50), &[]).unwrap();
-    damage(&place);
-    assert!(place.store().moved_aside().is_some());
-}
-
-#[test]
-fn damage_met_while_writing_is_found_at_the_next_start() {
-    let place = Place::new();
-    place
-        .store()
-        .append_at(day(0), &events(day(0), 0..5), &[])
+    let mut store = place.store();
+    store
+        .append_at(day(0), &events(day(0), 0..500), &[])
         .unwrap();
-    let conn = Connection::open(&place.path).unwrap();
-    let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'records_20261121_event'";
-    let page: u32 = conn.query_row(sql, [], |row| row.get(0)).unwrap();
-    drop(conn);
+    store
+        .append_at(day(1), &events(day(1), 500..501), &[])
+        .unwrap();
+    drop(store);
     let file = fs::OpenOptions::new()
         .write(true)
         .open(&place.path)
         .unwrap();
-    file.write_all_at(&[0x5a; 100], u64::from(page - 1) * 4096)
-        .unwrap();
+    let pages = file.metadata().unwrap().len() / 4096;
+    file.write_all_at(&[0x5a; 4096], pages / 2 * 4096).unwrap();
     let mut store = place.store();
-    assert_eq!(store.moved_aside(), None);
+    assert!(store.moved_aside().is_some());
+
+    // The remedy that the event names reads nearly all.
+    store.append(&[], &[]).unwrap();
+    let (_, event) = store.take_removals().remove(0);
+    let remedy = event.detail.source.remedy.clone().unwrap();
+    let (command, _) = remedy.split_once(" reads ").unwrap();
+    let words: Vec<&str> = command.split(' ').collect();
+    let Ok(output) = Command::new(words[0]).args(&words[1..]).output() else {
+        println!("SKIPPED: no sqlite3 here");
+        return;
+    };
+    let sql = String::from_utf8_lossy(&output.stdout);
+    let found = sql
+        .lines()
+        .filter(|line| line.contains("INSERT INTO records"));
+    let found = found.count();
+    assert!(found > 400, "{command}: {found} of 501 records");
+}
+
+#[test]
+fn damage_met_while_writing_is_told_from_what_passes() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.append_at(day(0), &events(day(0), 0..5), &[]).unwrap();
+    damage_running(&place);
     let error = store
         .append_at(day(0), &events(day(0), 5..6), &[])
         .unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
-    assert!(!error.is_retryable());
+    assert!(error.is_damage() && !error.is_retryable());
     assert!(error.to_string().contains("restart"), "{error}");
     drop(store);
     assert!(place.store().moved_aside().is_some());
@@ -149,7 +185,7 @@ fn a_store_of_a_newer_version_is_refused_and_left_alone() {
     drop(place.store());
     let other = Connection::open(&place.path).unwrap();
     other
-        .execute_batch("UPDATE meta SET value = '2' WHERE key = 'schema'")
+        .execute_batch("UPDATE meta SET value = '4' WHERE key = 'schema'")
         .unwrap();
     drop(other);
     for error in [
@@ -160,12 +196,91 @@ fn a_store_of_a_newer_version_is_refused_and_left_alone() {
             matches!(
                 error,
                 StoreError::NewerSchema {
-                    found: 2,
-                    known: 1,
+                    found: 4,
+                    known: 3,
                     ..
                 }
             ),
             "{error:?}"
         );
     }
+}
+
+#[test]
+fn a_store_without_epochs_gets_them_and_its_records_an_id_each() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.append(&events(day(0), 0..3), &[]).unwrap();
+    drop(store);
+    let conn = Connection::open(&place.path).unwrap();
+    conn.execute_batch("DROP TABLE epochs; UPDATE meta SET value = '1' WHERE key = 'schema'")
+        .unwrap();
+    drop(conn);
+    assert_whole(&place.path);
+    assert_eq!(place.reader().epochs().unwrap().id_of(3), None);
+    let mut store = place.store();
+    store.append(&events(day(0), 3..4), &[]).unwrap();
+    let epochs = place.reader().epochs().unwrap();
+    let ids = [1, 3, 4].map(|seq| epochs.id_of(seq).unwrap());
+    assert_eq!(ids[0].epoch, ids[1].epoch);
+    assert_eq!(ids[2].epoch, store.epoch());
+    assert_ne!(ids[1].epoch, ids[2].epoch);
+    assert_eq!(store.last_id().unwrap(), Some(ids[2]));
+    drop(store);
+    assert_whole(&place.path);
+}
+
+#[test]
+fn a_start_waits_for_a_writer_that_is_about_to_end_and_says_so() {
+    let place = Place::new();
+    let mut holder = Some(place.store());
+    let mut said = None;
+    let store = Store::open_within(&place.path, unlimited(), Duration::from_secs(60), |error| {
+        said = Some(error.to_string());
+        // The kernel has torn it down.
+        holder = None;
+    });
+    assert!(store.is_ok());
+    let said = said.unwrap();
+    assert!(said.contains(&std::process::id().to_string()), "{said}");
+    // Not for ever.
+    let error = Store::open_within(&place.path, unlimited(), Duration::ZERO, |_| {}).err();
+    assert!(
+        matches!(error, Some(StoreError::Locked { .. })),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn what_an_older_gtrace_removed_is_recorded_by_the_first_append() {
+    let place = Place::new();
+    let mut store = place.store();
+    for n in 0..2 {
+        let from = u64::try_from(n).unwrap() * 5;
+        store
+            .append_at(day(n), &events(day(n), from..from + 5), &[])
+            .unwrap();
+    }
+    drop(store);
+    let conn = Connection::open(&place.path).unwrap();
+    conn.execute_batch(
+        "DROP TABLE records_20261121; DELETE FROM days WHERE n = 1;
+         UPDATE meta SET value = '2' WHERE key = 'schema'",
+    )
+    .unwrap();
+    drop(conn);
+    assert_whole(&place.path);
+    let mut store = place.store();
+    assert!(store.has_unrecorded_removals());
+    store.append_at(day(1), &[], &[]).unwrap();
+    let [(11, event)] = &store.take_removals()[..] else {
+        panic!("not recorded")
+    };
+    let detail = &event.detail.removal;
+    assert_eq!(detail.removal, Some(RemovalCause::Unrecorded));
+    assert_eq!(detail.removed_records, Some(5));
+    drop(store);
+    assert!(!place.store().has_unrecorded_removals());
+    let report = place.reader().verify().unwrap();
+    assert!(report.is_ok() && report.removed == 5, "{report:?}");
 }

@@ -105,7 +105,7 @@ fn events_come_oldest_first_also_where_history_was_appended_late() {
     assert_eq!(first, want[..10]);
 }
 
-/// Four events that differ in everything a filter looks at.
+/// Four events that differ in everything a filter checks.
 fn mixed(place: &Place) -> Vec<Event> {
     let mut all: Vec<Event> = (0..4)
         .map(|n| event(day(i64::try_from(n).unwrap()), n))

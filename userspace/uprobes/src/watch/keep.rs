@@ -6,13 +6,13 @@ use std::time::Duration;
 use super::{ENDED, Watch};
 use crate::collect::Counted;
 use crate::library::FileId;
+use crate::load::TraceError;
 use crate::procfs;
-use crate::tracer::TraceError;
 
 /// A library that no process has mapped any more is let go after so long.
 const LET_GO_AFTER: Duration = Duration::from_secs(5);
 /// Files that cannot be traced and are remembered.
-const MOST_HOPELESS: usize = 1024;
+const MAX_UNTRACEABLE: usize = 1024;
 
 impl Watch {
     /// Takes processes that have ended out of the kernel's tables, and notes memory.
@@ -60,6 +60,7 @@ impl Watch {
             let (pid, rows) = self.ended.remove(0);
             self.processes.remove(&pid);
             self.memory.remove(&pid);
+            self.found.remove(&pid);
             for mut row in rows {
                 row.pid = ENDED;
                 match self.older.get_mut(&row.function) {
@@ -85,9 +86,16 @@ impl Watch {
         self.seen_cpu.retain(|of, _| {
             !gone(of) || pid == Some(*of) || seen_calls.keys().any(|(caller, _)| caller == of)
         });
-        if self.hopeless.len() > MOST_HOPELESS {
-            self.hopeless.clear();
+        if self.untraceable.len() > MAX_UNTRACEABLE {
+            self.untraceable.clear();
         }
+        let processes = &self.processes;
+        self.found
+            .retain(|pid, _| !gone(pid) || processes.contains_key(pid));
+        self.waiting.retain(|_, processes| {
+            processes.retain(|pid| !gone(pid));
+            !processes.is_empty()
+        });
         // The one process that is asked for may open its library again.
         if self.pid.is_some() {
             return;
@@ -101,6 +109,10 @@ impl Watch {
             if now.saturating_sub(since) >= LET_GO_AFTER {
                 self.unused.remove(&id);
                 self.tracer.detach(id);
+                // The next poll finds what waits for a place.
+                for pid in self.waiting.values().flatten() {
+                    self.looked.remove(pid);
+                }
             }
         }
     }

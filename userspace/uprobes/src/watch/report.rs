@@ -1,26 +1,16 @@
-//! What a watch is told, and what it tells.
+//! The settings of a watch, and its report.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use gtrace_abi::{ApiCounter, Ledger};
 
 use crate::collect::Row;
 use crate::library;
+use crate::procfs::Identity;
 
 /// The process id under which older ones are summed up.
 pub const ENDED: u32 = 0;
-
-/// Who a process is or was.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
-    /// Its name.
-    pub comm: String,
-    /// Its control group.
-    pub cgroup: Option<String>,
-    /// Whether it has ended.
-    pub ended: bool,
-}
 
 /// What a function's probes cost, and what is done about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,6 +21,8 @@ pub struct Cost {
     pub time_every: u32,
     /// Whether its probes were taken away.
     pub shed: bool,
+    /// How long it had no probes until now.
+    pub unseen: Duration,
 }
 
 /// Device memory of a process.
@@ -38,10 +30,10 @@ pub struct Cost {
 pub struct MemoryReport {
     /// What was seen.
     pub ledger: Ledger,
-    /// Growth in bytes a second; `None` before there is enough to tell.
+    /// Growth in bytes a second; `None` while there are too few samples.
     pub rate: Option<f64>,
     /// When the device's memory will be full if it goes on like this. Known if the process has asked
-    /// for how much there is, or the caller says so.
+    /// for how much there is, or the caller gave it.
     pub full_in: Option<Duration>,
 }
 
@@ -51,6 +43,8 @@ pub struct Report {
     /// Calls by process and function; process [`ENDED`] stands for those that ended long ago, and
     /// for those that had no room in the kernel's tables.
     pub rows: Vec<Row>,
+    /// Process and function of rows that lack calls: the function had no probes for a while.
+    pub partial: BTreeSet<(u32, u32)>,
     /// Who they are.
     pub processes: HashMap<u32, Identity>,
     /// Device memory by process.
@@ -58,7 +52,7 @@ pub struct Report {
     /// By number of the function.
     pub costs: BTreeMap<u32, Cost>,
     /// Whether the ledgers of memory end early, as the probes that keep them cost too much.
-    pub books_closed: bool,
+    pub tracking_disabled: bool,
     /// CPU time of the traced processes while they were traced, nanoseconds.
     pub cpu_ns: f64,
     /// What was dropped.
@@ -74,7 +68,7 @@ pub struct Settings {
     pub library: String,
     /// Bytes of device memory, where the process does not ask for it.
     pub device_memory: Option<u64>,
-    /// Processes that have ended and are still told apart; of older ones only the sum is kept.
+    /// Processes that have ended and are still distinguished; of older ones only the sum is kept.
     pub ended: usize,
     /// After what time at least a function that was too dear is tried again: later the dearer it was, and
     /// twice as long each time that it is so again; `None` for never.

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use gtrace_abi::ApiKind;
 
-use super::{WEIGH_EVERY, Watch};
+use super::{Unprobed, WEIGH_EVERY, Watch};
 use crate::governor::{self, Action, Load, SAMPLE_EVERY};
 use crate::instruction::Class;
+use crate::load::TraceError;
 use crate::procfs;
 use crate::run_stats::{self, Statistics};
-use crate::tracer::TraceError;
 
-/// How often the BPF programs' own time is measured, for one look's time.
+/// How often the BPF programs' own time is measured, for the time of one poll.
 const MEASURE_EVERY: Duration = Duration::from_secs(10);
 
 impl Watch {
-    /// Measures the BPF programs' own time from one look to the next, now and then.
+    /// Measures the BPF programs' own time from one poll to the next, now and then.
     pub(super) fn measure(&mut self) {
         if let Some((statistics, before)) = self.measuring.take() {
             let after = run_stats::of_programs(self.tracer.object(), self.tracer.way());
@@ -149,7 +149,9 @@ impl Watch {
                 Action::Shed { function, share } => {
                     shed.push(*function);
                     most = most.max(*share);
-                    let books = match self.tracer.functions()[*function as usize].keeps_books() {
+                    let tracking = match self.tracer.functions()[*function as usize]
+                        .tracks_allocations()
+                    {
                         true => {
                             "; with it go those of all functions that allocate and free, and the \
                                  ledger of memory is not kept any further"
@@ -157,7 +159,7 @@ impl Watch {
                         false => "",
                     };
                     self.say(format!(
-                        "{}: its probes are taken away, no further call is seen{books}; they took \
+                        "{}: its probes are taken away, no further call is seen{tracking}; they took \
                          {:.1} % of the CPU time of the traced processes, the budget is {budget:.1} % \
                          (--budget)",
                         name(*function),
@@ -169,18 +171,30 @@ impl Watch {
         if shed.is_empty() {
             return Ok(());
         }
-        // Half of the books would tell of a leak that is none.
-        let keeps_books =
-            |function: &u32| self.tracer.functions()[*function as usize].keeps_books();
-        if shed.iter().any(keeps_books) {
-            shed.extend((0..self.tracer.functions().len() as u32).filter(keeps_books));
-            self.books_closed = true;
+        // Tracking only some allocations would report false leaks.
+        let tracks_allocations =
+            |function: &u32| self.tracer.functions()[*function as usize].tracks_allocations();
+        if shed.iter().any(tracks_allocations) {
+            shed.extend((0..self.tracer.functions().len() as u32).filter(tracks_allocations));
+            self.tracking_disabled = true;
         }
         let now = Instant::now();
         if let Some(recovery) = &mut self.recovery {
             for function in &shed {
                 // Those that went with another one come back with it.
                 recovery.took_away(*function, most, budget, WEIGH_EVERY, now);
+            }
+        }
+        let at = self.started.elapsed();
+        for function in &shed {
+            let begun = Unprobed {
+                began: at,
+                ..Unprobed::default()
+            };
+            let known = self.unprobed.entry(*function).or_insert(begun);
+            // One that went with another one before is away already.
+            if known.ended.is_some() {
+                known.begin(at);
             }
         }
         self.tracer.shed_functions(&shed)
@@ -205,9 +219,9 @@ impl Watch {
             return Ok(());
         }
         let functions = self.tracer.functions();
-        let opens_books = due
+        let starts_tracking = due
             .iter()
-            .any(|function| functions[*function as usize].keeps_books());
+            .any(|function| functions[*function as usize].tracks_allocations());
         let names: Vec<&str> = due
             .iter()
             .map(|function| functions[*function as usize].name.as_str())
@@ -217,11 +231,11 @@ impl Watch {
             names.join(", ")
         );
         self.say(text);
-        if opens_books {
-            // What was allocated and freed meanwhile is not known: the books begin anew.
+        if starts_tracking {
+            // What was allocated and freed meanwhile is not known: tracking restarts.
             self.tracer.forget_memory()?;
             self.memory.clear();
-            self.books_closed = false;
+            self.tracking_disabled = false;
         }
         // Their rate is not known: to count is the cheaper way of finding out.
         let back: Vec<(u32, u32)> = due
@@ -231,14 +245,21 @@ impl Watch {
                 false => (*function, 1),
             })
             .collect();
-        self.tracer.restore_functions(&back)
+        self.tracer.restore_functions(&back)?;
+        let at = self.started.elapsed();
+        for function in &due {
+            if let Some(unprobed) = self.unprobed.get_mut(function) {
+                unprobed.end(at);
+            }
+        }
+        Ok(())
     }
 
     /// Whether a function may be timed only now and then.
     fn can_sample(&self, function: u32) -> bool {
         let described = self.tracer.functions().get(function as usize);
         described.is_some_and(|described| {
-            !described.keeps_books()
+            !described.tracks_allocations()
                 && described.description.kind != ApiKind::Info as u32
                 && self.tracer.way() == crate::Way::Session
         })

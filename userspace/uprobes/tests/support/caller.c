@@ -171,16 +171,16 @@ static void spinning(void) {
     say(&all);
 }
 
-static volatile int told;
+static volatile int signalled;
 
 static void *spin_on(void *argument) {
     struct deeds *deeds = argument;
-    while (!told)
+    while (!signalled)
         CALL(deeds, WAIT, 0, (void *)0x1234);
     return NULL;
 }
 
-// The same until a line says that it is enough.
+// The same until a line orders it to end.
 static void spinning_until_told(void) {
     pthread_t workers[64];
     static struct deeds deeds[64], all;
@@ -188,7 +188,7 @@ static void spinning_until_told(void) {
         if (pthread_create(&workers[i], NULL, spin_on, &deeds[i]))
             fail("no thread");
     wait_for_line("spinning");
-    told = 1;
+    signalled = 1;
     for (int i = 0; i < threads; i++)
         pthread_join(workers[i], NULL);
     for (int i = 0; i < threads; i++)
@@ -197,16 +197,16 @@ static void spinning_until_told(void) {
     say(&all);
 }
 
-// Calls without end until a line says that it is enough, then none, then a hundred, and so on.
+// Calls without end until a line orders it to end, then none, then a hundred, and so on.
 static void turns(void) {
     static struct deeds all;
     for (;;) {
         pthread_t worker;
-        told = 0;
+        signalled = 0;
         if (pthread_create(&worker, NULL, spin_on, &all))
             fail("no thread");
         wait_for_line("spinning");
-        told = 1;
+        signalled = 1;
         pthread_join(worker, NULL);
         wait_for_line("waiting");
         for (int i = 0; i < 100; i++)
@@ -291,7 +291,7 @@ int main(int count, char **arguments) {
         wait_for_line("ready");
     void *library = open_library(path);
     if (!strcmp(mode, "again")) {
-        // Closed, and another one is opened: as the first argument after the number says.
+        // Closed, and another one is opened: as the first argument after the number demands.
         wait_for_line("ready");
         dlclose(library);
         wait_for_line("closed");
@@ -307,7 +307,7 @@ int main(int count, char **arguments) {
         many();
     else if (!strcmp(mode, "spin"))
         spinning();
-    else if (!strcmp(mode, "until-told"))
+    else if (!strcmp(mode, "until-signalled"))
         spinning_until_told();
     else if (!strcmp(mode, "turns"))
         turns();

@@ -1,4 +1,4 @@
-//! A program that calls the stand-in's library and says what it did.
+//! A program that calls the CPU emulator's library and reports what it did.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::library::{self, LIBCUDA};
 use gtrace_uprobes::{Counted, Options, Settings, Tracer, Watch, Way};
 
-/// Whether the tests can run; says so if not.
+/// Whether the tests can run; prints why not.
 pub(crate) fn is_root() -> bool {
     let root = std::fs::read_to_string("/proc/self/status")
         .unwrap()
@@ -42,13 +42,13 @@ pub(crate) fn caller() -> &'static Path {
     })
 }
 
-/// A folder with the stand-in under the driver's name.
+/// A folder with the CPU emulator under the driver's name.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let library = gtrace_e2e::artefacts::stand_in().unwrap();
+        let library = gtrace_e2e::artefacts::cpu_emulator().unwrap();
         std::fs::copy(library, folder.path().join("libcuda.so.1")).unwrap();
         Self(folder)
     }
@@ -90,7 +90,7 @@ impl Caller {
         self.child.id()
     }
 
-    /// Reads what it says until a line that it waits at.
+    /// Reads its output until a line that it waits at.
     pub(crate) fn until(&mut self, last: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -109,7 +109,7 @@ impl Caller {
         self.input.write_all(b"\n").unwrap();
     }
 
-    /// What it did, when it says so.
+    /// What it did, once it reports that.
     pub(crate) fn deeds(&mut self) -> Deeds {
         Deeds::parse(&self.until("end"))
     }
@@ -226,7 +226,7 @@ pub(crate) fn watch_of(pid: Option<u32>) -> Watch {
     Watch::start(Options::new(pid, default_set()), settings).unwrap()
 }
 
-pub(crate) fn look_until(watch: &mut Watch, what: &str, mut done: impl FnMut(&Watch) -> bool) {
+pub(crate) fn poll_until(watch: &mut Watch, what: &str, mut done: impl FnMut(&Watch) -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !done(watch) {
         assert!(
@@ -235,7 +235,7 @@ pub(crate) fn look_until(watch: &mut Watch, what: &str, mut done: impl FnMut(&Wa
             watch.take_words()
         );
         std::thread::sleep(Duration::from_millis(20));
-        watch.look().unwrap();
+        watch.poll().unwrap();
     }
 }
 

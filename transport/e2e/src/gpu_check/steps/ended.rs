@@ -16,8 +16,8 @@ use crate::server::{Server, Via};
 const HELD: usize = 256 << 20;
 /// How long whatever was left by a killed process may stay. A driver takes a while to end a context.
 const GONE: Duration = Duration::from_secs(30);
-/// Within which a client must be told that its server is gone.
-const TOLD: Duration = Duration::from_secs(10);
+/// Within which a client must learn that its server is gone.
+const DEADLINE: Duration = Duration::from_secs(10);
 
 /// A client of `server` that has said that it is ready.
 struct Client {
@@ -107,7 +107,7 @@ pub(super) fn client(place: &Place) -> Result<Done> {
     let server = server_of(place)?;
     let before = free(place)?;
     let mut client = Client::start(place, &server, Via::Unix, &["hold", &HELD.to_string()])?;
-    // Each process has a stand-in of its own, so that there is nothing to see from another.
+    // Each process has a CPU emulator of its own, so that there is nothing to see from another.
     let real = place.ground.real;
     if real {
         let held = before.saturating_sub(free(place)?);
@@ -147,7 +147,7 @@ pub(super) fn hanging_client(place: &Place) -> Result<Done> {
     )))
 }
 
-/// The server is killed: its clients are told, and its workers end.
+/// The server is killed: its clients get an error, and its workers end.
 pub(super) fn server(place: &Place) -> Result<Done> {
     let mut notes = Vec::new();
     for via in Via::ALL {
@@ -156,13 +156,13 @@ pub(super) fn server(place: &Place) -> Result<Done> {
         let workers = server.workers();
         let start = Instant::now();
         server.kill()?;
-        let Some(status) = process::wait(&mut client.child, TOLD)? else {
+        let Some(status) = process::wait(&mut client.child, DEADLINE)? else {
             bail!(
                 "a client over {} does not see that its server is gone",
                 via.name()
             );
         };
-        let told = start.elapsed();
+        let reported = start.elapsed();
         let mut said = String::new();
         client.output.read_to_string(&mut said)?;
         ensure!(
@@ -176,10 +176,10 @@ pub(super) fn server(place: &Place) -> Result<Done> {
                 .all(|pid| !process::is_running(*pid))),
             "a worker has outlived its server"
         );
-        notes.push(format!("{} {:.2} s", via.name(), told.as_secs_f64()));
+        notes.push(format!("{} {:.2} s", via.name(), reported.as_secs_f64()));
     }
     Ok(Done::passed(format!(
-        "clients are told CUDA_ERROR_DEVICE_UNAVAILABLE after {}; no worker is left",
+        "clients get CUDA_ERROR_DEVICE_UNAVAILABLE after {}; no worker is left",
         notes.join(", ")
     )))
 }

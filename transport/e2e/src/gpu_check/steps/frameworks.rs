@@ -107,7 +107,7 @@ fn content(outcome: Outcome, how: &str) -> Result<Printed> {
 fn compared(place: &Place, name: &'static str, steps: u32) -> Result<Done> {
     if !place.ground.real {
         return Ok(Done::skipped(
-            "the stand-in does not execute the machine code that PyTorch brings",
+            "the CPU emulator does not execute the machine code that PyTorch brings",
         ));
     }
     let python = match python(place) {
@@ -128,7 +128,7 @@ fn compared(place: &Place, name: &'static str, steps: u32) -> Result<Done> {
     let (first, second) = (direct()?, direct()?);
     let (wanted, all) = steady(&first, &second);
     ensure!(!wanted.is_empty(), "directly, no number is the same twice");
-    let locally = second.step.context("the script told no time")?;
+    let locally = second.step.context("the script printed no time")?;
     let server = Server::start_with(&place.ground.gtrace, &place.ground.gpu, &[], &[])?;
     let mut notes = vec![format!(
         "{} of {all} numbers the same bit by bit",
@@ -148,7 +148,7 @@ fn compared(place: &Place, name: &'static str, steps: u32) -> Result<Done> {
                 via.name()
             );
         }
-        let remotely = remote.step.context("the script told no time")?;
+        let remotely = remote.step.context("the script printed no time")?;
         notes.push(format!("{} {:.2} x", via.name(), remotely / locally));
     }
     notes.push(format!("of {:.3} ms a step", locally * 1e3));

@@ -15,7 +15,7 @@ const ROUNDS: usize = 3;
 
 /// `count` queries in each of the rounds.
 pub(super) fn measured(place: &Place, count: usize) -> Result<Done> {
-    // What the stand-in needs to interpret 60,000 launches would be all that is measured.
+    // What the CPU emulator needs to interpret 60,000 launches would be all that is measured.
     let (options, environment): (&[&str], &[_]) = match place.ground.real {
         true => (&[], &[]),
         false => (&[], &[("GTRACE_SOFTGPU_LAUNCH", "skip")]),

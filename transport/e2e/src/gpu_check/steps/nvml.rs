@@ -49,9 +49,9 @@ fn compared(
         let found = compare(&before, &remote, &after);
         all.same += found.same;
         all.changing.extend(found.changing);
-        let told = found.different.iter();
+        let reported = found.different.iter();
         all.different
-            .extend(told.map(|line| format!("{}: {line}", via.name())));
+            .extend(reported.map(|line| format!("{}: {line}", via.name())));
         before = after;
     }
     ensure!(!before.is_empty(), "nothing was answered");

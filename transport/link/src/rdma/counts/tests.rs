@@ -12,7 +12,7 @@ fn what_goes_over_the_end_is_two_pieces() {
         assert_eq!(writer.post().unwrap().pieces, [piece, (0, 0)]);
         writer.completed();
     }
-    writer.told((RING - 10) as u32).unwrap();
+    writer.acknowledged((RING - 10) as u32).unwrap();
     assert_eq!(writer.room(), RING);
     writer.commit(30);
     let plan = writer.post().unwrap();
@@ -28,7 +28,7 @@ fn bytes_are_free_when_they_are_read_and_acknowledged() {
     for _ in 0..RING / MESSAGE_MAX {
         assert!(writer.post().unwrap().signal);
     }
-    writer.told(RING as u32).unwrap();
+    writer.acknowledged(RING as u32).unwrap();
     for done in 0..RING / MESSAGE_MAX {
         assert_eq!(writer.room(), done * MESSAGE_MAX);
         writer.completed();
@@ -46,7 +46,7 @@ fn a_writer_stops_when_the_receives_are_used_up() {
     writer.commit(1);
     assert_eq!(writer.post(), None);
     assert_eq!(writer.pending(), 1);
-    writer.told(2 | ARE_RECEIVES).unwrap();
+    writer.acknowledged(2 | ARE_RECEIVES).unwrap();
     assert!(writer.post().is_some());
 }
 
@@ -63,10 +63,10 @@ fn numbers_that_cannot_be_are_errors() {
         2 | ARE_RECEIVES,
         u32::MAX,
     ] {
-        writer.told(number).unwrap_err();
+        writer.acknowledged(number).unwrap_err();
     }
-    writer.told(100).unwrap();
-    writer.told(1).unwrap_err();
+    writer.acknowledged(100).unwrap();
+    writer.acknowledged(1).unwrap_err();
     let mut reader = Reader::new(RING);
     for number in [0, RING as u32 + 1, u32::MAX] {
         reader.arrived(number).unwrap_err();
@@ -92,8 +92,8 @@ proptest! {
                 if signals.pop_front().is_some() {
                     writer.completed();
                 }
-                while let Some((number, signal)) = reader.tell() {
-                    writer.told(number).unwrap();
+                while let Some((number, signal)) = reader.next_ack() {
+                    writer.acknowledged(number).unwrap();
                     if signal {
                         reader.completed();
                     }
@@ -124,7 +124,7 @@ fn a_ring_comes_free_in_four_steps() {
     let mut writer = Writer::new(RING, RECEIVES);
     let mut reader = Reader::new(RING);
     let piece = RING / 8;
-    let (mut signals, mut tells) = (0, 0);
+    let (mut signals, mut acks) = (0, 0);
     for _ in 0..8 {
         writer.commit(piece);
         if writer.post().unwrap().signal {
@@ -133,15 +133,15 @@ fn a_ring_comes_free_in_four_steps() {
         }
         reader.arrived(piece as u32).unwrap();
         reader.consume(piece);
-        while let Some((number, signal)) = reader.tell() {
-            tells += 1;
-            writer.told(number).unwrap();
+        while let Some((number, signal)) = reader.next_ack() {
+            acks += 1;
+            writer.acknowledged(number).unwrap();
             if signal {
                 reader.completed();
             }
         }
     }
-    assert_eq!((signals, tells), (4, 4));
+    assert_eq!((signals, acks), (4, 4));
     assert_eq!(writer.room(), RING);
 }
 
@@ -159,7 +159,7 @@ fn half_of_the_ring_is_free_while_the_reader_waits_for_a_quarter() {
         if read {
             reader.consume(almost);
         }
-        assert_eq!(reader.tell(), None);
+        assert_eq!(reader.next_ack(), None);
     }
     assert_eq!(reader.available(), almost);
     assert!(writer.room() >= RING / 2);

@@ -5,17 +5,17 @@ use proptest::prelude::*;
 /// Lies by the queue pairs, with what was sent before, and on which of them.
 const LIES: [(u32, Outcome, bool); 8] = [
     // Read what was never sent, or nothing, or more than once around.
-    (0, Outcome::Told(1), true),
-    (100, Outcome::Told(101), true),
-    (100, Outcome::Told(0), true),
-    (100, Outcome::Told(u32::MAX >> 1), true),
+    (0, Outcome::SendImm(1), true),
+    (100, Outcome::SendImm(101), true),
+    (100, Outcome::SendImm(0), true),
+    (100, Outcome::SendImm(u32::MAX >> 1), true),
     // Receives posted that were never used.
-    (0, Outcome::Told(1 | 1 << 31), true),
-    (100, Outcome::Told(2 | 1 << 31), true),
+    (0, Outcome::SendImm(1 | 1 << 31), true),
+    (100, Outcome::SendImm(2 | 1 << 31), true),
     // A write where numbers come alone.
     (0, Outcome::Written(1), true),
     // A number alone where writes come.
-    (0, Outcome::Told(1), false),
+    (0, Outcome::SendImm(1), false),
 ];
 
 #[test]
@@ -29,7 +29,7 @@ fn a_lie_by_a_queue_pair_ends_the_link_and_is_named() {
             let error = match out {
                 true => {
                     both.say_out(lie);
-                    both.link.tx.tend().unwrap_err()
+                    both.link.tx.poll_completions().unwrap_err()
                 }
                 false => {
                     both.say_in(lie);
@@ -44,8 +44,8 @@ fn a_lie_by_a_queue_pair_ends_the_link_and_is_named() {
             let error = both.link.rx.peek(1, None).unwrap_err();
             assert!(matches!(error, LinkError::Closed(_)), "{lie:?}: {error}");
             both.peer.set_nonblocking(false).unwrap();
-            let mut heard = Vec::new();
-            both.peer.read_to_end(&mut heard).unwrap();
+            let mut received = Vec::new();
+            both.peer.read_to_end(&mut received).unwrap();
         }
     }
 }
@@ -54,10 +54,10 @@ fn a_lie_by_a_queue_pair_ends_the_link_and_is_named() {
 fn what_is_said_twice_counts_once() {
     let mut both = Both::new(true).unwrap();
     both.send(100).unwrap();
-    both.say_out(Outcome::Told(100));
-    both.link.tx.tend().unwrap();
-    both.say_out(Outcome::Told(100));
-    let error = both.link.tx.tend().unwrap_err();
+    both.say_out(Outcome::SendImm(100));
+    both.link.tx.poll_completions().unwrap();
+    both.say_out(Outcome::SendImm(100));
+    let error = both.link.tx.poll_completions().unwrap_err();
     assert!(matches!(error, LinkError::Ring(_)), "{error}");
 }
 
@@ -74,7 +74,7 @@ fn more_than_there_is_room_for_ends_the_link() {
     assert!(matches!(error, LinkError::Ring(_)), "{error}");
 }
 
-/// Nor is what was said to come behind it.
+/// Nor is what was announced behind them.
 #[test]
 fn bytes_that_are_not_what_was_sent_are_not_taken() {
     let mut both = Both::new(true).unwrap();
@@ -83,7 +83,7 @@ fn bytes_that_are_not_what_was_sent_are_not_taken() {
     both.say_in(Outcome::Written(number::of(&[0; 10])));
     assert!(!both.link.rx.ready(11).unwrap());
     assert_eq!(both.link.rx.some(usize::MAX).unwrap(), [0; 10]);
-    assert_eq!(both.link.info.changes.falls(), 1);
+    assert_eq!(both.link.info.changes.failovers(), 1);
     let why = both.link.info.changes.reasons();
     assert!(why[0].contains("checksum"), "{why:?}");
 }
@@ -94,8 +94,8 @@ fn positions_that_cannot_be_end_the_link() {
     for received in [0, START, START + 39, START + 101, START << 20, u64::MAX] {
         let mut both = Both::new(true).unwrap();
         both.send(100).unwrap();
-        both.say_out(Outcome::Told(40));
-        both.link.tx.tend().unwrap();
+        both.say_out(Outcome::SendImm(40));
+        both.link.tx.poll_completions().unwrap();
         let generation = 1;
         both.say(
             Segment::Move {
@@ -104,7 +104,7 @@ fn positions_that_cannot_be_end_the_link() {
             },
             &[],
         );
-        let error = both.link.tx.tend().unwrap_err();
+        let error = both.link.tx.poll_completions().unwrap_err();
         assert!(matches!(error, LinkError::Ring(_)), "{received}: {error}");
         assert!(error.to_string().contains("received bytes"), "{error}");
         assert!(!both.link.end.is_alive());
@@ -120,8 +120,8 @@ fn positions_that_cannot_be_end_the_link() {
         },
         &[],
     );
-    both.link.tx.tend().unwrap();
-    assert_eq!(both.link.info.changes.falls(), 1);
+    both.link.tx.poll_completions().unwrap();
+    assert_eq!(both.link.info.changes.failovers(), 1);
     both.end(false);
 }
 
@@ -135,9 +135,9 @@ fn what_was_said_already_is_no_second_time() {
             received: START,
         };
         both.say(moved(1), &[]);
-        both.link.tx.tend().unwrap();
+        both.link.tx.poll_completions().unwrap();
         both.say(moved(generation), &[]);
-        let error = both.link.tx.tend().unwrap_err();
+        let error = both.link.tx.poll_completions().unwrap_err();
         assert!(matches!(error, LinkError::Decode(_)), "{error}");
     }
 }

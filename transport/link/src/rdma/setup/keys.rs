@@ -12,8 +12,8 @@ use gtrace_verbs::{Access, Outcome, Region, VerbsError};
 use super::super::wire::Source;
 use super::{Prepared, RING, Wires};
 use crate::common::rdma_address;
-use crate::lasting::Lasting;
 use crate::mapping::{Mapping, Ring};
+use crate::pinned::PinnedRegion;
 
 const PAGE: usize = 4096;
 /// Bytes that an attack writes.
@@ -34,12 +34,12 @@ fn mapping() -> Arc<Mapping> {
     Arc::new(Mapping::create(RING).unwrap().0)
 }
 
-/// A server's side, and what it tells.
+/// A server's side, and what it sends.
 fn server(ip: IpAddr) -> (Prepared, Arc<Mapping>, QueuePairs) {
     let mapping = mapping();
     let server = Prepared::over(ip, Ring::ToClient, &mapping).unwrap();
-    let said = server.said();
-    (server, mapping, said)
+    let peer_state = server.peer_state();
+    (server, mapping, peer_state)
 }
 
 impl Lane {
@@ -53,18 +53,18 @@ impl Lane {
         let ours = mapping();
         ours.bytes_mut(Ring::ToServer, 0, RING).fill(0xaa);
         let client = Prepared::over(ip, Ring::ToServer, &ours).unwrap();
-        let mut said = server.said();
-        let server = server.wires(&client.said(), ip).unwrap();
-        lie(&mut said);
+        let mut peer_state = server.peer_state();
+        let server = server.wires(&client.peer_state(), ip).unwrap();
+        lie(&mut peer_state);
         Self {
-            client: client.wires(&said, ip).unwrap(),
+            client: client.wires(&peer_state, ip).unwrap(),
             _server: server,
             ours,
             theirs,
         }
     }
 
-    /// Writes where it was told that the ring is.
+    /// Writes to where the other side claimed the ring to be.
     fn write(&mut self) -> Result<(), VerbsError> {
         assert!(
             self.ours
@@ -116,19 +116,19 @@ fn a_key_opens_the_ring_of_its_lane_and_nothing_else() {
     );
 
     // Another lane of the same process, whose key and place are known.
-    let (other, others, said) = server(ip);
+    let (other, others, peer_state) = server(ip);
     let attack = |what: &str, lie: &dyn Fn(&mut QueuePairs)| {
         let (one, memory, _) = server(ip);
         Lane::new(ip, one, memory, lie).refuses(what);
         assert!(is_untouched(&others), "{what}");
     };
     attack("another lane's ring by its key", &|claim| {
-        (claim.address, claim.key) = (said.address, said.key);
+        (claim.address, claim.key) = (peer_state.address, peer_state.key);
     });
     attack("another lane's ring by the own key", &|claim| {
-        claim.address = said.address
+        claim.address = peer_state.address
     });
-    attack("another lane's key", &|claim| claim.key = said.key);
+    attack("another lane's key", &|claim| claim.key = peer_state.key);
     attack("behind the ring", &|claim| claim.address += RING as u64);
     attack("before the ring", &|claim| claim.address -= LEN as u64);
     attack("half of it behind the ring", &|claim| {
@@ -140,8 +140,8 @@ fn a_key_opens_the_ring_of_its_lane_and_nothing_else() {
     let (one, memory, _) = server(ip);
     let mut program = vec![0u8; 1 << 20];
     let start = NonNull::new(program.as_mut_ptr()).unwrap();
-    let lasting = lasting(start, program.len());
-    let region = Region::new(&one.domain, Arc::new(lasting), Access::Local).unwrap();
+    let pinned = pinned(start, program.len());
+    let region = Region::new(&one.domain, Arc::new(pinned), Access::Local).unwrap();
     let (address, key) = region.remote();
     let place = address.next_multiple_of(PAGE as u64);
     // Some devices give none to who has no business there.
@@ -155,14 +155,14 @@ fn a_key_opens_the_ring_of_its_lane_and_nothing_else() {
     // A lane that has ended.
     drop(other);
     attack("the ring of a lane that has ended", &|claim| {
-        (claim.address, claim.key) = (said.address, said.key);
+        (claim.address, claim.key) = (peer_state.address, peer_state.key);
     });
     // The honest one is none the worse.
     honest.write().unwrap();
 }
 
 #[allow(unsafe_code)]
-fn lasting(start: NonNull<u8>, len: usize) -> Lasting {
+fn pinned(start: NonNull<u8>, len: usize) -> PinnedRegion {
     // SAFETY: it outlives its region, and nobody writes to it.
-    unsafe { Lasting::new(start, len) }
+    unsafe { PinnedRegion::new(start, len) }
 }

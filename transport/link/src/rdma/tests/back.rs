@@ -22,13 +22,13 @@ fn answering(mut server: Link) -> thread::JoinHandle<(Link, u32)> {
     })
 }
 
-/// Asks, with some that nobody waits for, until `done`; the next number.
+/// Asks, with some that is not awaited, until `done`; the next number.
 fn asking(client: &mut Link, mut number: u32, done: impl Fn(&Link) -> bool) -> u32 {
     let began = Instant::now();
     while !done(client) {
         assert!(began.elapsed() < PATIENCE, "in vain: {:?}", client.info);
         client.tx.bulk(&number.to_le_bytes()).unwrap();
-        client.tx.tend().unwrap();
+        client.tx.poll_completions().unwrap();
         let mut body = vec![0; 1 + number as usize * 977 % 100_000];
         client.rx.read(&mut body).unwrap();
         assert!(body.iter().all(|byte| *byte == number as u8), "{number}");
@@ -47,7 +47,8 @@ fn the_device_is_used_again_and_fails_again() {
         let server = answering(pair.server);
         let mut number = 0;
         for round in 1..4u64 {
-            let changes = |link: &Link| (link.info.changes.falls(), link.info.changes.returns());
+            let changes =
+                |link: &Link| (link.info.changes.failovers(), link.info.changes.failbacks());
             number = asking(&mut client, number, |link| changes(link) == (round, round));
             assert_eq!(client.info.kind_now(), LinkKind::Rdma);
             // It is used, in both directions.
@@ -56,13 +57,15 @@ fn the_device_is_used_again_and_fails_again() {
             number = asking(&mut client, number, |_| writes().iter().all(|n| *n > 20));
             cables[(round % 2) as usize].break_after(round % 3, how);
         }
-        number = asking(&mut client, number, |link| link.info.changes.returns() == 4);
+        number = asking(&mut client, number, |link| {
+            link.info.changes.failbacks() == 4
+        });
         let reasons = client.info.changes.reasons().join("; ");
         assert!(reasons.contains("not used again: no device"), "{reasons}");
         drop(client);
         let (server, answered) = server.join().unwrap();
         assert_eq!(answered, number);
-        assert_eq!(server.info.changes.falls(), 4);
+        assert_eq!(server.info.changes.failovers(), 4);
     }
 }
 
@@ -75,8 +78,8 @@ fn a_way_back_that_fails_at_once_loses_nothing() {
             pair.to_client.break_after(2, how);
             *layer.next.lock().unwrap() = Some((left, how));
             let server = answering(pair.server);
-            let number = asking(&mut client, 0, |link| link.info.changes.returns() == 2);
-            assert_eq!(client.info.changes.falls(), 2);
+            let number = asking(&mut client, 0, |link| link.info.changes.failbacks() == 2);
+            assert_eq!(client.info.changes.failovers(), 2);
             drop(client);
             assert_eq!(server.join().unwrap().1, number);
         }
@@ -100,10 +103,12 @@ fn a_device_that_is_taken_away_is_closed_though_nobody_calls() {
         let began = Instant::now();
         while !cables.iter().all(|cable| cable.is_closed()) {
             assert!(began.elapsed() < PATIENCE, "in vain: {:?}", client.info);
-            client.tx.tend().unwrap();
+            client.tx.poll_completions().unwrap();
             thread::sleep(Duration::from_millis(1));
         }
-        let number = asking(&mut client, number, |link| link.info.changes.returns() == 1);
+        let number = asking(&mut client, number, |link| {
+            link.info.changes.failbacks() == 1
+        });
         let reasons = client.info.changes.reasons().join("; ");
         assert!(
             reasons.contains("is being taken away") || reasons.contains("other side"),
@@ -127,11 +132,11 @@ fn a_device_that_is_taken_away_under_load_loses_nothing() {
         });
         cables.iter().for_each(|cable| cable.take_away());
         number = asking(&mut client, number, |link| {
-            link.info.changes.returns() == round
+            link.info.changes.failbacks() == round
         });
         cables = layer.laid.lock().unwrap().last().unwrap().clone();
     }
-    assert_eq!(client.info.changes.falls(), 3);
+    assert_eq!(client.info.changes.failovers(), 3);
     drop(client);
     assert_eq!(server.join().unwrap().1, number);
 }

@@ -10,7 +10,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::{BREAKS, Break, PATIENCE, Pair};
 use crate::conformance::traffic::{Bytes, Kept};
-use crate::lasting::Lasting;
+use crate::pinned::PinnedRegion;
 
 /// More than a ring has.
 const MUCH: usize = 700_001;
@@ -39,7 +39,7 @@ fn the_device_takes_them_from_where_they_lie() {
     let (got, _server) = server.join().unwrap();
     assert!(got == [&body(1, MUCH)[..], b"small", &body(2, MUCH)].concat());
     assert_eq!(client.info.changes.lent(), 2 * MUCH as u64);
-    assert_eq!(client.info.changes.falls(), 0);
+    assert_eq!(client.info.changes.failovers(), 0);
     // Known until it is given back.
     assert_eq!(pair.to_server.known().len(), 2);
     kept.release(&mut *client.tx).unwrap();
@@ -71,7 +71,7 @@ fn they_come_by_the_connection_when_the_device_fails() {
                 client.tx.bulk(&[2; 300]).unwrap();
                 assert_eq!(client.rx.peek(4, None).unwrap(), b"done");
                 kept.release(&mut *client.tx).unwrap();
-                client.info.changes.falls()
+                client.info.changes.failovers()
             });
             let mut got = vec![0; 300 + MUCH + 300];
             server.rx.read(&mut got).unwrap();
@@ -103,16 +103,16 @@ fn what_is_given_back_is_sent_again_as_it_was() {
             got
         });
         while !reader.is_finished() {
-            client.tx.tend().unwrap();
+            client.tx.poll_completions().unwrap();
             thread::sleep(Duration::from_millis(1));
         }
         let wanted = [&body(4, FITS)[..], b"end"].concat();
         assert!(reader.join().unwrap() == wanted, "after {left}");
-        assert_eq!(client.info.changes.falls(), 1);
+        assert_eq!(client.info.changes.failovers(), 1);
     }
 }
 
-/// The other side has read half a piece, and said so; newer bytes lie where that half would, which the writer has
+/// The other side has read half a piece, and acknowledged it; newer bytes lie where that half would, which the writer has
 /// committed, or given to a device that loses them.
 #[test]
 fn newer_bytes_in_the_place_of_what_was_read_stay() {
@@ -149,11 +149,11 @@ fn newer_bytes_in_the_place_of_what_was_read_stay() {
             assert!(got == wanted, "lost: {lost}");
         });
         while !reader.is_finished() {
-            client.tx.tend().unwrap();
+            client.tx.poll_completions().unwrap();
             thread::sleep(Duration::from_millis(1));
         }
         reader.join().unwrap();
-        assert_eq!(client.info.changes.falls(), u64::from(lost));
+        assert_eq!(client.info.changes.failovers(), u64::from(lost));
         kept.release(&mut *client.tx).unwrap();
     }
 }
@@ -163,7 +163,7 @@ fn newer_bytes_in_the_place_of_what_was_read_stay() {
 #[test]
 fn whatever_is_given_back_or_lost_all_comes_in_order() {
     const STEPS: usize = 60;
-    let (mut lent, mut falls) = (0, 0);
+    let (mut lent, mut failovers) = (0, 0);
     for seed in 1..=75u64 {
         let pair = Pair::new();
         let (mut client, mut server) = (pair.client, pair.server);
@@ -173,16 +173,16 @@ fn whatever_is_given_back_or_lost_all_comes_in_order() {
             let how = BREAKS[seed as usize % BREAKS.len()];
             pair.to_server.break_after(pick(60) as u64, how);
         }
-        let (tell, told) = mpsc::channel::<Vec<u8>>();
+        let (send_imm, acknowledged) = mpsc::channel::<Vec<u8>>();
         let reader = thread::spawn(move || {
             let mut sizes = Bytes::new(seed + 1);
             let (mut wanted, mut checked) = (VecDeque::new(), 0usize);
             loop {
-                while let Ok(more) = told.try_recv() {
+                while let Ok(more) = acknowledged.try_recv() {
                     wanted.extend(more);
                 }
                 if wanted.is_empty() {
-                    match told.recv() {
+                    match acknowledged.recv() {
                         Ok(more) => wanted.extend(more),
                         Err(_) => return checked,
                     }
@@ -215,7 +215,7 @@ fn whatever_is_given_back_or_lost_all_comes_in_order() {
                 }
             };
             sent += bytes.len();
-            tell.send(bytes.clone()).unwrap();
+            send_imm.send(bytes.clone()).unwrap();
             match step % 3 {
                 0 => {
                     client.tx.reserve(bytes.len()).unwrap()[..bytes.len()].copy_from_slice(&bytes);
@@ -230,9 +230,9 @@ fn whatever_is_given_back_or_lost_all_comes_in_order() {
             }
         }
         client.tx.flush().unwrap();
-        drop(tell);
+        drop(send_imm);
         while !reader.is_finished() {
-            client.tx.tend().unwrap();
+            client.tx.poll_completions().unwrap();
             thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(reader.join().unwrap(), sent, "seed {seed}");
@@ -240,12 +240,12 @@ fn whatever_is_given_back_or_lost_all_comes_in_order() {
             one.release(&mut *client.tx).unwrap();
         }
         lent += client.info.changes.lent();
-        falls += client.info.changes.falls();
+        failovers += client.info.changes.failovers();
     }
     // Else nothing was tried.
     assert!(
-        lent > 25 << 20 && falls > 25,
-        "{lent} bytes, {falls} failures"
+        lent > 25 << 20 && failovers > 25,
+        "{lent} bytes, {failovers} failures"
     );
 }
 
@@ -263,7 +263,7 @@ fn memory_that_the_device_does_not_take_is_copied() {
     kept.send(&mut *client.tx, body(5, MUCH)).unwrap();
     assert!(reader.join().unwrap() == body(5, MUCH));
     assert_eq!(client.info.changes.lent(), 0);
-    assert_eq!(client.info.changes.falls(), 0);
+    assert_eq!(client.info.changes.failovers(), 0);
     let reasons = client.info.changes.reasons();
     assert!(
         reasons[0].contains("page-locked memory is copied"),
@@ -296,7 +296,7 @@ fn one_memory_makes_room_for_another() {
 
 /// A device that fails and comes back knows nothing of what its predecessor knew.
 #[test]
-fn a_device_that_is_back_is_told_anew() {
+fn a_device_that_is_back_is_reported_again() {
     const FITS: usize = 100_000;
     let pair = Pair::new();
     pair.to_server.break_after(7, Break::Lost);
@@ -314,15 +314,15 @@ fn a_device_that_is_back_is_told_anew() {
     while before.is_none_or(|before| client.info.changes.lent() == before) {
         assert!(began.elapsed() < PATIENCE, "in vain: {:?}", client.info);
         kept.send(&mut *client.tx, body(9, FITS)).unwrap();
-        client.tx.tend().unwrap();
+        client.tx.poll_completions().unwrap();
         assert_eq!(client.rx.peek(4, None).unwrap(), b"next");
         client.rx.consume(4);
         kept.release(&mut *client.tx).unwrap();
-        if before.is_none() && client.info.changes.returns() == 1 {
+        if before.is_none() && client.info.changes.failbacks() == 1 {
             before = Some(client.info.changes.lent());
         }
     }
-    assert_eq!(client.info.changes.falls(), 1);
+    assert_eq!(client.info.changes.failovers(), 1);
     drop(client);
     server.join().unwrap();
 }
@@ -334,21 +334,21 @@ fn memory_that_is_gone_after_its_bytes_were_read_is_missed_by_nobody() {
     let pair = Pair::new();
     let (mut client, mut server) = (pair.client, pair.server);
     let page = Page::new(FITS);
-    client.tx.bulk_from(page.bytes(), &page.lasting()).unwrap();
+    client.tx.bulk_from(page.bytes(), &page.pinned()).unwrap();
     let mut got = vec![0; FITS];
     server.rx.read(&mut got).unwrap();
     assert!(got.iter().all(|byte| *byte == 7));
     drop(page);
-    // All that was not said to be read is looked after from here on.
+    // All that was not acknowledged is polled from here on.
     pair.to_server.break_after(0, Break::Lost);
     client.tx.bulk(b"then").unwrap();
     let server = thread::spawn(move || server.rx.peek(4, None).unwrap().to_vec());
     while !server.is_finished() {
-        client.tx.tend().unwrap();
+        client.tx.poll_completions().unwrap();
         thread::sleep(Duration::from_millis(1));
     }
     assert_eq!(server.join().unwrap(), b"then");
-    assert_eq!(client.info.changes.falls(), 1);
+    assert_eq!(client.info.changes.failovers(), 1);
 }
 
 /// Memory that is unmapped when it is dropped.
@@ -370,9 +370,9 @@ impl Page {
         unsafe { std::slice::from_raw_parts(self.0.as_ptr(), self.1) }
     }
 
-    fn lasting(&self) -> Lasting {
+    fn pinned(&self) -> PinnedRegion {
         // SAFETY: it is not, which is what is tested: all that was sent is read before it is dropped.
-        unsafe { Lasting::new(self.0, self.1) }
+        unsafe { PinnedRegion::new(self.0, self.1) }
     }
 }
 

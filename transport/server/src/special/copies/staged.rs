@@ -149,7 +149,7 @@ pub(super) fn to_host(
             exec.staging.swap();
         }
         if ends {
-            exec.tell_output()?;
+            exec.send_output()?;
         }
         exec.sending(!ends, |exec| {
             exec.put_bytes(&header, &[])?;

@@ -20,10 +20,10 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, functions};
 use super::known_node;
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 
 /// The node that is asked about, in the driver's name.
-fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode), Code>, Bad> {
+fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode), Code>, CallError> {
     let handle = r.u64()?;
     r.end()?;
     let real = exec.handles.real(Kind::GraphNode, handle);
@@ -31,7 +31,7 @@ fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode),
 }
 
 /// Answers with what `ask` writes.
-fn answer(outcome: Result<(), Code>) -> Result<Code, Bad> {
+fn answer(outcome: Result<(), Code>) -> Result<Code, CallError> {
     Ok(outcome.err().unwrap_or(SUCCESS))
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn graph_kernel(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| kernel(exec, node, w)))
 }
@@ -121,7 +121,11 @@ fn packed(
 }
 
 /// What a node copies.
-pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+pub(crate) fn graph_copy(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
@@ -132,12 +136,12 @@ pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
             .ok_or(NOT_SUPPORTED)?;
         // SAFETY: a node of the driver and a structure to write to.
         checked(unsafe { call(node, &raw mut params) })?;
-        told(exec, &params).write(w);
+        pitched(exec, &params).write(w);
         Ok(())
     }))
 }
 
-fn told(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
+fn pitched(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
     let side = |kind: u32, host: u64, device: u64, array| match kind {
         // No node has memory of this process.
         CU_MEMORYTYPE_HOST => (SideKind::Client, host),
@@ -178,7 +182,11 @@ fn told(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
 }
 
 /// Which function of the client a node calls.
-pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+pub(crate) fn graph_host(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
@@ -196,7 +204,7 @@ pub(crate) fn graph_memory(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
@@ -271,7 +279,7 @@ pub(crate) fn capture_info(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, Bad> {
+) -> Result<Code, CallError> {
     let stream = r.u64()?;
     r.end()?;
     let asked = exec
@@ -289,15 +297,15 @@ pub(crate) fn capture_info(
     w.u64(graph);
     w.u64(count as u64);
     for at in 0..count {
-        // SAFETY: the driver told so many nodes, which are there until the next call for the stream.
+        // SAFETY: the driver reported so many nodes, which are there until the next call for the stream.
         let node = unsafe { info.nodes.add(at).read() };
         w.u64(known_node(exec, node, graph));
         let mut edge = [0; EDGE];
         if !info.edges.is_null() {
             // SAFETY: as many edges as nodes.
-            let told = unsafe { info.edges.add(at).read() };
-            edge[..3].copy_from_slice(&[told.from_port, told.to_port, told.type_]);
-            edge[3..].copy_from_slice(&told.reserved);
+            let data = unsafe { info.edges.add(at).read() };
+            edge[..3].copy_from_slice(&[data.from_port, data.to_port, data.type_]);
+            edge[3..].copy_from_slice(&data.reserved);
         }
         w.raw(&edge);
     }

@@ -22,7 +22,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, hosts, launch, pitched};
-use crate::exec::{Bad, Code, Exec};
+use crate::exec::{CallError, Code, Exec};
 
 /// Where a node is, with the driver's names.
 enum Place {
@@ -569,12 +569,16 @@ fn conditional(
     if given.is_null() {
         return Ok(Vec::new());
     }
-    // SAFETY: as said; they live as long as the node.
+    // SAFETY: the driver gave as many; they live as long as the node.
     Ok(unsafe { std::slice::from_raw_parts(given, *bodies as usize) }.to_vec())
 }
 
 /// Adds or changes a node.
-pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, Bad> {
+pub(crate) fn graph_node(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
     let call = NodeCall::read(r)?;
     r.end()?;
     let made = place(exec, &call.place).and_then(|place| {

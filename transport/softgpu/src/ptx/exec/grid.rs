@@ -29,7 +29,7 @@ impl Cancel {
         Self::default()
     }
 
-    /// Ends the launches that look at this flag, within some thousand instructions.
+    /// Ends the launches that poll this flag, within some thousand instructions.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }

@@ -49,7 +49,7 @@ pub(super) struct Reach<'m> {
     kept: [Region; Reach::KEPT],
     texture: Option<(u64, Arc<Texture>)>,
     surface: Option<(u64, Arc<Image>)>,
-    /// The lane whose address was looked at last, for the report of a fault.
+    /// The lane whose address was checked last, for the report of a fault.
     pub(super) lane: usize,
 }
 

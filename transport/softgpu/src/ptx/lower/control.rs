@@ -55,7 +55,7 @@ impl<'m> Lower<'m> {
                 self.emit(Op::Pause, Operands::default());
             }
             "bar" | "barrier" => return self.barrier(instruction, modifiers),
-            // Without clusters and dependent launches there is nobody to tell or to wait for.
+            // Without clusters and dependent launches there is nobody to notify or to wait for.
             "griddepcontrol" => {
                 modifiers.any(&["wait", "launch_dependents"]);
             }

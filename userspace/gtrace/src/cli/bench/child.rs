@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context as _, bail};
+use gtrace_collect::stats_file;
 use gtrace_measure::{Outcome, Plan};
 use gtrace_profile::Row;
 
 use crate::cli::exec::{VARIABLES, libraries, search_path};
-use crate::cli::profile::stats_file;
-use crate::cli::{PROBLEM, USAGE};
+use crate::cli::{PROBLEM, USAGE, shared};
 
 /// Longest answer of a child, bytes.
 const ANSWER: u64 = 16 << 20;
@@ -26,24 +26,20 @@ pub fn client(plan: &Path) -> ExitCode {
     let plan: Plan = match read {
         Ok(plan) => plan,
         Err(error) => {
-            eprintln!(
-                "gtrace: {} is no plan of a measurement: {error}",
-                plan.display()
-            );
+            say!("{} is no plan of a measurement: {error}", plan.display());
             return ExitCode::from(USAGE);
         }
     };
     let printed = gtrace_measure::run(&plan)
         .map_err(anyhow::Error::from)
         .and_then(|outcome| {
-            use std::io::Write as _;
-            let line = serde_json::to_string(&outcome)?;
-            writeln!(std::io::stdout(), "{line}").context("standard output")
+            shared::print(&shared::json_line(&outcome)?)?;
+            Ok(())
         });
     match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gtrace: {}: {error:#}", plan.case);
+            say!("{}: {error:#}", plan.case);
             ExitCode::from(PROBLEM)
         }
     }

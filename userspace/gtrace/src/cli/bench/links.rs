@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use gtrace_link::{LinkError, Preference, Target};
 
-use super::remote::Args;
-use super::report::NotMeasured;
+use super::args::Args;
 use super::server::OwnServer;
 use crate::cli::exec::probe;
+use gtrace_measure::remote::report::NotMeasured;
 
 /// A link to be measured.
 pub(super) struct Way {

@@ -1,19 +1,14 @@
 //! `gtrace bench`: what things cost here.
 
+mod args;
 mod child;
 mod links;
-mod output;
-mod plan;
-mod recorded;
 mod remote;
-pub mod report;
 mod server;
-mod text;
 
 use std::process::ExitCode;
 
 pub use self::child::client;
-pub use self::report::Report;
 
 /// Measure what calls cost on the GPU of another host.
 #[derive(clap::Args, Debug)]
@@ -24,7 +19,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand, Debug)]
 enum What {
-    Remote(remote::Args),
+    Remote(args::Args),
 }
 
 /// Runs the command.

@@ -1,79 +1,26 @@
-//! `gtrace bench remote`: where the time of a CUDA call goes that is executed elsewhere.
+//! `gtrace bench remote`: where the time of a CUDA call on a remote GPU goes.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use gtrace_link::{Address, LinkError, LinkKind, Preference};
+use gtrace_link::{Address, LinkError, LinkKind};
 use gtrace_measure::raw::{self, Kind};
 use gtrace_measure::{Distribution, Echo, Measured, Outcome, Paced, Step};
 
+use super::args::Args;
 use super::child::Children;
 use super::links::{self, Way};
-use super::output::Profiles;
-use super::plan::Extent;
-use super::report::{
+use super::server::OwnServer;
+use crate::cli::{NOT_POSSIBLE, USAGE, shared};
+use gtrace_measure::remote::output::{self, Profiles};
+use gtrace_measure::remote::report::{
     Client, FORM, Link, Machine, Measurement, Raw, Report, Schedule, Server, Times,
 };
-use super::server::OwnServer;
-use super::{output, recorded, text};
-use crate::cli::exec::connection::Connection;
-use crate::cli::{NOT_POSSIBLE, USAGE};
+use gtrace_measure::remote::{Extent, recorded, text};
 
 /// From so many bytes on a copy is compared with a raw stream, below with an echo.
 const STREAM_FROM: u64 = 1 << 20;
-
-/// Measure what CUDA calls cost on the GPU of another host, link by link, beside the raw limit of each.
-///
-/// Without --remote a server is started on this machine with the stand-in for a GPU, which is made of CPU: then what
-/// is measured is remoting, not a GPU.
-///
-/// Exit status: 3 if the server does not answer or refuses, 2 wrong usage.
-#[derive(clap::Args, Debug)]
-pub(super) struct Args {
-    /// The server: HOST, HOST:PORT or unix:PATH.
-    #[arg(long, value_name = "ADDR", env = "GTRACE_REMOTE")]
-    pub(super) remote: Option<String>,
-    /// Links to measure, with commas between them; without it all that work.
-    #[arg(long, value_name = "shm|unix|tcp|rdma", value_delimiter = ',')]
-    pub(super) link: Vec<Preference>,
-    #[command(flatten)]
-    pub(super) connection: Connection,
-    /// Have every call answered before it returns.
-    #[arg(long)]
-    pub(super) strict: bool,
-    /// Calls a second that are due; without it half of what a loop that waits for each call makes.
-    #[arg(long, value_name = "CALLS/S", value_parser = rate)]
-    rate: Option<f64>,
-    /// Also make the calls of a recorded program again, by name: a trace of `gtrace trace -o` or `gtrace exec --trace`.
-    #[arg(long, value_name = "FILE.pftrace")]
-    replay: Option<PathBuf>,
-    /// Few calls and small copies: that it works.
-    #[arg(long, conflicts_with = "full")]
-    short: bool,
-    /// Copies up to 1 GiB instead of 64 MiB, and longer.
-    #[arg(long)]
-    full: bool,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-    /// Write the histograms as a log of HdrHistogram.
-    #[arg(long, value_name = "FILE")]
-    hlog: Option<PathBuf>,
-    /// Draw the percentiles of calls that are waited for.
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|rate: &f64| (0.1..=1e8).contains(rate))
-        .ok_or_else(|| {
-            format!("`{text}` is no rate: write a number of calls a second from 0.1 to 1e8")
-        })
-}
 
 /// Runs the command.
 ///
@@ -85,7 +32,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => (Vec::new(), None),
         Some(Ok((steps, recorded))) => (steps, Some(recorded)),
         Some(Err(error)) => {
-            eprintln!("gtrace: {error:#}");
+            say!("{error:#}");
             return Ok(ExitCode::from(USAGE));
         }
     };
@@ -96,7 +43,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let ways = match links::find(args, own.as_ref()) {
         Ok(ways) => ways,
         Err(error) => {
-            eprintln!("gtrace: {error}");
+            say!("{error}");
             let code = match error {
                 LinkError::Usage(_) => USAGE,
                 _ => NOT_POSSIBLE,
@@ -145,9 +92,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => text::table(&report),
     };
-    std::io::stdout()
-        .write_all(out.as_bytes())
-        .context("standard output")?;
+    shared::print(&out)?;
     output::write(
         &bench.profiles,
         time,
@@ -183,7 +128,7 @@ impl Bench {
     /// On a terminal, what is measured now.
     fn say(&self, what: &str) {
         if self.progress {
-            eprint!("\r\x1b[K{what}");
+            shared::print_error(&format!("\r\x1b[K{what}"));
         }
     }
 
@@ -211,7 +156,7 @@ impl Bench {
                 Outcome::Measured(measured) => {
                     self.profiles.add(&name, case, &measured, &rows);
                     measurement.times = Some(times(&measurement, &measured, &raw, rows));
-                    self.server.stand_in = measured.device.contains("stand-in");
+                    self.server.cpu_emulator = measured.device.contains("CPU emulator");
                     self.server.driver_version = measured.driver_version;
                     if self.server.device.is_empty() {
                         self.server.free_bytes = measured.free_bytes;

@@ -1,4 +1,4 @@
-//! A server of this command's own, with the stand-in for a GPU.
+//! A server of this command's own, with the CPU emulator for a GPU.
 
 use std::thread::JoinHandle;
 
@@ -57,7 +57,7 @@ impl OwnServer {
                 // Workers open it by a path of this process.
                 let _library = library;
                 if let Err(error) = supervisor.run() {
-                    eprintln!("gtrace: the server of this benchmark: {error}");
+                    say!("the server of this benchmark: {error}");
                 }
             })?;
         Ok(Self {
@@ -76,7 +76,7 @@ impl Drop for OwnServer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            eprintln!("gtrace: the server of this benchmark has ended by a fault");
+            say!("the server of this benchmark has ended by a fault");
         }
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 /// A library that this binary carries, of the same sources.
 pub(in crate::cli) struct Library {
     pub(in crate::cli) bytes: &'static [u8],
-    /// What its content is told by, worked out when this binary was built.
+    /// What its content is reported by, worked out when this binary was built.
     digest: &'static str,
     /// The file's name.
     file: &'static str,
@@ -45,13 +45,13 @@ pub(in crate::cli) const TRACE: Library = Library {
     folder: "trace",
 };
 
-/// The stand-in for a GPU.
+/// The CPU emulator for a GPU.
 pub(in crate::cli) const SOFTGPU: Library = Library {
     bytes: include_bytes!(env!("GTRACE_SOFTGPU")),
     digest: env!("GTRACE_SOFTGPU_DIGEST"),
     file: "libcuda.so.gtrace-softgpu",
     names: CLIENT.names,
-    folder: "stand-in",
+    folder: "cpu-emulator",
 };
 
 impl Library {

@@ -84,12 +84,12 @@ struct Report {
     link: String,
     fallbacks: Vec<String>,
     #[serde(default)]
-    falls: u64,
+    failovers: u64,
     /// Bytes.
     #[serde(default)]
     from_page_locked: u64,
     #[serde(default)]
-    returns: u64,
+    failbacks: u64,
     #[serde(default)]
     lost: Option<String>,
     elapsed_ns: u64,
@@ -151,11 +151,11 @@ impl Report {
                 "{taken} were taken from page-locked memory by the RDMA device"
             );
         }
-        if self.falls > 0 {
+        if self.failovers > 0 {
             let _ = writeln!(
                 out,
                 "RDMA was given up {} times while it was used, and taken again {} times",
-                self.falls, self.returns
+                self.failovers, self.failbacks
             );
         }
         if let Some(lost) = &self.lost {
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_report_becomes_a_table() {
         let json = r#"{"program":"vector-add","pid":7,"server":"h:7471","server_host":"h","link":"tcp",
-            "fallbacks":["shm: another host"],"falls":2,"returns":1,"from_page_locked":4096,"elapsed_ns":2000000,
+            "fallbacks":["shm: another host"],"failovers":2,"failbacks":1,"from_page_locked":4096,"elapsed_ns":2000000,
             "totals":{"local":10,"one_way":3,"waiting":2,"bytes_out":4096,"bytes_in":8},
             "local":{"cuCtxGetDevice":10},
             "operations":[{"name":"cuMemAlloc_v2","one_way":0,"waiting":2,"bytes_out":16,"bytes_in":16,

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use gtrace_collect::{Calls, Collector as _};
+use gtrace_render::cuda_calls;
 use gtrace_uprobes::Settings;
 
-use super::api_rows::Calls;
-use super::collect::Collector as _;
-use super::{api_output, record};
+use super::record;
 use crate::cli::{NOT_POSSIBLE, not_possible, shared};
 
 /// What `profile` asks for besides the process.
@@ -47,9 +47,9 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub(super) fn run(args: &super::Args) -> anyhow::Result<ExitCode> {
-    // Before it says that it counts: who reads that may end it at once, and wants to know what was counted.
+    // Before it prints that it counts: who reads that may end it at once, and wants to know what was counted.
     let stopped = record::until_signal()?;
-    let mut calls = Calls::new(args.pid, args.probes.settings());
+    let mut calls = Calls::new(args.pid, args.probes.settings(), shared::say);
     if let Err(error) = calls.start() {
         return Ok(not_possible(&error));
     }
@@ -60,7 +60,7 @@ pub(super) fn run(args: &super::Args) -> anyhow::Result<ExitCode> {
     if args.json {
         shared::print(&shared::json_line(&report)?)?;
     } else {
-        shared::print(&api_output::text(&report, args.sort, args.limit))?;
+        shared::print(&cuda_calls::text(&report, args.sort.into(), args.limit))?;
     }
     Ok(match report.libraries.is_empty() && args.pid.is_some() {
         // Nothing could be seen, which is not the same as no calls.

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use gtrace_collect::profile_file;
 use gtrace_profile::diff::{Options, compare, text};
 
-use super::{NOT_POSSIBLE, file};
+use super::NOT_POSSIBLE;
 use crate::cli::shared::{self, Exit};
 
 /// Say which shift between two profiles is real, and how large. Ends with 1 if something is really slower.
@@ -47,11 +48,12 @@ fn effect(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let profiles = file::get(&args.before).and_then(|before| Ok((before, file::get(&args.after)?)));
+    let profiles = profile_file::read(&args.before)
+        .and_then(|before| Ok((before, profile_file::read(&args.after)?)));
     let (before, after) = match profiles {
         Ok(profiles) => profiles,
         Err(error) => {
-            eprintln!("gtrace: {error:#}");
+            say!("{error:#}");
             return Ok(ExitCode::from(NOT_POSSIBLE));
         }
     };
@@ -66,6 +68,6 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     })?;
     Ok(match report.regressed() {
         true => Exit::Problem.into(),
-        false => Exit::Fine.into(),
+        false => Exit::Success.into(),
     })
 }

@@ -1,26 +1,20 @@
 //! `gtrace profile`: where the time of calls goes, by process and function; what two profiles differ in.
 
 mod api;
-mod api_output;
-mod api_rows;
 mod calls;
 mod collect;
 mod diff;
-mod driver;
-mod file;
 mod record;
-mod remote;
 mod show;
-pub(in crate::cli) mod stats_file;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use gtrace_profile::table;
+use gtrace_collect::profile_file::{self, Format, View};
+use gtrace_profile::{Profile, table};
 
-use self::file::Format;
-use super::shared::Place;
+use super::shared::{self, Place};
 use super::trace::target::Target;
 use super::{NOT_POSSIBLE, USAGE};
 
@@ -52,21 +46,22 @@ impl From<Sort> for table::Order {
     }
 }
 
-/// Show percentiles of calls by process and function, without another word of CUDA calls by probes of
-/// its own; save, show, merge and compare profiles.
+/// Latency percentiles of CUDA, driver and remote calls by process and function.
+///
+/// CUDA calls of running processes (--pid, --all) are measured by uprobes, driver calls (--driver) by the daemon, remote
+/// calls (--remote) by `gtrace serve`. Profiles can be saved, shown, merged and compared.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
     #[command(subcommand)]
     command: Option<Saved>,
-    /// CUDA calls of running processes, by probes of its own; with --pid or --all alone nothing else is
-    /// counted.
+    /// CUDA calls of running processes, using uprobes; the default with --pid or --all.
     #[arg(long)]
     api: bool,
     /// Calls into the NVIDIA driver, as the daemon counts them.
     #[arg(long)]
     driver: bool,
-    /// Calls of programs elsewhere on this host's GPUs, as `gtrace serve` counts them, or with
+    /// Calls of remote programs on this host's GPUs, as `gtrace serve` counts them, or with
     /// --stats-file those of programs here.
     #[arg(long)]
     remote: bool,
@@ -77,10 +72,10 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// Count for so long (10, 90s, 5m), in intervals; without it, show what was counted so far.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = super::duration::seconds)]
     duration: Option<Duration>,
     /// Length of the intervals; by default a 60th of --duration, at least 2 s.
-    #[arg(long, value_name = "TIME", value_parser = seconds, requires = "duration")]
+    #[arg(long, value_name = "TIME", value_parser = super::duration::seconds, requires = "duration")]
     interval: Option<Duration>,
     /// What `gtrace exec --stats-file` wrote, of one process; may be repeated.
     #[arg(
@@ -107,7 +102,7 @@ pub struct Args {
     /// JSON: with --driver alone an array of all rows with the failures by NV_STATUS, else the profile.
     #[arg(long, conflicts_with = "format")]
     json: bool,
-    /// Where the daemon is.
+    /// Which daemon.
     #[command(flatten)]
     place: Place,
 }
@@ -124,6 +119,25 @@ struct Output {
     format: Option<Format>,
 }
 
+impl Output {
+    /// Whether a profile could be put there, before one is taken.
+    fn check(&self) -> anyhow::Result<()> {
+        let out = self.out.as_ref();
+        out.map_or(Ok(()), |path| profile_file::check(path, self.format))
+    }
+
+    /// Writes a profile there; to standard output, as a table, if nothing else is said.
+    fn put(&self, profile: &Profile, view: View) -> anyhow::Result<()> {
+        if let Some(path) = &self.out {
+            return profile_file::save(profile, path, self.format, view);
+        }
+        let format = self.format.unwrap_or(Format::Table);
+        let mut text = Vec::new();
+        profile_file::write(profile, format, view, &mut text)?;
+        shared::print_bytes(&text).map(drop)
+    }
+}
+
 /// What is done with saved profiles.
 #[derive(Clone, Debug, clap::Subcommand)]
 enum Saved {
@@ -137,23 +151,6 @@ impl Args {
     fn counts_api(&self) -> bool {
         self.api || (!self.driver && !self.remote && (self.pid.is_some() || self.all))
     }
-}
-
-pub(super) fn seconds(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is no unit of time: ms, s, m, h")),
-    };
-    let number: f64 = digits.parse().map_err(|_| format!("`{text}` is no time"))?;
-    let seconds = number * factor;
-    if !(0.1..=30.0 * 86_400.0).contains(&seconds) {
-        return Err("between 0.1 s and 30 days".to_owned());
-    }
-    Ok(Duration::from_secs_f64(seconds))
 }
 
 /// Runs the command.
@@ -176,17 +173,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if let Some(pid) = args.pid
             && let Err(error) = Target::find(Path::new("/proc"), pid)
         {
-            eprintln!("gtrace: {error}");
+            say!("{error}");
             return Ok(ExitCode::from(USAGE));
         }
         if !args.driver && !args.remote && printed && args.interval.is_none() {
             return api::run(&args);
         }
     }
-    let collectors = collect::collectors(&args);
+    let collectors = collect::collectors(&args)?;
     if collectors.is_empty() {
-        eprintln!(
-            "gtrace: say what to profile: --pid N or --all (CUDA calls of running processes), --driver (calls into the NVIDIA driver), --remote (calls on a GPU \
+        say!(
+            "say what to profile: --pid N or --all (CUDA calls of running processes), --driver (calls into the NVIDIA driver), --remote (calls on a GPU \
              of another machine), --api (CUDA calls, beside the others), or several"
         );
         return Ok(ExitCode::from(USAGE));
@@ -194,24 +191,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match record::run(&args, collectors) {
         Ok(code) => Ok(code),
         Err(error) => {
-            eprintln!("gtrace: {error:#}");
+            say!("{error:#}");
             Ok(ExitCode::from(NOT_POSSIBLE))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_read_as_people_write_them() {
-        let of = |text| seconds(text).map(|time| time.as_millis());
-        assert_eq!(of("10"), Ok(10_000));
-        assert_eq!(of("500ms"), Ok(500));
-        assert_eq!(of("1.5m"), Ok(90_000));
-        for wrong in ["", "x", "5y", "0", "-3", "nan", "1e99"] {
-            assert!(of(wrong).is_err(), "{wrong}");
         }
     }
 }

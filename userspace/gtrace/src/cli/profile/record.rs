@@ -4,14 +4,14 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use gtrace_collect::profile_file::{Format, View};
+use gtrace_collect::{Collector, POLL_INTERVAL};
+use gtrace_engine::host;
 use gtrace_event::Timestamp;
 use gtrace_profile::{Differences, Key, Profile, Row, Span};
 
 use super::Args;
-use super::collect::{Collector, LOOK_EVERY};
-use super::file::{self, Format, View};
 use crate::cli::shared;
-use crate::host;
 
 /// Shortest interval that is taken if none is asked for: the daemon reads its counts every 2 s.
 const LEAST: Duration = Duration::from_secs(2);
@@ -29,10 +29,10 @@ pub(super) fn run(
     if args.json {
         output.format = Some(Format::Json);
     }
-    file::check(&output)?;
+    output.check()?;
     let live = collectors.iter().any(|c| c.counts_from_its_start());
     let lasts = args.duration.is_some() || live;
-    // Before one says that it counts: who reads that may end it at once.
+    // Before one prints that it counts: who reads that may end it at once.
     let stopped = lasts.then(until_signal).transpose()?;
     for collector in &mut collectors {
         collector.start()?;
@@ -58,14 +58,14 @@ pub(super) fn run(
         shared::say("no calls were counted");
     }
     let view = View {
-        sort: args.sort,
+        order: args.sort.into(),
         limit: args.limit,
     };
-    file::put(&profile, &output, view)?;
+    output.put(&profile, view)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a row is of process `pid`, or works for one of that number elsewhere.
+/// Whether a row is of process `pid`, or of a worker for a process of that number on another host.
 fn is_of(key: &Key, pid: u32) -> bool {
     let origin = key.process.origin.as_ref();
     key.process.pid == pid || origin.is_some_and(|origin| origin.pid == pid)
@@ -132,7 +132,7 @@ fn over(
     }
     if differences.lost() > 0 {
         shared::say(&format!(
-            "{} times the counts of ended processes could not be told apart; their last calls are missing",
+            "{} times the counts of ended processes could not be distinguished; their last calls are missing",
             differences.lost()
         ));
     }
@@ -156,18 +156,18 @@ pub(super) fn wait(
     due: Option<Instant>,
 ) -> anyhow::Result<bool> {
     loop {
-        let left = due.map_or(LOOK_EVERY, |due| {
+        let left = due.map_or(POLL_INTERVAL, |due| {
             due.saturating_duration_since(Instant::now())
         });
         if left.is_zero() {
             return Ok(false);
         }
         let timed_out = Err(mpsc::RecvTimeoutError::Timeout);
-        if stopped.recv_timeout(left.min(LOOK_EVERY)) != timed_out {
+        if stopped.recv_timeout(left.min(POLL_INTERVAL)) != timed_out {
             return Ok(true);
         }
         for collector in &mut *collectors {
-            if !collector.look()? {
+            if !collector.poll()? {
                 return Ok(true);
             }
         }

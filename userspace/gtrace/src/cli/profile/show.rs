@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use gtrace_profile::Profile;
+use gtrace_collect::profile_file::{self, View};
+use gtrace_profile::{Profile, table};
 
-use super::file::{self, View};
 use super::{NOT_POSSIBLE, Output, Sort};
 
 /// Show a saved profile, or write it in another form.
@@ -40,17 +40,17 @@ pub(super) struct MergeArgs {
 }
 
 pub(super) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let shown = file::get(&args.file).and_then(|mut profile| {
+    let shown = profile_file::read(&args.file).and_then(|mut profile| {
         profile.retain(|key| {
             let pid = args.pid.is_none_or(|pid| key.process.pid == pid);
             let text = args.function.as_deref();
             pid && text.is_none_or(|text| key.function.contains(text))
         });
         let view = View {
-            sort: args.sort,
+            order: args.sort.into(),
             limit: args.limit,
         };
-        file::put(&profile, &args.output, view)
+        args.output.put(&profile, view)
     });
     Ok(ended(shown))
 }
@@ -58,23 +58,21 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn merge(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let mut sum = Profile::default();
     let read = args.files.iter().try_for_each(|path| {
-        sum.merge(&file::get(path)?);
+        sum.merge(&profile_file::read(path)?);
         anyhow::Ok(())
     });
     let view = View {
-        sort: Sort::Time,
+        order: table::Order::Time,
         limit: 40,
     };
-    Ok(ended(
-        read.and_then(|()| file::put(&sum, &args.output, view)),
-    ))
+    Ok(ended(read.and_then(|()| args.output.put(&sum, view))))
 }
 
 fn ended(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gtrace: {error:#}");
+            say!("{error:#}");
             ExitCode::from(NOT_POSSIBLE)
         }
     }

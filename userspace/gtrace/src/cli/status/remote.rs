@@ -1,15 +1,15 @@
-//! `gtrace status --remote`: who uses the GPUs of this host from elsewhere.
+//! `gtrace status --remote`: which clients on other hosts use the GPUs of this host.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+use gtrace_engine::remote;
 use gtrace_server::stats::Times;
 use gtrace_server::{ServerStatus, SessionStatus};
 
 use crate::cli::shared::{self, Exit};
-use crate::remote;
 use crate::render::{bytes, clean};
 
 /// Operations shown of each session.
@@ -21,11 +21,11 @@ pub(super) fn run(path: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
     match ServerStatus::ask(&path) {
         Ok(status) if json => {
             shared::print(&shared::json_line(&status)?)?;
-            Ok(Exit::Fine.into())
+            Ok(Exit::Success.into())
         }
         Ok(status) => {
             shared::print(&text(&status))?;
-            Ok(Exit::Fine.into())
+            Ok(Exit::Success.into())
         }
         Err(error) => {
             let remedy = match error.kind() {
@@ -35,7 +35,7 @@ pub(super) fn run(path: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
                 io::ErrorKind::PermissionDenied => "; ask as the user that serves, or as root",
                 _ => "",
             };
-            eprintln!("gtrace: {}: {error}{remedy}", path.display());
+            say!("{}: {error}{remedy}", path.display());
             Ok(Exit::NotPossible.into())
         }
     }

@@ -1,75 +1,39 @@
 //! Threads that ask the daemon and listen to keyboard and signals, for one inbox.
 
 use std::io;
+use std::path::Path;
 use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gtrace_devices::GpuInfo;
-use gtrace_event::Event;
-use ratatui::crossterm::event::{self, KeyEvent};
+use gtrace_api::Published;
+use gtrace_api::client::{Client, ClientError};
+use gtrace_top::{Counters, HostReading, Readings, Update};
+use ratatui::crossterm::event;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::counters::Counters;
 use crate::cli::shared;
-use crate::client::{Client, ClientError};
-use crate::cuda::CudaReport;
-use crate::hub::{CallStats, Published, Status};
-use crate::processes::ProcessUse;
 
 /// Between two readings of status, GPUs, calls and counters.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// History shown at start.
 const HISTORY: &str = "/api/v1/events/stream?since=7d&limit=500";
 
-/// What the view is told.
-#[derive(Debug)]
-pub(super) enum Update {
-    /// A new or changed event.
-    Event(Box<Event>),
-    /// Everything else, read anew.
-    Readings(Box<Readings>),
-    /// The daemon does not answer.
-    Down(String),
-    /// A line for the user.
-    Note(String),
-    /// A key.
-    Key(KeyEvent),
-    /// The terminal has another size.
-    Resized,
-    /// A signal asks to end.
-    Quit,
-}
-
-/// What is read once a second.
-#[derive(Clone, Debug)]
-pub(super) struct Readings {
-    pub(super) status: Status,
-    pub(super) gpus: Vec<GpuInfo>,
-    pub(super) calls: Vec<CallStats>,
-    pub(super) counters: Counters,
-    pub(super) processes: Vec<ProcessUse>,
-    pub(super) cuda: CudaReport,
-    /// When the processes were read.
-    pub(super) at: Instant,
-}
-
-impl Readings {
-    /// Asks the daemon.
-    pub(super) fn take(client: &Client) -> Result<Self, ClientError> {
-        Ok(Self {
-            status: client.get("/api/v1/status")?,
-            gpus: client.get("/api/v1/gpus")?,
-            calls: client.get("/api/v1/histograms")?,
-            counters: Counters::parse(&client.get_text("/metrics")?),
-            // A daemon of an older version has neither.
-            processes: client
-                .get("/api/v1/processes?buckets=true")
-                .unwrap_or_default(),
-            at: Instant::now(),
-            cuda: client.get("/api/v1/cuda").unwrap_or_default(),
-        })
-    }
+/// Asks the daemon for everything that is read once a second.
+pub(super) fn read(client: &Client) -> Result<Readings, ClientError> {
+    Ok(Readings {
+        status: client.get("/api/v1/status")?,
+        gpus: client.get("/api/v1/gpus")?,
+        calls: client.get("/api/v1/histograms")?,
+        counters: Counters::parse(&client.get_text("/metrics")?),
+        // A daemon of an older version has neither.
+        processes: client
+            .get("/api/v1/processes?buckets=true")
+            .unwrap_or_default(),
+        at: Instant::now(),
+        host: HostReading::take(Path::new("/proc")),
+        cuda: client.get("/api/v1/cuda").unwrap_or_default(),
+    })
 }
 
 /// Starts every thread; each ends when nobody reads the inbox any more.
@@ -135,7 +99,7 @@ fn follow(client: &Client, updates: &Sender<Update>) {
 
 fn read_on(client: &Client, updates: &Sender<Update>) {
     loop {
-        let update = match Readings::take(client) {
+        let update = match read(client) {
             Ok(readings) => Update::Readings(Box::new(readings)),
             Err(error) => Update::Down(error.to_string()),
         };

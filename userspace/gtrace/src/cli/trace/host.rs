@@ -1,32 +1,21 @@
 //! What a running daemon knows of the time of a trace: the kernel's log, PCIe errors, calls that were slow or
 //! failed, and samples of the GPUs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use gtrace_api::client::{Client, ClientError, target};
 use gtrace_devices::{GpuInfo, NvmlClient, NvmlConfig};
-use gtrace_event::{Event, Timestamp};
+use gtrace_engine::clock::boottime_ns;
+use gtrace_event::Timestamp;
+use gtrace_timeline::{Host, Samples};
 
-use crate::cli::shared::{Place, say};
-use crate::client::{Client, ClientError, target};
-use crate::clock::boottime_ns;
+use crate::cli::shared::{Instance, say};
 
 /// Between samples.
 const EVERY: Duration = Duration::from_millis(500);
-
-/// GPUs as they were at a time.
-type Samples = Vec<(u64, GpuInfo)>;
-
-/// What the daemon told.
-#[derive(Debug, Default)]
-pub(super) struct Host {
-    /// Events of the time of the trace.
-    pub(super) events: Vec<Event>,
-    /// GPUs as they were at a time (CLOCK_BOOTTIME, nanoseconds).
-    pub(super) samples: Samples,
-}
 
 /// Asks the daemon while a program runs.
 pub(super) struct Watch {
@@ -37,19 +26,15 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begins, with the daemon at this socket. `nvml`: the library to ask, if not the daemon.
-    pub(super) fn start(socket: Option<&Path>, nvml: Option<PathBuf>) -> Self {
-        let place = Place {
-            store: None,
-            socket: socket.map(PathBuf::from),
-        };
+    /// Begins, with this daemon. `nvml`: the library to ask, if not the daemon.
+    pub(super) fn start(instance: &Instance, nvml: Option<PathBuf>) -> Self {
         let (stop, stopped) = mpsc::channel();
-        let client = place.reading_client();
+        let client = instance.reading_client();
         let asked = client.clone();
         let sampler = std::thread::Builder::new()
             .name("samples".into())
             .spawn(move || match nvml {
-                Some(library) => sample_nvml(stand_in(library), &stopped),
+                Some(library) => sample_nvml(cpu_emulator(library), &stopped),
                 None => sample(&asked, &stopped).or_else(|error| {
                     let own = sample_nvml(NvmlConfig::this_program(), &stopped);
                     own.map_err(|nvml| format!("{error}; {nvml}"))
@@ -64,7 +49,7 @@ impl Watch {
         }
     }
 
-    /// Ends, with all that the daemon told. Says so where there is none.
+    /// Ends, with all that the daemon sent. Prints a note without a daemon.
     pub(super) fn end(self) -> Host {
         drop(self.stop);
         let samples = self.sampler.and_then(|sampler| sampler.join().ok());
@@ -93,8 +78,8 @@ impl Watch {
     }
 }
 
-/// NVML of the stand-in, which has no driver.
-fn stand_in(library: PathBuf) -> NvmlConfig {
+/// NVML of the CPU emulator, which has no driver.
+fn cpu_emulator(library: PathBuf) -> NvmlConfig {
     let config = NvmlConfig::with_command(move || {
         let mut command = std::process::Command::new("/proc/self/exe");
         command.arg("nvml-child").arg("--library").arg(&library);

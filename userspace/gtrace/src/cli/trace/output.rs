@@ -1,18 +1,19 @@
 //! What `gtrace trace` prints.
 
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::Instant;
 
 use gtrace_abi::{CallRecord, Counter, NO_STATUS};
+use gtrace_engine::clock;
+use gtrace_engine::sources::operation::{Operation, status_text};
+use gtrace_engine::sources::records;
+use gtrace_engine::sources::watched::DeviceNames;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::{Args, Sink};
-use crate::clock;
+use crate::cli::shared;
 use crate::render::duration;
-use crate::sources::operation::{Operation, status_text};
-use crate::sources::records;
-use crate::sources::watched::DeviceNames;
 
 /// What the probes count that keeps a call from being shown.
 const LOST: [Counter; 5] = [
@@ -30,7 +31,8 @@ pub(super) struct Output<'a, W: Write> {
     /// Names of the device files, as they are now.
     names: DeviceNames,
     zone: TimeZone,
-    open: bool,
+    /// Whether the reader is there; what else keeps from writing.
+    open: io::Result<()>,
     since: Instant,
     calls: u64,
     failed: u64,
@@ -67,7 +69,7 @@ impl<'a, W: Write> Output<'a, W> {
             out: BufWriter::new(out),
             names: DeviceNames::default(),
             zone: TimeZone::system(),
-            open: true,
+            open: Ok(()),
             since: Instant::now(),
             calls: 0,
             failed: 0,
@@ -129,6 +131,13 @@ impl<'a, W: Write> Output<'a, W> {
         serde_json::to_string(&line).unwrap_or_default()
     }
 
+    /// What kept it from writing, a closed pipe aside.
+    pub(super) fn end(self) -> anyhow::Result<()> {
+        // Written above, or refused before.
+        drop(self.out.into_parts());
+        shared::written(self.open).map(drop)
+    }
+
     /// The last line: how much was seen, and what not.
     pub(super) fn summary(&self, counters: &[(Counter, u64)]) -> String {
         let seconds = self.since.elapsed().as_secs_f64();
@@ -164,7 +173,9 @@ impl<W: Write> Sink for Output<'_, W> {
         } else {
             self.text(call)
         };
-        self.open &= writeln!(self.out, "{line}").is_ok();
+        if self.open.is_ok() {
+            self.open = writeln!(self.out, "{line}");
+        }
     }
 
     fn calls(&self) -> u64 {
@@ -176,8 +187,10 @@ impl<W: Write> Sink for Output<'_, W> {
     }
 
     fn flush(&mut self) -> bool {
-        self.open &= self.out.flush().is_ok();
-        self.open
+        if self.open.is_ok() {
+            self.open = self.out.flush();
+        }
+        self.open.is_ok()
     }
 }
 

@@ -1,8 +1,7 @@
 //! `gtrace trace --pid N --output FILE`: every call of a running process, of the CUDA driver by uprobes and into the
 //! kernel's driver, as a trace. The process is neither stopped nor prepared.
 
-mod arguments;
-pub(super) mod driver;
+pub(super) mod driver_calls;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,22 +12,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use gtrace_abi::{ApiCall, ApiCounter};
+use gtrace_engine::process;
+use gtrace_engine::sources::records::text_of;
 use gtrace_recording::clock::{Pair, Scale};
 use gtrace_recording::{NAMES, UnderWay};
+use gtrace_timeline::arguments::{self, Meaning};
+use gtrace_timeline::{self as timeline, Clock, Process, Recorded, Spool};
 use gtrace_uprobes::functions::trace_set;
-use gtrace_uprobes::{Function, LOOK_EVERY, Options, Settings, Watch};
+use gtrace_uprobes::{Function, Options, POLL_INTERVAL, Settings, Watch};
 
-use self::arguments::Meaning;
-use self::driver::Driver;
-use super::spool::Spool;
-use super::timeline::{self, Clock, Process, Recorded};
+use self::driver_calls::Driver;
 use super::{Args, host};
 use crate::cli::shared::{on_signals, say};
 use crate::cli::{NOT_POSSIBLE, USAGE, not_possible};
-use crate::sources::process;
-use crate::sources::records::text_of;
 
-/// Between looks at the ring.
+/// Between polls of the ring.
 const DRAIN_EVERY: Duration = Duration::from_millis(2);
 /// Calls that can be under way at once.
 const UNDER_WAY: u32 = 16_384;
@@ -47,6 +45,7 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     let Some((target, devices)) = super::meant(pid, &args.devices) else {
         return Ok(ExitCode::from(USAGE));
     };
+    let instance = args.traced.place.resolve()?;
     let mut spool = Spool::new(output, args.traced.max_events)?;
     let options = options(pid, args.traced.ring);
     let settings = Settings {
@@ -60,7 +59,7 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     let end = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&end);
     on_signals(move || asked.store(true, Ordering::Relaxed))?;
-    let host = host::Watch::start(args.traced.socket.as_deref(), None);
+    let host = host::Watch::start(&instance, None);
     let driver = Driver::start(pid, devices, args.traced.max_events);
     if let Err(error) = &driver {
         say(&format!(
@@ -77,8 +76,8 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
         Err(_) => Default::default(),
     };
     let host = host.end();
-    eprintln!(
-        "gtrace: {}; {} calls into the driver{driver_lost}",
+    say!(
+        "{}; {} calls into the driver{driver_lost}",
         seen.text(spool.dropped()),
         driver.calls.len() as u64 + driver.dropped
     );
@@ -93,7 +92,7 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     let clock = Clock::new(Scale::BOOTTIME, trace.begun, Pair::now());
     timeline::write(output, &recorded, spool, &clock, &host)
         .with_context(|| output.display().to_string())?;
-    eprintln!("gtrace: {} opens in ui.perfetto.dev", output.display());
+    say!("{} opens in ui.perfetto.dev", output.display());
     Ok(match traced_nothing {
         // Nothing could be seen, which is not the same as no calls.
         true => ExitCode::from(NOT_POSSIBLE),
@@ -226,10 +225,10 @@ impl Trace {
             }
             std::thread::sleep(DRAIN_EVERY);
             self.drain(&mut ring, spool)?;
-            if looked.elapsed() >= LOOK_EVERY {
+            if looked.elapsed() >= POLL_INTERVAL {
                 looked = Instant::now();
                 alive = self.watch.is_alive();
-                self.watch.look()?;
+                self.watch.poll()?;
                 self.say_words();
             }
         }

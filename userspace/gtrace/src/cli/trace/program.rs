@@ -1,12 +1,9 @@
 //! `gtrace trace -- PROGRAM`: a program's calls of the CUDA driver, timed in its own process.
 
-mod collector;
-mod driver;
 mod held;
-mod summary;
+mod libcuda;
 
 use std::ffi::OsString;
-use std::io::{self, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -16,17 +13,17 @@ use anyhow::Context as _;
 use gtrace_abi::DeviceFilter;
 use gtrace_recording::Variables;
 use gtrace_recording::clock::{Pair, Scale};
+use gtrace_timeline::collector::{Collector, Wake};
+use gtrace_timeline::summary::Summary;
+use gtrace_timeline::{self as timeline, Spool};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use self::collector::{Collector, Wake};
 use self::held::Held;
-use self::summary::Summary;
 use super::super::exec::{libraries, not_started, quoted, search_path, stats};
-use super::super::shared::say;
+use super::super::shared::{self, Place, say};
 use super::super::{USAGE, not_possible};
-use super::process::driver::{Driver as DriverCalls, Kept};
-use super::spool::Spool;
-use super::{host, timeline};
+use super::host;
+use super::process::driver_calls::{Driver as DriverCalls, Kept};
 
 /// Events that a thread's ring has room for.
 const RING: u32 = 1 << 16;
@@ -41,7 +38,7 @@ pub(super) struct Args {
     /// The driver's library; by default the libcuda.so.1 that the program would load.
     #[arg(long, value_name = "PATH", conflicts_with = "softgpu")]
     libcuda: Option<PathBuf>,
-    /// Run the program on the CPU stand-in that gtrace carries, not on a GPU.
+    /// Run the program on the CPU emulator that gtrace carries, not on a GPU.
     #[arg(long)]
     softgpu: bool,
     /// Events that a thread's ring has room for; more that come before they are read are counted as lost.
@@ -54,9 +51,9 @@ pub(super) struct Args {
     /// some microseconds a launch.
     #[arg(long)]
     gpu_time: bool,
-    /// The daemon's Unix socket, for what it knows of the time of the trace.
-    #[arg(long, value_name = "PATH", env = "GTRACE_SOCKET")]
-    pub(super) socket: Option<PathBuf>,
+    /// The daemon that is asked what it knows of the time of the trace.
+    #[command(flatten)]
+    pub(super) place: Place,
     /// Print the environment of a traced program as shell commands, and run nothing. Collect what such programs
     /// do with --listen.
     #[arg(long, conflicts_with_all = ["listen", "program"])]
@@ -99,20 +96,20 @@ pub(super) fn run(
     }
     let json = match json {
         Some(None) => {
-            eprintln!("gtrace: --json needs a file here: --json FILE");
+            say!("--json needs a file here: --json FILE");
             return Ok(ExitCode::from(USAGE));
         }
         Some(file) => file,
         None => None,
     };
     if args.gpu_time && args.output.is_none() && !args.print_env {
-        eprintln!("gtrace: --gpu-time needs a trace to write the times to: --output FILE.pftrace");
+        say!("--gpu-time needs a trace to write the times to: --output FILE.pftrace");
         return Ok(ExitCode::from(USAGE));
     }
-    let devices = match crate::config::parse_devices(devices) {
+    let devices = match gtrace_engine::config::parse_devices(devices) {
         Ok(devices) => devices,
         Err(error) => {
-            eprintln!("gtrace: {error}");
+            say!("{error}");
             return Ok(ExitCode::from(USAGE));
         }
     };
@@ -123,9 +120,9 @@ pub(super) fn run(
         (None, true) => {
             let softgpu = libraries::SOFTGPU.unpack()?;
             folders.push(softgpu.clone());
-            softgpu.join(driver::NAME)
+            softgpu.join(libcuda::NAME)
         }
-        (None, false) => match driver::find(&trace) {
+        (None, false) => match libcuda::find(&trace) {
             Ok(path) => path,
             Err(error) => return Ok(not_possible(&error.into())),
         },
@@ -141,15 +138,15 @@ pub(super) fn run(
         gpu_time: args.gpu_time,
     };
     if args.print_env {
-        let socket = Some(driver::shared_socket()?);
+        let socket = Some(libcuda::shared_socket()?);
         let variables = Variables {
             socket,
             ..variables
         };
         return print(&environment(&variables, &folders));
     }
-    let stand_in = args.softgpu.then(|| folders.last().cloned()).flatten();
-    let nvml = stand_in.map(|folder| folder.join("libnvidia-ml.so.1"));
+    let cpu_emulator = args.softgpu.then(|| folders.last().cloned()).flatten();
+    let nvml = cpu_emulator.map(|folder| folder.join("libnvidia-ml.so.1"));
     let mut session = Session::new(args, variables, nvml)?;
     if args.listen {
         session.listen()?;
@@ -191,7 +188,7 @@ pub(super) fn run(
         .or_else(|| status.signal().map(|signal| 128 + signal));
     if let Err(error) = session.report(args, json, code) {
         // The program's status is what this command ends with.
-        eprintln!("gtrace: {error:#}");
+        say!("{error:#}");
     }
     Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
 }
@@ -215,7 +212,7 @@ fn print(environment: &[(&'static str, OsString)]) -> anyhow::Result<ExitCode> {
         let mut line = format!("export {name}=").into_bytes();
         line.extend(quoted(value));
         line.push(b'\n');
-        io::stdout().write_all(&line)?;
+        shared::print_bytes(&line)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -237,7 +234,7 @@ impl Session {
     /// `nvml`: the library of the GPU, if it is not the one that the daemon knows.
     fn new(args: &Args, variables: Variables, nvml: Option<PathBuf>) -> anyhow::Result<Self> {
         let (socket, folder) = match args.listen {
-            true => (driver::shared_socket()?, None),
+            true => (libcuda::shared_socket()?, None),
             false => {
                 let folder = tempfile::Builder::new()
                     .prefix("gtrace-trace-")
@@ -253,10 +250,10 @@ impl Session {
             None => None,
         };
         Ok(Self {
-            host: args
-                .output
-                .as_ref()
-                .map(|_| host::Watch::start(args.socket.as_deref(), nvml)),
+            host: match &args.output {
+                Some(_) => Some(host::Watch::start(&args.place.resolve()?, nvml)),
+                None => None,
+            },
             variables: Variables {
                 socket: Some(socket),
                 ..variables
@@ -273,7 +270,7 @@ impl Session {
     /// `asked`: for which devices was said.
     fn hold(&self, asked: bool) -> Option<Held> {
         let there = asked || Path::new("/proc/driver/nvidia/version").exists();
-        if self.spool.is_none() || !there || !crate::host::is_root() {
+        if self.spool.is_none() || !there || !gtrace_engine::host::is_root() {
             return None;
         }
         let held = Held::new(self.folder.as_ref()?.path());
@@ -291,7 +288,7 @@ impl Session {
         }
     }
 
-    /// Collects until `over`, which is looked at whenever `ended` becomes readable.
+    /// Collects until `over`, which is checked whenever `ended` becomes readable.
     fn collect(
         &mut self,
         ended: Option<&OwnedFd>,
@@ -320,10 +317,7 @@ impl Session {
         let asked = Arc::clone(&end);
         super::on_signals(move || asked.store(true, Ordering::Relaxed))?;
         if let Some(socket) = &self.variables.socket {
-            eprintln!(
-                "gtrace: collecting at {}; end with Ctrl-C",
-                socket.display()
-            );
+            say!("collecting at {}; end with Ctrl-C", socket.display());
         }
         self.collect(None, || end.load(Ordering::Relaxed))
     }
@@ -333,7 +327,7 @@ impl Session {
         let ended = Pair::now();
         let clock = timeline::Clock::new(self.variables.scale, self.begun, ended);
         let summary = Summary::new(&self.collector, &clock, self.spool.as_ref(), code);
-        eprint!("{}", summary.table());
+        shared::print_error(&summary.table());
         if let Some(path) = json {
             let mut text = serde_json::to_vec_pretty(&summary)?;
             text.push(b'\n');
@@ -350,18 +344,18 @@ impl Session {
                 ..timeline::Process::default()
             };
             let mut recorded = self.collector.recorded();
-            recorded.add_driver(&stranger, kept);
+            recorded.add_driver(&stranger, kept.calls, kept.names);
             timeline::write(output, &recorded, spool, &clock, &host)
                 .with_context(|| output.display().to_string())?;
-            eprintln!("gtrace: {} opens in ui.perfetto.dev", output.display());
+            say!("{} opens in ui.perfetto.dev", output.display());
         }
         Ok(())
     }
 }
 
-/// Says how many calls into the kernel's driver were seen.
+/// Prints how many calls into the kernel's driver were seen.
 fn said(kept: Kept, lost: &str) -> Kept {
     let calls = kept.calls.len() as u64 + kept.dropped;
-    eprintln!("gtrace: {calls} calls into the driver{lost}");
+    say!("{calls} calls into the driver{lost}");
     kept
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::sources::process;
+use gtrace_engine::process;
 
 /// Why there is nothing to trace.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +51,7 @@ impl Target {
     }
 }
 
-/// What /proc/PID/status says (proc_pid_status(5)).
+/// The content of /proc/PID/status (proc_pid_status(5)).
 #[derive(Debug, PartialEq, Eq)]
 struct Status {
     tgid: u32,

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::cli::exec::not_started;
 
-/// Between looks at whether the process has come.
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// Between checks whether the process has come.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Where processes wait.
 pub(super) struct Held {
@@ -50,7 +50,7 @@ impl Held {
                 let _ = stream.write_all(&[1]);
                 return;
             }
-            std::thread::sleep(LOOK_EVERY);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }

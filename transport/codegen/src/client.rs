@@ -1,0 +1,228 @@
+//! The client's side: the symbols that programs call, and the calls behind them.
+//!
+//! The symbols use of the crate:
+//! * `entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const c_char`: no panic
+//!   leaves them.
+//! * `entry::absent(name, why) -> u32`: answers NOT_SUPPORTED, and reports it once.
+//! * `entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
+//! * `managed::filled(CUdeviceptr, CUstream, CUresult) -> CUresult`: the answer of a fill that is not
+//!   asynchronous, sent in this stream with this result.
+//! * `copy::synchronous(CUstream, || ..) -> CUresult`: a copy that returns when the program may use its memory.
+//! * `local::NAME`, `special::NAME` for what is written by hand, the latter for what travels; they may use
+//!   `remote::NAME`, the [`calls`], which are to be included as the module `remote` of the symbols.
+//!
+//! The calls use of the crate:
+//! * `entry::waiting(op, small_hint, |w| -> Result<(), u32>, |r| -> Result<(), DecodeError>) -> u32`: sends what
+//!   the first closure writes, waits, has the second read the reply's arguments if it has any, and answers
+//!   the status. `entry::nvml` is the same for NVML, whose reply has arguments also with
+//!   NVML_ERROR_INSUFFICIENT_SIZE.
+//! * `entry::one_way(Operation, small_hint, |w| -> Result<(), u32>) -> u32`.
+//! * `entry::mint(Kind) -> u64`: a new handle's number.
+
+mod call;
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use gtrace_cuda::names::{self, Suffix};
+use gtrace_cuda::{Api, Class, Function, Hand, Signature, functions, signatures};
+
+pub use call::calls;
+
+use crate::{Error, signature, subject};
+
+/// What the text uses of others.
+fn uses(types: &str) -> String {
+    format!("use core::ffi::*;\n\nuse gtrace_cuda::types::{types}::*;\n")
+}
+
+/// The file of one library's symbols, and of their addresses: `SYMBOLS`, by name.
+///
+/// # Errors
+///
+/// [`Error::NoSignature`].
+pub fn symbols(api: Api) -> Result<String, Error> {
+    let (what, types) = subject(api);
+    let mut out = crate::head(&format!("The symbols of {what}."));
+    out.push_str(&uses(types));
+    out.push_str("\nuse crate::{entry, local, special};\n\n");
+    let mut exported = Vec::new();
+    for function in functions::all(api) {
+        let symbols = match api {
+            Api::Driver => names::symbols(function.name),
+            Api::Nvml => vec![(function.name.to_owned(), None)],
+        };
+        for (symbol, suffix) in symbols {
+            export(&mut out, api, function, &symbol, suffix)?;
+            exported.push(symbol);
+        }
+    }
+    table(&mut out, exported)?;
+    Ok(out)
+}
+
+/// Symbols without a signature, older than those that have one, that a library looks up in libcuda.so.1
+/// by itself and without which it does not start: cublasLt of CUDA 13.
+const REQUIRED: &[&str] = &["cuGraphInstantiate"];
+
+/// The file of the symbols that are not described. A program that is linked with `-lcuda` starts only if every
+/// symbol that it names exists, called or not. `cuGetProcAddress` does not find these.
+///
+/// # Errors
+///
+/// [`Error::NoReason`].
+pub fn absent() -> Result<String, Error> {
+    let (what, types) = subject(Api::Driver);
+    let mut out = crate::head(&format!("Symbols of {what} that are not supported."));
+    out.push_str(&uses(types));
+    out.push_str("\nuse crate::entry;\n\n");
+    let described: HashSet<&str> = functions::all(Api::Driver).map(|f| f.name).collect();
+    let exported = functions::all(Api::Driver).flat_map(|f| names::symbols(f.name));
+    let exported: HashSet<String> = exported.map(|(symbol, _)| symbol).collect();
+    for name in REQUIRED.iter().filter(|name| !exported.contains(**name)) {
+        writeln!(
+            out,
+            "#[unsafe(no_mangle)]
+            pub unsafe extern \"C\" fn {name}() -> CUresult {{ entry::absent({name:?}, \"it is older than CUDA 10\") }}
+"
+        )?;
+    }
+    for signature in signatures::DRIVER {
+        let name = signature.name;
+        if !described.contains(name) {
+            let why = functions::why_absent(name).ok_or(Error::NoReason(name))?;
+            writeln!(
+                out,
+                "#[unsafe(no_mangle)]
+                pub unsafe extern \"C\" fn {name}({}) -> {} {{ entry::absent({name:?}, {why:?}) }}
+",
+                parameters(signature),
+                signature.returns
+            )?;
+        }
+    }
+    Ok(out)
+}
+
+fn parameters(signature: &Signature) -> String {
+    let each = signature.parameters.iter();
+    let each = each.map(|p| format!("{}: {}", p.name, p.ty));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn export(
+    out: &mut String,
+    api: Api,
+    function: &Function,
+    symbol: &str,
+    suffix: Option<Suffix>,
+) -> Result<(), Error> {
+    let signature = signature(api, function)?;
+    writeln!(
+        out,
+        "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {symbol}({}) -> {} {{",
+        parameters(signature),
+        signature.returns
+    )?;
+    if suffix == Some(Suffix::Ptsz) {
+        for parameter in signature.parameters {
+            let name = parameter.name;
+            match parameter.ty {
+                "CUstream" => writeln!(out, "let {name} = entry::per_thread({name});")?,
+                "*const CUlaunchConfig" => writeln!(
+                    out,
+                    "let mut copy = match unsafe {{ {name}.as_ref() }} {{
+                        Some({name}) => *{name},
+                        None => return {},
+                    }};
+                    copy.hStream = entry::per_thread(copy.hStream);
+                    let {name} = &raw const copy;",
+                    invalid(api)
+                )?,
+                _ => {}
+            }
+        }
+    }
+    let mut arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
+    let mut function = function;
+    // CUDA driver API, "API synchronization behavior".
+    let fills = function.name.starts_with("cuMemsetD") && !function.name.ends_with("Async");
+    let mut fills = fills.then_some("core::ptr::null_mut()");
+    // The same in the thread's stream.
+    let mut copies = None;
+    let twin = names::in_stream(function.name).filter(|_| suffix == Some(Suffix::Ptds));
+    if let Some(twin) = twin.and_then(|twin| functions::all(api).find(|f| f.name == twin)) {
+        const STREAM: &str = "entry::per_thread(core::ptr::null_mut())";
+        function = twin;
+        arguments.push(STREAM);
+        fills = fills.map(|_| STREAM);
+        // It returns when the program may use its memory, which its twin does not promise.
+        copies = fills.is_none().then_some(STREAM);
+    }
+    let arguments = arguments.join(", ");
+    let guard = match (api, signature.returns) {
+        (Api::Driver, _) => "guard",
+        (Api::Nvml, "nvmlReturn_t") => "guard_nvml",
+        // nvmlErrorString
+        (Api::Nvml, _) => "guard_text",
+    };
+    let name = function.name;
+    match (function.class, function.hand) {
+        (Class::Local, _) => {
+            writeln!(
+                out,
+                "entry::{guard}(|| unsafe {{ local::{name}({arguments}) }})"
+            )?;
+        }
+        (_, Hand::Client | Hand::Both) => match copies {
+            Some(stream) => writeln!(
+                out,
+                "entry::{guard}(|| crate::copy::synchronous({stream}, || unsafe {{
+                    special::{name}({arguments})
+                }}))"
+            )?,
+            None => writeln!(
+                out,
+                "entry::{guard}(|| unsafe {{ special::{name}({arguments}) }})"
+            )?,
+        },
+        (_, Hand::None | Hand::Server) => match fills {
+            Some(stream) => writeln!(
+                out,
+                "let code = unsafe {{ remote::{name}({arguments}) }};
+                    crate::managed::filled(dstDevice, {stream}, code)"
+            )?,
+            None => writeln!(out, "unsafe {{ remote::{name}({arguments}) }}")?,
+        },
+    }
+    out.push_str("}\n\n");
+    Ok(())
+}
+
+/// The table by which `cuGetProcAddress` and `dlsym`-like lookups find an address.
+fn table(out: &mut String, mut symbols: Vec<String>) -> Result<(), Error> {
+    symbols.sort();
+    writeln!(
+        out,
+        "/// A symbol and its address.
+pub(crate) struct Symbol(pub(crate) &'static str, pub(crate) *const c_void);
+
+// SAFETY: the addresses of functions.
+unsafe impl Sync for Symbol {{}}
+
+/// All symbols, sorted by name.
+pub(crate) static SYMBOLS: &[Symbol] = &["
+    )?;
+    for symbol in symbols {
+        writeln!(out, "Symbol({symbol:?}, {symbol} as *const c_void),")?;
+    }
+    out.push_str("];\n");
+    Ok(())
+}
+
+fn invalid(api: Api) -> &'static str {
+    match api {
+        Api::Driver => "CUDA_ERROR_INVALID_VALUE",
+        Api::Nvml => "NVML_ERROR_INVALID_ARGUMENT",
+    }
+}

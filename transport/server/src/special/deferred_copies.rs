@@ -1,0 +1,135 @@
+//! Copies to page-locked memory of the client that it takes when it has waited for something.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{BLOCK, DeferredCopy, Payload as _, Piece, Taken};
+use gtrace_link::LinkError;
+use gtrace_protocol::{HEADER_LEN, Reader, Writer};
+
+use super::{INVALID_VALUE, SUCCESS, code_of};
+use crate::exec::{CallError, Code, Exec};
+use crate::worker::deferred_copies::{Bytes, Copy, Look, Place};
+
+/// Between polls of a copy that is waited for: at first, and at most.
+const POLL_FIRST: Duration = Duration::from_micros(20);
+const POLL_LATER: Duration = Duration::from_millis(1);
+
+/// Puts a copy into its stream.
+pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+    let DeferredCopy {
+        ticket,
+        from,
+        len,
+        stream,
+    } = DeferredCopy::read(r)?;
+    r.end()?;
+    let (Ok(real), Ok(len)) = (
+        exec.handles.real(Kind::Stream, stream),
+        usize::try_from(len),
+    ) else {
+        return Ok(INVALID_VALUE);
+    };
+    let session = Arc::clone(&exec.session);
+    let order = Place {
+        lane: exec.number,
+        context: exec.request.context,
+        stream,
+    };
+    let copy = Copy {
+        ticket,
+        from,
+        len,
+        stream: real.cast(),
+        order,
+    };
+    let look = Look {
+        driver: exec.driver,
+        event_lifetime: &session.event_lifetime,
+        handles: &session.handles,
+    };
+    Ok(code_of(session.deferred_copies.start(look, copy)))
+}
+
+/// Sends what is complete, once the copy that is waited for is. It does not wait for ever: it checks for
+/// frames that the client sends behind this.
+pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+    let ticket = r.u64()?;
+    r.end()?;
+    let session = Arc::clone(&exec.session);
+    let look = Look {
+        driver: exec.driver,
+        event_lifetime: &session.event_lifetime,
+        handles: &session.handles,
+    };
+    if exec.request.context == 0 {
+        // It may be given one to ask in.
+        exec.context_changed();
+    }
+    let mut pause = POLL_FIRST;
+    while ticket != 0 && session.deferred_copies.is_under_way(look, ticket) {
+        // A client that has gone is noticed by the link.
+        if !matches!(exec.link.rx.ready(HEADER_LEN), Ok(false)) {
+            break;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(POLL_LATER);
+    }
+    let ready = session.deferred_copies.take(look, exec.number);
+    let mut outcome = Ok(());
+    for (ticket, bytes) in ready.bytes {
+        outcome = outcome.and_then(|()| send(exec, ticket, &bytes));
+        session.deferred_copies.sent(bytes);
+    }
+    outcome?;
+    finish(exec, &ready.rest)?;
+    Ok(SUCCESS)
+}
+
+/// Waits for the copies that are under way now, of all contexts. What they wait for may need what other lanes do.
+pub(crate) fn settle_copies(exec: &Exec) {
+    let session = Arc::clone(&exec.session);
+    let look = Look {
+        driver: exec.driver,
+        event_lifetime: &session.event_lifetime,
+        handles: &session.handles,
+    };
+    for ticket in session.deferred_copies.tickets() {
+        let mut pause = POLL_FIRST;
+        while session.deferred_copies.is_under_way(look, ticket) {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(POLL_LATER);
+        }
+    }
+}
+
+fn send(exec: &mut Exec, ticket: u64, bytes: &Bytes) -> Result<(), LinkError> {
+    for piece in 0..bytes.pieces() {
+        let part = bytes.piece(piece);
+        let mut small = Writer::default();
+        Piece {
+            ticket,
+            at: (piece * BLOCK) as u64,
+        }
+        .write(&mut small);
+        let mut header = exec.reply_header();
+        exec.fill_header(&mut header, Ok(()), false, (small.len(), part.len()));
+        exec.sending(true, |exec| {
+            exec.put_bytes(&header, small.as_slice())?;
+            exec.put_bulk(part)
+        })?;
+        exec.moved += part.len();
+    }
+    Ok(())
+}
+
+fn finish(exec: &mut Exec, rest: &Taken) -> Result<(), LinkError> {
+    let mut small = Writer::default();
+    rest.write(&mut small);
+    let mut header = exec.reply_header();
+    exec.fill_header(&mut header, Ok(()), true, (small.len(), 0));
+    exec.put_bytes(&header, small.as_slice())?;
+    exec.replied = true;
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! Bodies of requests.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Body of `POST /api/v1/events/{id}/ack`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AckRequest {
+    /// Who takes note, as they name themselves; 1 to 256 characters.
+    pub by: String,
+    /// Why, or what was done; at most 4096 characters.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// Body of `POST /api/v1/pause`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PauseRequest {
+    /// true detaches every probe, false attaches them again.
+    pub paused: bool,
+}

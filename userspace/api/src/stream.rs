@@ -1,0 +1,99 @@
+//! What the live stream of records carries: `/api/v1/events/stream`.
+
+use std::collections::HashSet;
+
+use gtrace_event::{Event, EventId, Record, RecordId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of what streams carry: of [`Published`] and what is in it. Fields may be added without
+/// a new version.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A record as live readers get it, with the event it leads to.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    /// Version of this format.
+    pub schema_version: u32,
+    /// Identifies the record for ever. Absent where the store has not taken the record (yet), and
+    /// of an event of the history, which stands for all its records.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub id: Option<RecordId>,
+    /// The record's number in the store, rising by one: the last part of `id`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seq: Option<u64>,
+    /// Whether the store could not take the record so far. The record comes again, with its id, once
+    /// the store has taken it; if the daemon ends before, never.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub provisional: bool,
+    /// What was appended.
+    pub record: Record,
+    /// The event with the record applied.
+    pub event: Event,
+}
+
+impl Published {
+    /// A record that the store has.
+    pub fn committed(id: RecordId, record: Record, event: Event) -> Self {
+        Self {
+            id: Some(id),
+            seq: Some(id.seq),
+            ..Self::snapshot(record, event)
+        }
+    }
+
+    /// A record that the store has not taken so far.
+    pub fn provisional(record: Record, event: Event) -> Self {
+        Self {
+            provisional: true,
+            ..Self::snapshot(record, event)
+        }
+    }
+
+    /// An event of the history, with all that is known of it.
+    pub fn of_history(event: Event) -> Self {
+        Self::snapshot(Record::Event(Box::new(event.clone())), event)
+    }
+
+    fn snapshot(record: Record, event: Event) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            id: None,
+            seq: None,
+            provisional: false,
+            record,
+            event,
+        }
+    }
+}
+
+/// For readers that show each record once: what they have shown provisionally comes again.
+#[derive(Debug, Default)]
+pub struct ShownProvisional(HashSet<(EventId, String)>);
+
+impl ShownProvisional {
+    /// Whether `published` was not shown yet.
+    pub fn is_new(&mut self, published: &Published) -> bool {
+        let which = match &published.record {
+            Record::Event(_) => String::new(),
+            Record::Amendment(amendment) => amendment.revision.to_string(),
+            Record::Ack(ack) => ack.time.to_string(),
+        };
+        let key = (published.event.id, which);
+        match published.provisional {
+            true => self.0.insert(key),
+            // It does not come a third time.
+            false => !self.0.remove(&key),
+        }
+    }
+}
+
+/// What `event: gap` tells: records that this reader will not get.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Gap {
+    /// How many records, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub missed: Option<u64>,
+    /// Why.
+    pub reason: String,
+}

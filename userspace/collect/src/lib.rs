@@ -1,0 +1,58 @@
+//! Rows of profiles from where calls are counted: own probes on the CUDA driver, the daemon's counts of
+//! driver calls, the server of a remote GPU, and the files that a client of it writes.
+
+mod api_rows;
+mod daemon;
+pub mod profile_file;
+mod remote;
+pub mod stats_file;
+
+use std::time::Duration;
+
+use gtrace_profile::Row;
+
+pub use api_rows::Calls;
+pub use daemon::{Daemon, inactive_reason};
+pub use remote::Server;
+pub use stats_file::Files;
+
+/// Longest time between two polls.
+pub const POLL_INTERVAL: Duration = gtrace_uprobes::POLL_INTERVAL;
+
+/// A place that counts calls. Its counts only rise; a process that has ended may have moved under
+/// [`gtrace_profile::Process::ended`].
+pub trait Collector {
+    /// Begins. What was counted before may be in the readings.
+    ///
+    /// # Errors
+    ///
+    /// That nothing is counted there: what, why, and the remedy.
+    fn start(&mut self) -> anyhow::Result<()>;
+
+    /// Everything that was counted so far.
+    ///
+    /// # Errors
+    ///
+    /// As of `start`.
+    fn read(&mut self) -> anyhow::Result<Vec<Row>>;
+
+    /// Does what has to be done between two readings, and returns whether more of the
+    /// calls that were asked for can come. Called at least every [`POLL_INTERVAL`] while calls are counted.
+    ///
+    /// # Errors
+    ///
+    /// As of `start`.
+    fn poll(&mut self) -> anyhow::Result<bool> {
+        Ok(true)
+    }
+
+    /// Whether nothing was counted before it was started.
+    fn counts_from_its_start(&self) -> bool {
+        false
+    }
+
+    /// What to know of what was read: that a source sees nothing, for example.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+}

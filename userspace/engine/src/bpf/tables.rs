@@ -1,0 +1,130 @@
+//! The tables of the loaded probes: reading, filling and emptying them.
+#![allow(clippy::result_large_err)] // aya's errors are large and rare
+
+use std::collections::BTreeMap;
+
+use aya::Pod;
+use aya::maps::{HashMap, PerCpuArray};
+use gtrace_abi::{CallHist, CallKey, CallStart, Counter, FailureKey, OpenFile};
+
+use super::probes::Probes;
+
+impl Probes {
+    /// Empties a table that nothing writes to any more.
+    pub(super) fn clear<K: Pod + Ord, V: Pod>(&mut self, name: &str) {
+        let keys: Vec<K> = self
+            .entries::<K, V>(name)
+            .into_iter()
+            .map(|e| e.0)
+            .collect();
+        let map = self.ebpf.map_mut(name);
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, K, V>::try_from(m).ok()) {
+            for key in keys {
+                // Gone already is as good.
+                let _ = map.remove(&key);
+            }
+        }
+    }
+
+    /// Registers, for the exit probe, a process that already had a watched device open.
+    pub fn remember_gpu_task(&mut self, tgid: u32, rdev: u32) {
+        let map = self.ebpf.map_mut("GPU_TASKS");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, u32, u32>::try_from(m).ok()) {
+            // A full table is counted where it fills up, in the probe.
+            let _ = map.insert(tgid, rdev, 0);
+        }
+    }
+
+    /// Everything dropped or failed inside BPF, summed over CPUs.
+    pub fn counters(&self) -> Vec<(Counter, u64)> {
+        let Some(array) = self
+            .ebpf
+            .map("COUNTERS")
+            .and_then(|m| PerCpuArray::<_, u64>::try_from(m).ok())
+        else {
+            return Vec::new();
+        };
+        let sum = |c: Counter| array.get(&(c as u32), 0).map_or(0, |v| v.iter().sum());
+        Counter::ALL.iter().map(|&c| (c, sum(c))).collect()
+    }
+
+    /// Every driver-call histogram.
+    pub fn histograms(&self) -> Vec<(CallKey, Box<CallHist>)> {
+        let Some(map) = self
+            .ebpf
+            .map("HISTS")
+            .and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok())
+        else {
+            return Vec::new();
+        };
+        map.keys()
+            .filter_map(Result::ok)
+            .filter_map(|key| Some((key, Box::new(map.get(&key, 0).ok()?))))
+            .filter(|(_, hist)| hist.count() > 0)
+            .collect()
+    }
+
+    /// How often the driver failed which call how.
+    pub fn failures(&self) -> Vec<(FailureKey, u64)> {
+        self.entries("FAILURES").into_iter().collect()
+    }
+
+    /// The calls under way, by process and thread id (`tgid << 32 | tid`).
+    pub fn calls_under_way(&self) -> Vec<(u64, CallStart)> {
+        let mut calls: Vec<(u64, CallStart)> = self.entries("DRIVER_STARTS").into_iter().collect();
+        for others in ["STARTS", "FILE_STARTS"] {
+            calls.extend(self.entries::<u64, CallStart>(others));
+        }
+        calls.retain(|(_, start)| start.boottime_ns != 0);
+        calls
+    }
+
+    /// The device files that are open, as far as their opening was seen.
+    pub fn open_files(&self) -> Vec<OpenFile> {
+        self.entries::<u64, OpenFile>("OPENS")
+            .into_values()
+            .collect()
+    }
+
+    /// A table that is written to while it is read can show a key twice.
+    fn entries<K: Pod + Ord, V: Pod>(&self, map: &str) -> BTreeMap<K, V> {
+        let Some(map) = self
+            .ebpf
+            .map(map)
+            .and_then(|m| HashMap::<_, K, V>::try_from(m).ok())
+        else {
+            return BTreeMap::new();
+        };
+        map.iter().filter_map(Result::ok).collect()
+    }
+
+    /// Forgets how the calls of a process that has ended failed.
+    pub fn forget_failure(&mut self, key: FailureKey) {
+        let map = self.ebpf.map_mut("FAILURES");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, FailureKey, u64>::try_from(m).ok()) {
+            // Gone already is as good.
+            let _ = map.remove(&key);
+        }
+    }
+
+    /// Forgets an open file whose closing was not seen.
+    pub fn forget_open_file(&mut self, file: u64) {
+        let map = self.ebpf.map_mut("OPENS");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, u64, OpenFile>::try_from(m).ok()) {
+            // Gone already is as good.
+            let _ = map.remove(&file);
+        }
+    }
+
+    /// Forgets the histograms of a process that has ended.
+    pub fn forget_histogram(&mut self, key: CallKey) {
+        if key == CallKey::OVERFLOW {
+            return;
+        }
+        let map = self.ebpf.map_mut("HISTS");
+        if let Some(mut map) = map.and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok()) {
+            // Gone already is as good.
+            let _ = map.remove(&key);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! tracefs: which tracepoints this kernel has, and where their fields are.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where tracefs may be mounted.
+const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
+
+/// A mounted tracefs.
+#[derive(Clone, Debug)]
+pub struct Tracefs {
+    root: PathBuf,
+}
+
+/// Why there is no tracefs.
+#[derive(Debug, thiserror::Error)]
+pub enum TracefsError {
+    /// Nothing is mounted.
+    #[error("tracefs is not mounted at /sys/kernel/tracing")]
+    NotMounted,
+    /// It is there and this process may not read it.
+    #[error("tracefs at {0} is not readable by this user")]
+    NotReadable(PathBuf),
+}
+
+impl TracefsError {
+    /// How to get it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::NotMounted => "mount -t tracefs tracefs /sys/kernel/tracing (as root)",
+            Self::NotReadable(_) => "run as root",
+        }
+    }
+}
+
+impl Tracefs {
+    /// Finds tracefs.
+    pub fn find() -> Result<Self, TracefsError> {
+        let mut denied = None;
+        for mount in MOUNTS {
+            let root = PathBuf::from(mount);
+            match fs::metadata(root.join("events")) {
+                Ok(_) => return Ok(Self { root }),
+                Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => denied = Some(root),
+                Err(_) => {}
+            }
+        }
+        Err(denied.map_or(TracefsError::NotMounted, TracefsError::NotReadable))
+    }
+
+    /// Where it is mounted.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether the kernel has the tracepoint `category:name`.
+    pub fn has(&self, category: &str, name: &str) -> bool {
+        self.root.join("events").join(category).join(name).exists()
+    }
+
+    /// Byte offset of `field` in the record of `category:name`.
+    pub fn field_offset(&self, category: &str, name: &str, field: &str) -> Option<u32> {
+        let path = self
+            .root
+            .join("events")
+            .join(category)
+            .join(name)
+            .join("format");
+        field_offset(&fs::read_to_string(path).ok()?, field)
+    }
+}
+
+/// Reads the offset of `field` from a `format` file
+/// (`field:__data_loc char[] msg;\toffset:8;\tsize:4;\tsigned:0;`).
+fn field_offset(format: &str, field: &str) -> Option<u32> {
+    format.lines().find_map(|line| {
+        let rest = line.trim_start().strip_prefix("field:")?;
+        let (declaration, rest) = rest.split_once(';')?;
+        let name = declaration.rsplit([' ', '*']).next()?;
+        let name = name.split('[').next()?;
+        if name != field {
+            return None;
+        }
+        let offset = rest.trim_start().strip_prefix("offset:")?;
+        offset.split(';').next()?.parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::field_offset;
+
+    const FORMAT: &str = "name: aer_event\nformat:\n\
+        \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\
+        \tfield:__data_loc char[] dev_name;\toffset:8;\tsize:4;\tsigned:0;\n\
+        \tfield:u32 tlp_header[4];\toffset:20;\tsize:16;\tsigned:0;\n\
+        \tfield:const char *filename;\toffset:40;\tsize:8;\tsigned:0;\n";
+
+    #[test]
+    fn reads_plain_array_and_pointer_fields() {
+        assert_eq!(field_offset(FORMAT, "dev_name"), Some(8));
+        assert_eq!(field_offset(FORMAT, "tlp_header"), Some(20));
+        assert_eq!(field_offset(FORMAT, "filename"), Some(40));
+        assert_eq!(field_offset(FORMAT, "name"), None);
+        assert_eq!(field_offset("field:x", "x"), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! The NVIDIA driver's modules: whether they are loaded, and whether the probes are attached to them.
+//! `sources/driver_modules.rs` follows them.
+
+use gtrace_api::{ComponentHealth, HealthState, SourceState};
+use gtrace_event::WitnessName;
+
+use super::{Component, Context, Snapshot};
+use crate::supervise::names;
+
+/// Name of the component.
+pub const NAME: &str = "driver_modules";
+
+/// Every probe on the driver.
+pub const PROBES: [WitnessName; 3] = [
+    WitnessName::DriverIoctl,
+    WitnessName::ReportError,
+    WitnessName::DevXid,
+];
+/// What is attached to the driver wherever it can be. `nvidia:nvidia_dev_xid` is attached on request only.
+const ATTACHED: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::ReportError];
+
+/// The component.
+#[derive(Clone, Copy, Debug)]
+pub struct DriverModules;
+
+impl Component for DriverModules {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn gives(&self) -> &'static str {
+        "probes attached whenever the NVIDIA driver is loaded, and out of the way when it is unloaded"
+    }
+
+    fn needs(&self) -> &'static str {
+        "a loaded NVIDIA driver (/sys/module/nvidia), and the probes"
+    }
+
+    fn remedy(&self) -> &'static str {
+        "load the NVIDIA driver: modprobe nvidia"
+    }
+
+    fn task(&self) -> &'static str {
+        names::HOUSEKEEPING
+    }
+
+    fn supported(&self, context: &Context) -> Result<(), String> {
+        let module = context.sysfs_root.join("module/nvidia");
+        match module.exists() {
+            true => Ok(()),
+            false => Err("the NVIDIA driver is not loaded".to_owned()),
+        }
+    }
+
+    /// Degraded if the module is loaded and something that belongs there is not attached.
+    fn check(&self, context: &Context, now: &Snapshot) -> ComponentHealth {
+        if let Err(reason) = self.supported(context) {
+            return ComponentHealth::now(HealthState::Unknown, [reason]);
+        }
+        let of_driver = now.sources.iter().filter(|source| {
+            let attached = source.witness.is_some_and(|w| ATTACHED.contains(&w));
+            attached && !matches!(source.state, SourceState::Active | SourceState::Off)
+        });
+        let missing: Vec<_> = of_driver
+            .map(|source| {
+                let reason = source.reason.as_deref().unwrap_or("no reason given");
+                format!(
+                    "{} is not attached to the loaded driver: {reason}",
+                    source.name
+                )
+            })
+            .collect();
+        let state = match missing.is_empty() {
+            true => HealthState::Healthy,
+            false => HealthState::Degraded,
+        };
+        ComponentHealth::now(state, missing)
+    }
+}

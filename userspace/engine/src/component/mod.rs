@@ -1,0 +1,248 @@
+//! Everything that watches something: one trait, one registry.
+//!
+//! From the registry come the list of `gtrace doctor`, `gtrace status` and `/api/v1/sources`, the
+//! health in `/api/v1/status`, `/healthz` and `/metrics`, the names that the configuration can switch
+//! off, and what `gtrace pause` pauses. To add a component is one file here and its line in [`all`];
+//! [`pressure`] is an example.
+
+pub mod cuda;
+pub mod driver_modules;
+pub mod pressure;
+pub mod rdma;
+mod registry;
+pub mod remote;
+pub mod source;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gtrace_api::{ComponentCost, ComponentHealth, SourceState, SourceStatus, Status};
+use gtrace_event::{Timestamp, WitnessName};
+
+use crate::hub::Hub;
+use crate::samples::Batch;
+use crate::supervise::{Outage, names};
+
+pub use self::registry::{Part, Parts, check_all, pause, start, status, stop};
+
+/// What components are started and checked with.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Where samples, health and state go, and the registry of threads.
+    pub hub: Arc<Hub>,
+    /// What runs and can be paused.
+    pub parts: Arc<Parts>,
+    /// Names of the components that the configuration switches off.
+    pub disabled: Vec<&'static str>,
+    /// Root of procfs.
+    pub proc_root: PathBuf,
+    /// Root of sysfs.
+    pub sysfs_root: PathBuf,
+    /// Options of [`pressure`].
+    pub pressure: pressure::Options,
+    /// What was read of RDMA ports.
+    pub rdma: Arc<rdma::Ports>,
+}
+
+/// How every component stands at the time of a check.
+#[derive(Debug)]
+pub struct Snapshot {
+    sources: Vec<SourceStatus>,
+    outages: Vec<Outage>,
+}
+
+impl Snapshot {
+    fn of(hub: &Hub) -> Self {
+        let outages = hub.tasks.outages();
+        Self {
+            sources: hub.sources(&outages),
+            outages,
+        }
+    }
+
+    fn source(&self, name: &str) -> Option<&SourceStatus> {
+        self.sources.iter().find(|source| source.name == name)
+    }
+}
+
+/// Something that watches a part of the host.
+pub trait Component: Sync {
+    /// Its name: what the configuration switches off and every list shows.
+    fn name(&self) -> &'static str;
+
+    /// What it gives.
+    fn gives(&self) -> &'static str;
+
+    /// What it needs of the host.
+    fn needs(&self) -> &'static str;
+
+    /// How to get that where it is missing.
+    fn remedy(&self) -> &'static str;
+
+    /// The thread by which it works, one of its own or one that it shares.
+    fn task(&self) -> &'static str;
+
+    /// The witness that its events carry, if it gives events.
+    fn witness(&self) -> Option<WitnessName> {
+        None
+    }
+
+    /// Whether this host has what it needs, by a poll that costs nothing; why not otherwise. Those
+    /// that share a thread find out when that thread tries.
+    ///
+    /// # Errors
+    ///
+    /// What is missing.
+    fn supported(&self, _context: &Context) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Starts it, supervised, if its thread serves nothing else; the daemon starts the threads that
+    /// several share. It shows its state and publishes its samples through the hub.
+    ///
+    /// # Errors
+    ///
+    /// If its thread cannot be started.
+    fn start(&self, _context: &Context) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Stops the thread by which it works, with whatever else that serves, and waits for its end, at
+    /// most for `patience`. False if it has not ended by then.
+    fn stop(&self, context: &Context, patience: Duration) -> bool {
+        context.parts.stop(self.task());
+        context.hub.tasks.stop(&[self.task()], patience).is_empty()
+    }
+
+    /// Takes its hands off the host (true) or goes on (false), with whatever else its thread serves.
+    /// What only reads files goes on.
+    fn pause(&self, context: &Context, pause: bool) {
+        context.parts.pause(self.task(), pause);
+    }
+
+    /// The health of what it watches, by what is known now: it must not wait for anything. Called by
+    /// the registry every few seconds while the component works, and when the state of one has changed.
+    fn check(&self, context: &Context, now: &Snapshot) -> ComponentHealth;
+
+    /// What it sampled last; `None` if that was nothing.
+    fn newest(&self, hub: &Hub) -> Option<Batch> {
+        let batch = hub.samples.last(self.name());
+        batch.filter(|batch| !batch.metrics.is_empty())
+    }
+
+    /// When it last delivered an observation or a sample.
+    fn last_seen(&self, hub: &Hub) -> Option<Timestamp> {
+        let observed = match self.witness() {
+            Some(witness) => hub.metrics.last_seen(witness),
+            None => hub.last_seen(self.name()),
+        };
+        observed.max(self.newest(hub).map(|batch| batch.time))
+    }
+
+    /// What it costs, as far as that is measured: the run time of its BPF programs, and the CPU time of
+    /// its thread where that serves nothing else.
+    fn cost(&self, status: &Status) -> Option<ComponentCost> {
+        registry::cost(self.task(), self.witness(), status)
+    }
+}
+
+/// The registry, in the order of `gtrace doctor`.
+pub fn all() -> impl Iterator<Item = &'static dyn Component> {
+    let sources = source::SOURCES
+        .iter()
+        .map(|source| source as &dyn Component);
+    let others: [&dyn Component; 5] = [
+        &rdma::Rdma,
+        &driver_modules::DriverModules,
+        &cuda::CudaCalls,
+        &remote::Remoting,
+        &pressure::Pressure,
+    ];
+    sources.chain(others)
+}
+
+/// The component of this name.
+pub fn find(name: &str) -> Option<&'static dyn Component> {
+    all().find(|component| component.name() == name)
+}
+
+/// The witnesses that say nothing while the thread `task` is down.
+pub fn witnesses_of(task: &str) -> Vec<WitnessName> {
+    let of_task = all().filter(|component| component.task() == task);
+    of_task
+        .filter_map(|component| component.witness())
+        .collect()
+}
+
+/// Every component, not probed yet.
+pub fn initial() -> Vec<SourceStatus> {
+    let status = |component: &'static dyn Component| SourceStatus {
+        name: component.name().to_owned(),
+        witness: component.witness(),
+        state: SourceState::Off,
+        gives: component.gives().to_owned(),
+        needs: component.needs().to_owned(),
+        reason: None,
+        remedy: None,
+        records: 0,
+        lost: 0,
+    };
+    all().map(status).collect()
+}
+
+/// Sets how the component `name` stands; the remedy is added where it is not well. Whether that is
+/// news.
+pub fn set_state(
+    statuses: &mut [SourceStatus],
+    name: &str,
+    state: SourceState,
+    reason: Option<String>,
+) -> bool {
+    let Some(component) = find(name) else {
+        return false;
+    };
+    let Some(status) = statuses.iter_mut().find(|s| s.name == name) else {
+        return false;
+    };
+    if status.state == state && status.reason == reason {
+        return false;
+    }
+    status.state = state;
+    status.reason = reason;
+    status.remedy = match state {
+        SourceState::Active | SourceState::Off => None,
+        SourceState::Degraded | SourceState::Absent | SourceState::Failed => {
+            Some(component.remedy().to_owned())
+        }
+    };
+    true
+}
+
+/// Shows in the hub how the component `name` stands. If that is news, every component is checked at once.
+pub fn show(hub: &Hub, name: &str, state: SourceState, reason: Option<String>) {
+    let mut news = false;
+    hub.update_status(|status| news = set_state(&mut status.sources, name, state, reason));
+    if news {
+        hub.tasks.wake(names::CHECKS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_every_component_says_what_it_is() {
+        let names: BTreeSet<_> = all().map(Component::name).collect();
+        assert_eq!(names.len(), all().count());
+        for component in all() {
+            for text in [component.gives(), component.needs(), component.remedy()] {
+                assert!(!text.is_empty(), "{}", component.name());
+            }
+            assert!(find(component.name()).is_some());
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Components whose events carry the name of a witness. Most share a thread: the probes' records are
+//! taken by `drain`, sysfs and NVML are read by `devices`.
+
+use std::time::Duration;
+
+use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
+use gtrace_event::WitnessName;
+
+use super::{Component, Context, Snapshot};
+use crate::hub::Hub;
+use crate::supervise::names;
+
+/// So long after its last loss the kernel log counts as not read whole.
+const LOSS_RECENT: Duration = Duration::from_secs(300);
+
+/// A source, on any host.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The name that its events carry.
+    pub witness: WitnessName,
+    /// The thread by which it works.
+    pub task: &'static str,
+    /// What it gives.
+    pub gives: &'static str,
+    /// What it needs.
+    pub needs: &'static str,
+    /// How to get it where it is missing.
+    pub remedy: &'static str,
+}
+
+/// Every source, in the order of `gtrace doctor`.
+pub const SOURCES: [Source; 14] = [
+    Source {
+        witness: WitnessName::PrintkConsole,
+        task: names::DRAIN,
+        gives: "every kernel log record as it is logged, whatever the console level",
+        needs: "tracefs, CAP_BPF and CAP_PERFMON (or root)",
+        remedy: "run as root; mount tracefs: mount -t tracefs tracefs /sys/kernel/tracing",
+    },
+    Source {
+        witness: WitnessName::Kmsg,
+        task: names::KMSG,
+        gives: "kernel log history, who wrote a record, exact count of lost records",
+        needs: "/dev/kmsg, and CAP_SYSLOG where kernel.dmesg_restrict=1",
+        remedy: "run as root or with CAP_SYSLOG",
+    },
+    Source {
+        witness: WitnessName::RasAer,
+        task: names::DRAIN,
+        gives: "PCIe errors with device, status and TLP header",
+        needs: "tracepoint ras:aer_event (CONFIG_RAS, CONFIG_PCIEAER)",
+        remedy: "a kernel with PCIe AER; until then the sysfs counters and the kernel log serve",
+    },
+    Source {
+        witness: WitnessName::SysfsAer,
+        task: names::DEVICES,
+        gives: "PCIe error counters of GPUs and the ports above them, polled",
+        needs: "aer_dev_* files of the PCI devices in sysfs",
+        remedy: "a kernel with CONFIG_PCIEAER, and AER left to the OS by the firmware (pcie_ports=native)",
+    },
+    Source {
+        witness: WitnessName::OomVictim,
+        task: names::DRAIN,
+        gives: "processes killed by the kernel for lack of memory, at once",
+        needs: "tracepoint oom:mark_victim",
+        remedy: "run as root with tracefs mounted; until then the kernel log serves",
+    },
+    Source {
+        witness: WitnessName::ProcessExit,
+        task: names::DRAIN,
+        gives: "exit status or signal of processes that had a GPU device open",
+        needs: "tracepoint sched:sched_process_exit and BTF (/sys/kernel/btf/vmlinux)",
+        remedy: "a kernel with CONFIG_DEBUG_INFO_BTF; run as root with tracefs mounted",
+    },
+    Source {
+        witness: WitnessName::Module,
+        task: names::DRAIN,
+        gives: "loads and unloads of the driver's modules, at once",
+        needs: "tracepoints module:module_load and module:module_free (CONFIG_MODULES)",
+        remedy: "none needed: devices are looked for every 2 s anyway",
+    },
+    Source {
+        witness: WitnessName::SyscallIoctl,
+        task: names::DRAIN,
+        gives: "latency histograms of driver calls, slow calls",
+        needs: "tracepoints syscalls:sys_enter_ioctl and sys_exit_ioctl (CONFIG_FTRACE_SYSCALLS), BTF",
+        remedy: "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_DEBUG_INFO_BTF; run as root",
+    },
+    Source {
+        witness: WitnessName::DriverIoctl,
+        task: names::DRAIN,
+        gives: "every driver call with its control command or class and NV_STATUS, who has a GPU open",
+        needs: "a loaded NVIDIA driver and kprobes (CONFIG_KPROBES), BTF",
+        remedy: "load the NVIDIA driver (modprobe nvidia), on a kernel with CONFIG_KPROBES; until then syscalls:ioctl serves",
+    },
+    Source {
+        witness: WitnessName::ReportError,
+        task: names::DRAIN,
+        gives: "every Xid with its GPU, at once, logged or not",
+        needs: "a loaded NVIDIA driver, kprobes (CONFIG_KPROBES) and BTF",
+        remedy: "load the NVIDIA driver (modprobe nvidia), on a kernel with CONFIG_KPROBES; until then the kernel log serves",
+    },
+    Source {
+        witness: WitnessName::DevXid,
+        task: names::DRAIN,
+        gives: "every Xid with its text, logged or not",
+        needs: "NVIDIA driver 575.51.02 or later, and dev_xid_tracepoint = true",
+        remedy: "a newer driver; nv_report_error and the kernel log serve as well",
+    },
+    Source {
+        witness: WitnessName::Nvml,
+        task: names::DEVICES,
+        gives: "utilisation, memory, temperature, power, clocks, ECC, NVLink, processes",
+        needs: "libnvidia-ml.so.1 and a loaded NVIDIA driver",
+        remedy: "install the NVIDIA driver, which gtrace finds when it appears; where NVML fails or hangs, `gtrace events` \
+                 says what is wrong with the GPU, and `gtrace pause` and `gtrace resume` ask again at once",
+    },
+    Source {
+        witness: WitnessName::SysfsPci,
+        task: names::DEVICES,
+        gives: "which GPUs PCI has, their link speed and width, GPUs that vanish",
+        needs: "sysfs",
+        remedy: "mount sysfs at /sys",
+    },
+    Source {
+        witness: WitnessName::ProcDriver,
+        task: names::DEVICES,
+        gives: "driver version, GPUs as the driver sees them",
+        needs: "/proc/driver/nvidia (a loaded NVIDIA driver)",
+        remedy: "load the NVIDIA driver: modprobe nvidia",
+    },
+];
+
+impl Component for Source {
+    fn name(&self) -> &'static str {
+        self.witness.name()
+    }
+
+    fn witness(&self) -> Option<WitnessName> {
+        Some(self.witness)
+    }
+
+    fn gives(&self) -> &'static str {
+        self.gives
+    }
+
+    fn needs(&self) -> &'static str {
+        self.needs
+    }
+
+    fn remedy(&self) -> &'static str {
+        self.remedy
+    }
+
+    fn task(&self) -> &'static str {
+        self.task
+    }
+
+    /// There is a rule for the kernel log, NVML and PCI. The others report events, and do not
+    /// judge by them.
+    fn check(&self, context: &Context, now: &Snapshot) -> ComponentHealth {
+        let Some(source) = now.source(self.name()) else {
+            return unknown("it is not shown");
+        };
+        let reason = source.reason.as_deref().unwrap_or("no reason given");
+        match (self.witness, source.state) {
+            (WitnessName::Nvml, SourceState::Failed) => {
+                ComponentHealth::now(HealthState::Unhealthy, [reason.to_owned()])
+            }
+            (_, SourceState::Failed) => unknown(reason),
+            (WitnessName::PrintkConsole | WitnessName::Kmsg, _) => log_health(source, &context.hub),
+            (WitnessName::SysfsPci | WitnessName::SysfsAer, SourceState::Degraded) => {
+                ComponentHealth::now(HealthState::Degraded, [reason.to_owned()])
+            }
+            (WitnessName::SysfsPci | WitnessName::Nvml, _) => {
+                ComponentHealth::now(HealthState::Healthy, None)
+            }
+            _ => unknown("it reports events and does not judge by them"),
+        }
+    }
+}
+
+fn unknown(reason: &str) -> ComponentHealth {
+    ComponentHealth::now(HealthState::Unknown, [reason.to_owned()])
+}
+
+/// Degraded while records of the kernel log were lost a short time ago: what they said is not known.
+fn log_health(source: &SourceStatus, hub: &Hub) -> ComponentHealth {
+    match hub.metrics.last_loss(&source.name) {
+        Some(age) if age < LOSS_RECENT => {
+            let (lost, age) = (source.lost, age.as_secs());
+            let reason = format!("records were lost {age} s ago, {lost} since the start");
+            ComponentHealth::now(HealthState::Degraded, [reason])
+        }
+        _ => ComponentHealth::now(HealthState::Healthy, None),
+    }
+}

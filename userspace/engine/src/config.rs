@@ -1,0 +1,527 @@
+//! Configuration: one TOML file; every key is also a flag and an environment variable.
+//! A flag wins over the environment, that over the file, that over the default.
+
+mod address;
+mod parse;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use gtrace_abi::{DeviceFilter, STATUS_BITS};
+use gtrace_devices::RdmaExpected;
+use gtrace_event::WitnessName;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub use self::address::{NotLoopback, ReadAddress};
+pub use self::parse::parse_devices;
+use self::parse::{
+    CALL_FAILURES, parse_budget, parse_call_failures, parse_disabled_sources, parse_listen,
+    parse_share,
+};
+use crate::component::{self, driver_modules, pressure};
+use crate::hub::Hub;
+
+/// Where the configuration is read from unless `--config` names another file.
+pub const DEFAULT_FILE: &str = "/etc/gtrace/gtrace.toml";
+
+/// Why the configuration is refused.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("configuration {path} cannot be read: {cause}; name another with --config")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// The file is no TOML, or has a key that does not exist.
+    #[error(
+        "configuration {path} is refused: {cause}\nremedy: correct that line; `gtrace config show` lists every key with its value"
+    )]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Line, column and reason.
+        cause: toml::de::Error,
+    },
+    /// A value is out of range or not understood.
+    #[error("configuration key {key}: {reason}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What is wrong and what is allowed.
+        reason: String,
+    },
+}
+
+macro_rules! keys {
+    ($($(#[$meta:meta])* $key:ident: $ty:ty = $env:literal,)*) => {
+        /// The keys as they are given: all optional.
+        #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Keys {
+            $(
+                $(#[$meta])*
+                #[arg(long, env = $env, global = false)]
+                #[serde(skip_serializing_if = "Option::is_none", default)]
+                pub $key: Option<$ty>,
+            )*
+        }
+
+        impl Keys {
+            /// These keys, and those of `lower` where these say nothing.
+            pub fn over(self, lower: Self) -> Self {
+                Self { $($key: self.$key.or(lower.$key),)* }
+            }
+        }
+    };
+}
+
+keys! {
+    /// Directory of the store.
+    state_dir: PathBuf = "GTRACE_STATE_DIR",
+    /// Unix socket of the API.
+    socket: PathBuf = "GTRACE_SOCKET",
+    /// Address of the API, loopback only; `off` for none.
+    listen: String = "GTRACE_LISTEN",
+    /// Site policy: a TOML file that changes severities, actions and steps.
+    site_policy: PathBuf = "GTRACE_SITE_POLICY",
+    /// Disabled sources, by name, separated by commas: `printk:console,nvml`.
+    disabled_sources: String = "GTRACE_DISABLED_SOURCES",
+    /// Device nodes whose ioctls are traced: `auto` (NVIDIA's, from /proc/devices) or
+    /// `MAJOR[:MINOR]`, separated by commas.
+    devices: String = "GTRACE_DEVICES",
+    /// Slow call threshold in milliseconds: a longer driver call is an event; 0 for none.
+    slow_call_ms: u64 = "GTRACE_SLOW_CALL_MS",
+    /// Hung call threshold in seconds: a call that has not returned by then is an event; 0 for none.
+    hung_call_s: u64 = "GTRACE_HUNG_CALL_S",
+    /// NV_STATUS values that make a failed driver call an event: names or numbers separated by commas,
+    /// `all` or `none`. Unless `none`, an ioctl(2) that fails with EIO, ENXIO, ENODEV or ETIMEDOUT is an
+    /// event too. All failures are counted in any case.
+    call_failures: String = "GTRACE_CALL_FAILURES",
+    /// Attach to nvidia:nvidia_dev_xid too: it gives the text of an Xid that the kernel log lacks. While
+    /// it is attached the driver cannot be unloaded; gtrace detaches it when rmmod or modprobe starts.
+    dev_xid_tracepoint: bool = "GTRACE_DEV_XID_TRACEPOINT",
+    /// Measure CUDA calls of all processes by uprobes on their libcuda.so: latency, errors, bytes, device
+    /// memory. Probes slow down each call; see cuda_api_budget.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    cuda_api: bool = "GTRACE_CUDA_API",
+    /// Budget of the probes on CUDA calls, in percent of the CPU time of the traced processes: beyond it
+    /// functions are sampled or detached. 0 for no limit.
+    cuda_api_budget: f64 = "GTRACE_CUDA_API_BUDGET",
+    /// Make an event also of each process with a GPU device open that ended with exit status 0. All ends are
+    /// counted in any case.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    successful_exits: bool = "GTRACE_SUCCESSFUL_EXITS",
+    /// Size of the event ring buffer in bytes; a power of two from 4096.
+    ring_bytes: u32 = "GTRACE_RING_BYTES",
+    /// Deduplication window, in seconds.
+    dedup_window_s: u64 = "GTRACE_DEDUP_WINDOW_S",
+    /// Sampling interval of NVML, in seconds; 0 for none.
+    nvml_interval_s: u64 = "GTRACE_NVML_INTERVAL_S",
+    /// Deadline of an NVML call, in seconds; then its process is killed.
+    nvml_deadline_s: u64 = "GTRACE_NVML_DEADLINE_S",
+    /// Path of the NVML library; libnvidia-ml.so.1 of the system by default.
+    nvml_library: PathBuf = "GTRACE_NVML_LIBRARY",
+    /// Polling interval of PCI devices and RDMA ports in sysfs, in seconds; 0 for none.
+    pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
+    /// Expected number of active RDMA ports (InfiniBand, RoCE); 0: those that are active at the start.
+    rdma_ports: u32 = "GTRACE_RDMA_PORTS",
+    /// Their minimum rate in Gb/s; 0: the highest rate of each so far.
+    rdma_rate_gbps: u32 = "GTRACE_RDMA_RATE_GBPS",
+    /// Seconds between readings of /proc/pressure; 0 for none.
+    pressure_interval_s: u64 = "GTRACE_PRESSURE_INTERVAL_S",
+    /// The host's memory counts as degraded while all work stands still for lack of it for more than this
+    /// share of a minute, in percent; 0 for never.
+    memory_pressure_percent: f64 = "GTRACE_MEMORY_PRESSURE_PERCENT",
+    /// Interval of the one-second measurements of the probes' cost, in seconds; 0 for none.
+    probe_cost_interval_s: u64 = "GTRACE_PROBE_COST_INTERVAL_S",
+    /// Retention of events, in days; 0 for ever.
+    retention_days: u64 = "GTRACE_RETENTION_DAYS",
+    /// Maximum size of the store in megabytes (10^6 bytes): the least severe and oldest events are removed;
+    /// 0 for no limit.
+    retention_mb: u64 = "GTRACE_RETENTION_MB",
+    /// Kill switch: every probe is detached while this file exists.
+    kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
+    /// Root of sysfs; other values are for tests.
+    sysfs_root: PathBuf = "GTRACE_SYSFS_ROOT",
+    /// Root of procfs; other values are for tests.
+    proc_root: PathBuf = "GTRACE_PROC_ROOT",
+}
+
+/// The configuration in force.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// Directory of the store.
+    pub state_dir: PathBuf,
+    /// Unix socket of the API.
+    pub socket: PathBuf,
+    /// Address of the API.
+    pub listen: Option<ReadAddress>,
+    /// Site policy file.
+    pub site_policy: Option<PathBuf>,
+    /// Components switched off.
+    pub disabled: Vec<&'static str>,
+    /// Those of them that are witnesses, and those that only work with them.
+    pub disabled_sources: Vec<WitnessName>,
+    /// Devices named; `None` for NVIDIA's, as the kernel lists them.
+    pub devices: Option<Vec<DeviceFilter>>,
+    /// Threshold of slow calls.
+    pub slow_call: Option<Duration>,
+    /// After what time a call that has not returned is reported.
+    pub hung_call: Option<Duration>,
+    /// Which failed calls are reported.
+    pub call_failures: CallFailures,
+    /// Whether nvidia:nvidia_dev_xid is attached to.
+    pub dev_xid_tracepoint: bool,
+    /// Whether CUDA calls are counted.
+    pub cuda_api: bool,
+    /// Share of the traced processes' CPU time that this may cost; `None` for any.
+    pub cuda_api_budget: Option<f64>,
+    /// Whether an end of a GPU process with exit status 0 is an event too.
+    pub successful_exits: bool,
+    /// Room of the event ring; 0 for the probes' own default.
+    pub ring_bytes: u32,
+    /// How long a repeat stays a repeat.
+    pub dedup_window: Duration,
+    /// Between NVML samples.
+    pub nvml_interval: Option<Duration>,
+    /// Until an NVML call is given up.
+    pub nvml_deadline: Duration,
+    /// NVML library.
+    pub nvml_library: Option<PathBuf>,
+    /// Between polls of sysfs.
+    pub pci_interval: Option<Duration>,
+    /// What is expected of RDMA ports.
+    pub rdma: RdmaExpected,
+    /// How pressure is watched.
+    pub pressure: pressure::Options,
+    /// Between measurements of the probes' cost.
+    pub probe_cost_interval: Option<Duration>,
+    /// How long events are kept.
+    pub retention_age: Option<Duration>,
+    /// How many bytes are kept.
+    pub retention_bytes: Option<u64>,
+    /// Kill-switch file.
+    pub kill_switch: PathBuf,
+    /// Root of sysfs.
+    pub sysfs_root: PathBuf,
+    /// Root of procfs.
+    pub proc_root: PathBuf,
+}
+
+/// Which failed calls are reported one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallFailures {
+    /// NV_STATUS values: bit s % 64 of word s / 64.
+    pub statuses: [u64; STATUS_BITS / 64],
+    /// Error numbers of ioctl(2) itself: bit e % 64 of word e / 64.
+    pub errnos: [u64; 2],
+}
+
+impl Config {
+    /// What components are started with.
+    pub fn components(&self, hub: &Arc<Hub>) -> component::Context {
+        component::Context {
+            hub: Arc::clone(hub),
+            parts: Arc::default(),
+            disabled: self.disabled.clone(),
+            proc_root: self.proc_root.clone(),
+            sysfs_root: self.sysfs_root.clone(),
+            pressure: self.pressure,
+            rdma: Arc::default(),
+        }
+    }
+
+    /// The store's file.
+    pub fn store(&self) -> PathBuf {
+        self.state_dir.join("store.db")
+    }
+
+    /// Reads `file` (by default [`DEFAULT_FILE`], which need not exist) under `flags`.
+    pub fn load(file: Option<&Path>, flags: Keys) -> Result<Self, ConfigError> {
+        Self::from_keys(Self::load_keys(file, flags)?)
+    }
+
+    /// The keys of `file` under `flags`, with every default filled in.
+    pub fn load_keys(file: Option<&Path>, flags: Keys) -> Result<Keys, ConfigError> {
+        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+        let keys = match fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text).map_err(|cause| ConfigError::Parse {
+                path: path.to_owned(),
+                cause,
+            })?,
+            Err(e) if file.is_none() && e.kind() == std::io::ErrorKind::NotFound => Keys::default(),
+            Err(cause) => {
+                return Err(ConfigError::Read {
+                    path: path.to_owned(),
+                    cause,
+                });
+            }
+        };
+        Ok(flags.over(keys).over(Self::defaults()))
+    }
+
+    /// The default of every key that has one.
+    pub fn defaults() -> Keys {
+        Keys {
+            state_dir: Some("/var/lib/gtrace".into()),
+            socket: Some("/run/gtrace/gtrace.sock".into()),
+            listen: Some("127.0.0.1:7470".into()),
+            site_policy: None,
+            disabled_sources: Some(String::new()),
+            devices: Some("auto".into()),
+            slow_call_ms: Some(1000),
+            hung_call_s: Some(10),
+            call_failures: Some(CALL_FAILURES.into()),
+            dev_xid_tracepoint: Some(false),
+            cuda_api: Some(false),
+            cuda_api_budget: Some(1.0),
+            successful_exits: Some(false),
+            ring_bytes: Some(8 << 20),
+            dedup_window_s: Some(60),
+            nvml_interval_s: Some(10),
+            nvml_deadline_s: Some(5),
+            nvml_library: None,
+            pci_interval_s: Some(10),
+            rdma_ports: Some(0),
+            rdma_rate_gbps: Some(0),
+            pressure_interval_s: Some(10),
+            memory_pressure_percent: Some(10.0),
+            probe_cost_interval_s: Some(60),
+            retention_days: Some(90),
+            retention_mb: Some(1000),
+            kill_switch: Some("/run/gtrace/pause".into()),
+            sysfs_root: Some("/sys".into()),
+            proc_root: Some("/proc".into()),
+        }
+    }
+
+    /// Checks every value.
+    pub fn from_keys(keys: Keys) -> Result<Self, ConfigError> {
+        let keys = keys.over(Self::defaults());
+        let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
+        let ring_bytes = keys.ring_bytes.unwrap_or(0);
+        if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
+            return Err(ConfigError::Value {
+                key: "ring_bytes",
+                reason: format!("{ring_bytes} is not a power of two from 4096 up"),
+            });
+        }
+        let mut disabled = parse_disabled_sources(&keys.disabled_sources.unwrap_or_default())?;
+        if !keys.cuda_api.unwrap_or_default() {
+            disabled.push(component::cuda::NAME);
+        }
+        let mut disabled_sources: Vec<_> = disabled
+            .iter()
+            .filter_map(|name| component::find(name)?.witness())
+            .collect();
+        if disabled.contains(&driver_modules::NAME) {
+            disabled_sources.extend(driver_modules::PROBES);
+        }
+        Ok(Self {
+            state_dir: keys.state_dir.unwrap_or_default(),
+            socket: keys.socket.unwrap_or_default(),
+            listen: parse_listen(&keys.listen.unwrap_or_default())?,
+            site_policy: keys.site_policy,
+            disabled_sources,
+            devices: parse_devices(&keys.devices.unwrap_or_default())?,
+            slow_call: keys
+                .slow_call_ms
+                .filter(|&ms| ms > 0)
+                .map(Duration::from_millis),
+            hung_call: seconds(keys.hung_call_s),
+            call_failures: parse_call_failures(&keys.call_failures.unwrap_or_default())?,
+            dev_xid_tracepoint: keys.dev_xid_tracepoint.unwrap_or_default(),
+            cuda_api: !disabled.contains(&component::cuda::NAME),
+            cuda_api_budget: parse_budget(keys.cuda_api_budget.unwrap_or_default())?,
+            successful_exits: keys.successful_exits.unwrap_or_default(),
+            ring_bytes,
+            dedup_window: Duration::from_secs(keys.dedup_window_s.unwrap_or_default()),
+            nvml_interval: seconds(keys.nvml_interval_s),
+            nvml_deadline: seconds(keys.nvml_deadline_s).unwrap_or(Duration::from_secs(5)),
+            nvml_library: keys.nvml_library,
+            pci_interval: seconds(keys.pci_interval_s),
+            rdma: RdmaExpected {
+                ports: keys.rdma_ports.filter(|ports| *ports > 0),
+                rate_gbps: keys.rdma_rate_gbps.filter(|rate| *rate > 0).map(f64::from),
+            },
+            pressure: pressure::Options {
+                interval: seconds(keys.pressure_interval_s)
+                    .filter(|_| !disabled.contains(&pressure::NAME)),
+                memory_full: parse_share(keys.memory_pressure_percent.unwrap_or_default())?,
+            },
+            probe_cost_interval: seconds(keys.probe_cost_interval_s),
+            retention_age: keys
+                .retention_days
+                .filter(|&days| days > 0)
+                .map(|days| Duration::from_secs(days.saturating_mul(86_400))),
+            retention_bytes: keys
+                .retention_mb
+                .filter(|&mb| mb > 0)
+                .map(|mb| mb.saturating_mul(1_000_000)),
+            kill_switch: keys.kill_switch.unwrap_or_default(),
+            sysfs_root: keys.sysfs_root.unwrap_or_default(),
+            proc_root: keys.proc_root.unwrap_or_default(),
+            disabled,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(change: impl FnOnce(&mut Keys)) -> Result<Config, ConfigError> {
+        let mut keys = Keys::default();
+        change(&mut keys);
+        Config::from_keys(keys)
+    }
+
+    #[test]
+    fn failures_are_named_numbered_all_or_none() {
+        let parse = |text: &str| parse_call_failures(text);
+        let failures = parse("no_memory,0x0f,NV_ERR_TIMEOUT").unwrap();
+        let has = |status: usize| failures.statuses[status / 64] >> (status % 64) & 1 == 1;
+        assert!(has(0x51) && has(0x0f) && has(0x65) && !has(0x56));
+        let errno = |e: i32| failures.errnos[e as usize / 64] >> (e % 64) & 1 == 1;
+        assert!(errno(libc::EIO) && errno(libc::ETIMEDOUT) && !errno(libc::EINVAL));
+        assert_eq!(parse("none").unwrap(), CallFailures::default());
+        assert_eq!(parse("all").unwrap().statuses[0] & 3, 2);
+        for wrong in ["0", "0x10000", "no_such", "256"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn defaults_are_valid_and_listen_on_loopback_only() {
+        let config = with(|_| {}).unwrap();
+        assert_eq!(config.listen, Some(ReadAddress::DEFAULT));
+        assert_eq!(config.store(), Path::new("/var/lib/gtrace/store.db"));
+    }
+
+    #[test]
+    fn bad_values_name_key_cause_and_what_is_allowed() {
+        type Change = fn(&mut Keys);
+        let cases: [(Change, &str, &str); 6] = [
+            (
+                |k| k.listen = Some("0.0.0.0:7470".into()),
+                "listen",
+                "loopback",
+            ),
+            (
+                |k| k.listen = Some("7470".into()),
+                "listen",
+                "127.0.0.1:7470",
+            ),
+            (
+                |k| k.disabled_sources = Some("kmsg".into()),
+                "disabled_sources",
+                "/dev/kmsg",
+            ),
+            (
+                |k| k.devices = Some("nvidia0".into()),
+                "devices",
+                "MAJOR[:MINOR]",
+            ),
+            (
+                |k| k.cuda_api_budget = Some(-1.0),
+                "cuda_api_budget",
+                "0 to 100",
+            ),
+            (|k| k.ring_bytes = Some(5000), "ring_bytes", "power of two"),
+        ];
+        for (change, key, hint) in cases {
+            let text = with(change).unwrap_err().to_string();
+            assert!(text.contains(key) && text.contains(hint), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_file_and_an_unknown_key_is_refused_by_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("gtrace.toml");
+        fs::write(&file, "slow_call_ms = 5\ndedup_window_s = 7\n").unwrap();
+        let flags = Keys {
+            slow_call_ms: Some(9),
+            ..Keys::default()
+        };
+        let config = Config::load(Some(&file), flags).unwrap();
+        assert_eq!(config.slow_call, Some(Duration::from_millis(9)));
+        assert_eq!(config.dedup_window, Duration::from_secs(7));
+        fs::write(&file, "slow_call_ms = 5\nlissten = \"off\"\n").unwrap();
+        let error = Config::load(Some(&file), Keys::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("line 2") && error.contains("lissten"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn every_component_can_be_switched_off_by_its_name() {
+        let names: Vec<_> = component::all().map(|c| c.name()).collect();
+        for name in &names {
+            let config = with(|k| k.disabled_sources = Some((*name).to_owned())).unwrap();
+            assert!(config.disabled.contains(name), "{name}");
+        }
+        let config = with(|k| k.disabled_sources = Some("driver_modules,pressure".into())).unwrap();
+        assert_eq!(config.disabled_sources, driver_modules::PROBES);
+        assert_eq!(config.pressure.interval, None);
+        let calls = |disabled: &str| {
+            let keys = |k: &mut Keys| {
+                (k.cuda_api, k.disabled_sources) = (Some(true), Some(disabled.to_owned()));
+            };
+            with(keys).unwrap().cuda_api
+        };
+        assert!(calls("") && !calls("cuda"));
+        assert!(with(|_| {}).unwrap().disabled.contains(&"cuda"));
+        let error = with(|k| k.disabled_sources = Some("nvlm".into())).unwrap_err();
+        assert!(error.to_string().contains(&names.join(", ")), "{error}");
+    }
+
+    #[test]
+    fn devices_take_majors_minors_and_auto() {
+        let config = with(|k| k.devices = Some("1:3, 195".into())).unwrap();
+        let any = DeviceFilter::ANY_MINOR;
+        let want = vec![
+            DeviceFilter { major: 1, minor: 3 },
+            DeviceFilter {
+                major: 195,
+                minor: any,
+            },
+        ];
+        assert_eq!(config.devices, Some(want));
+        assert_eq!(with(|_| {}).unwrap().devices, None);
+    }
+
+    #[test]
+    fn the_packaged_example_has_every_key_at_its_default() {
+        let example = include_str!("../../../packaging/gtrace.toml");
+        let keys: String = example
+            .lines()
+            .filter_map(|line| line.strip_prefix("# "))
+            .filter(|line| {
+                line.split_once(" = ")
+                    .is_some_and(|(key, _)| !key.contains(' '))
+            })
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let example: Keys = toml::from_str(&keys).unwrap();
+        let defaults = Config::defaults();
+        let expected = Keys {
+            // Without a default, so the example names where they usually lie.
+            site_policy: example.site_policy.clone(),
+            nvml_library: example.nvml_library.clone(),
+            ..defaults
+        };
+        assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
+        assert_eq!(example, expected);
+    }
+}

@@ -1,0 +1,162 @@
+//! Values of keys that are more than a number or a path.
+
+use std::net::SocketAddr;
+
+use gtrace_abi::{DeviceFilter, STATUS_BITS};
+
+use super::{CallFailures, ConfigError, ReadAddress};
+use crate::component;
+
+/// The failures that say something about the GPU, its memory or the driver. Others, such as
+/// NV_ERR_NOT_SUPPORTED, are how programs find out what a GPU can do.
+pub(super) const CALL_FAILURES: &str = "no_memory,insufficient_resources,gpu_is_lost,card_not_present,\
+                             ecc_error,gpu_in_fullchip_reset,reset_required,timeout";
+
+/// Error numbers of ioctl(2) by which the driver reports a GPU that is gone or does not answer; the
+/// others report a caller's mistake.
+const CALL_ERRNOS: [i32; 4] = [libc::EIO, libc::ENXIO, libc::ENODEV, libc::ETIMEDOUT];
+
+pub(super) fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigError> {
+    let mut failures = CallFailures::default();
+    match text {
+        "none" => return Ok(failures),
+        // 0 is success.
+        "all" => {
+            failures.statuses.fill(u64::MAX);
+            failures.statuses[0] &= !1;
+            failures.errnos = [!1, u64::MAX];
+            return Ok(failures);
+        }
+        _ => {}
+    }
+    for errno in CALL_ERRNOS.iter().filter_map(|e| usize::try_from(*e).ok()) {
+        failures.errnos[errno / 64 % 2] |= 1 << (errno % 64);
+    }
+    for word in split(text) {
+        let number = word
+            .strip_prefix("0x")
+            .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+            .or_else(|| word.parse().ok());
+        let status = number.or_else(|| gtrace_nvrm::status_by_name(word));
+        let place = status
+            .and_then(|status| usize::try_from(status).ok())
+            .filter(|status| (1..STATUS_BITS).contains(status));
+        let Some(status) = place else {
+            return Err(ConfigError::Value {
+                key: "call_failures",
+                reason: format!(
+                    "`{word}` is no NV_STATUS of a failure below {STATUS_BITS:#x}; write it as \
+                     no_memory, NV_ERR_NO_MEMORY or 0x51, or write `all` or `none`"
+                ),
+            });
+        };
+        failures.statuses[status / 64] |= 1 << (status % 64);
+    }
+    Ok(failures)
+}
+
+pub(super) fn parse_budget(percent: f64) -> Result<Option<f64>, ConfigError> {
+    if !(0.0..=100.0).contains(&percent) {
+        return Err(ConfigError::Value {
+            key: "cuda_api_budget",
+            reason: format!("{percent} is no number of percent from 0 to 100"),
+        });
+    }
+    Ok((percent > 0.0).then_some(percent / 100.0))
+}
+
+pub(super) fn parse_listen(text: &str) -> Result<Option<ReadAddress>, ConfigError> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let refuse = |reason: String| ConfigError::Value {
+        key: "listen",
+        reason,
+    };
+    let address: SocketAddr = text.parse().map_err(|_| {
+        refuse(format!(
+            "`{text}` is no address; write it as 127.0.0.1:7470, or `off`"
+        ))
+    })?;
+    let address = ReadAddress::try_from(address).map_err(|error| refuse(error.to_string()))?;
+    Ok(Some(address))
+}
+
+/// Names of components.
+pub(super) fn parse_disabled_sources(text: &str) -> Result<Vec<&'static str>, ConfigError> {
+    split(text)
+        .map(|word| {
+            let known = component::find(word).map(|component| component.name());
+            known.ok_or_else(|| {
+                let names: Vec<_> = component::all().map(|c| c.name()).collect();
+                ConfigError::Value {
+                    key: "disabled_sources",
+                    reason: format!("`{word}` is no source; sources are {}", names.join(", ")),
+                }
+            })
+        })
+        .collect()
+}
+
+/// A share in percent, as one from 0 to 1; `None` for 0.
+pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
+    if !(0.0..=100.0).contains(&percent) {
+        return Err(ConfigError::Value {
+            key: "memory_pressure_percent",
+            reason: format!("{percent} is not between 0 and 100"),
+        });
+    }
+    Ok((percent > 0.0).then_some(percent / 100.0))
+}
+
+/// Reads the key `devices`: `MAJOR[:MINOR]` with commas; `None` for `auto`.
+///
+/// # Errors
+///
+/// [`ConfigError::Value`] where a word is no device number, or there are more than the probes take.
+pub fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigError> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    let refuse = |reason: String| ConfigError::Value {
+        key: "devices",
+        reason,
+    };
+    let filters: Vec<_> = split(text)
+        .map(|word| {
+            let (major, minor) = match word.split_once(':') {
+                Some((major, "*")) => (major, None),
+                Some((major, minor)) => (major, Some(minor)),
+                None => (word, None),
+            };
+            let bad = || {
+                refuse(format!(
+                    "`{word}` is no MAJOR[:MINOR]; 195:255 is /dev/nvidiactl"
+                ))
+            };
+            let major: u32 = major.parse().map_err(|_| bad())?;
+            let minor = match minor {
+                Some(minor) => minor.parse().map_err(|_| bad())?,
+                None => DeviceFilter::ANY_MINOR,
+            };
+            if major == 0 || major > 0xfff {
+                return Err(bad());
+            }
+            Ok(DeviceFilter { major, minor })
+        })
+        .collect::<Result<_, _>>()?;
+    if filters.len() > gtrace_abi::MAX_DEVICES {
+        return Err(refuse(format!(
+            "{} devices are given; at most {} fit",
+            filters.len(),
+            gtrace_abi::MAX_DEVICES
+        )));
+    }
+    Ok(Some(filters))
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+}

@@ -1,0 +1,263 @@
+//! The daemon: what it is put together of, how it is started, supervised and stopped. What shows it, as the
+//! HTTP API does, is a task that the caller adds before [`Daemon::serve`].
+
+mod control;
+mod footprint;
+mod start;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use gtrace_catalogue::Catalogue;
+use gtrace_devices::{PciTree, SysRoot};
+use gtrace_store::Store;
+use tokio::sync::mpsc;
+
+use self::control::Control;
+use self::start::{
+    driver_version, first_status, nothing_to_watch, open_store, start_kmsg, start_probes,
+};
+use self::watch::{notify, watch_over};
+use crate::config::Config;
+use crate::hub::{Command, Hub};
+use crate::input::{Input, InputSender};
+use crate::open_record::EndRecord;
+use crate::pipeline::{self, CoreOptions};
+use crate::sources::driver_modules::DriverHold;
+use crate::sources::{devices, probes};
+use crate::supervise::names;
+use crate::{component, cuda, host, memory, poll, privileges};
+
+pub use self::start::{catalogue, explain_load, try_probes};
+pub use self::watch::Ended;
+
+/// How long tasks have to end.
+const STOP_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What is asked of a run beside the configuration.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// Load the probes that log what they do.
+    pub probe_log: bool,
+    /// Keep all capabilities of root.
+    pub keep_privileges: bool,
+}
+
+/// A daemon that holds its store, and nothing else of the host. Whoever serves it binds sockets now: the
+/// right to do so can be gone once it runs.
+pub struct Prepared {
+    config: Config,
+    catalogue: Catalogue,
+    store: Store,
+}
+
+/// A daemon whose parts run.
+#[derive(Debug)]
+pub struct Daemon {
+    hub: Arc<Hub>,
+    commands: mpsc::UnboundedReceiver<Command>,
+    core: pipeline::Core,
+    context: component::Context,
+}
+
+impl Prepared {
+    /// With what `config` names: site policy and store.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be read, or another daemon has the store.
+    pub fn new(config: Config) -> anyhow::Result<Self> {
+        let catalogue = catalogue(&config)?;
+        let store = open_store(&config)?;
+        Ok(Self {
+            config,
+            catalogue,
+            store,
+        })
+    }
+
+    /// Starts every part. Of the privileges only those stay that the parts need.
+    ///
+    /// # Errors
+    ///
+    /// If there is nothing to watch, or a thread cannot be started.
+    pub fn start(self, options: Options) -> anyhow::Result<Daemon> {
+        let Self {
+            config,
+            catalogue,
+            store,
+        } = self;
+        // Capabilities belong to threads: before any other is started.
+        if !options.keep_privileges
+            && host::is_root()
+            && let Err(error) = privileges::drop_unneeded(config.cuda_api)
+        {
+            tracing::warn!("privileges that are not needed are kept: {error:#}");
+        }
+        let (hub, commands) = Hub::new(first_status());
+        let (poll_soon, _) = poll::channel();
+        let end_record = EndRecord::new().context("the core cannot be started")?;
+        let core = pipeline::spawn(CoreOptions {
+            hub: Arc::clone(&hub),
+            catalogue,
+            store,
+            store_path: config.store(),
+            dedup_window: config.dedup_window,
+            host: host::name(),
+            machine_id: host::machine_id(),
+            boot_id: host::boot_id(),
+            tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
+            poll_soon: poll_soon.clone(),
+            end_record: end_record.clone(),
+        })?;
+        let inputs = core.inputs.clone();
+        let driver = driver_version(&config);
+        let hold = Arc::new(DriverHold::default());
+        let probes = start_probes(&config, options.probe_log, &hub, &inputs, driver, &hold);
+        let log = start_kmsg(&config, &hub, &core, end_record, driver);
+        let probes = match (probes, log) {
+            (Err(probes), Err(log)) => {
+                core.finish();
+                return Err(nothing_to_watch(&probes, &log));
+            }
+            (probes, log) => {
+                let complain = |what: &str, error: &anyhow::Error| {
+                    tracing::warn!("{what}: {error:#}; `gtrace doctor` says more");
+                };
+                let probes = probes.inspect_err(|e| complain("no probes", e)).ok();
+                if let Err(error) = &log {
+                    complain("no /dev/kmsg", error);
+                }
+                probes
+            }
+        };
+        let context = config.components(&hub);
+        devices::start(&config, &context, inputs, poll_soon, hold)
+            .context("the thread that looks at the devices cannot be started")?;
+        if let Some(probes) = probes {
+            context.parts.add(probes::DRAIN, Arc::new(probes));
+        }
+        component::start(&context)
+            .map_err(|(name, error)| anyhow::anyhow!("{name} cannot be started: {error}"))?;
+        if let Some(cuda) = cuda_calls(&config, &hub)? {
+            context.parts.add(cuda::TASK, Arc::new(cuda));
+        }
+        memory::give_back();
+        Ok(Daemon {
+            hub,
+            commands,
+            core,
+            context,
+        })
+    }
+}
+
+impl Daemon {
+    /// What the daemon knows, and the registry of its tasks.
+    pub fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    /// Supervises the parts and does what is asked of the hub, until `asked` is ready or a part is lost
+    /// that only a new process brings back. Then stops all of them. Called by the main thread.
+    ///
+    /// # Errors
+    ///
+    /// If a thread or the runtime cannot be started, or `asked` fails.
+    pub fn serve(self, asked: impl Future<Output = anyhow::Result<()>>) -> anyhow::Result<Ended> {
+        let Self {
+            hub,
+            commands,
+            core,
+            context,
+        } = self;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("the runtime cannot be started")?;
+        let control = start_control(&hub, &context)?;
+        let inputs = core.inputs.clone();
+        let lost = runtime.block_on(async {
+            tokio::spawn(footprint::watch(Arc::clone(&hub)));
+            tokio::spawn(obey(commands, control, inputs.clone()));
+            notify(&[sd_notify::NotifyState::Ready]);
+            let lost = watch_over(&hub, &inputs, asked).await?;
+            notify(&[sd_notify::NotifyState::Stopping]);
+            tracing::info!("stopping");
+            anyhow::Ok(lost)
+        })?;
+        // No task is started again from here on.
+        let mut left = hub.tasks.stop(&[names::HTTP], STOP_PATIENCE);
+        left.extend(component::stop(&context, STOP_PATIENCE));
+        for name in left {
+            tracing::error!("{name} does not end and is left behind");
+        }
+        let needed = ["core", "store"];
+        let hung = needed.into_iter().find(|name| !hub.tasks.is_running(name));
+        Ok(match (lost, hung) {
+            (Some(loss), _) => {
+                // If the core is gone, the store still gets what waits for it.
+                let _ = hub.tasks.stop(&["store"], STOP_PATIENCE);
+                Ended::Lost(loss)
+            }
+            (None, Some(name)) => Ended::Hung(name),
+            (None, None) => {
+                core.finish();
+                Ended::InOrder
+            }
+        })
+    }
+}
+
+/// The task that pauses components on request; without probes there is none.
+fn start_control(hub: &Hub, context: &component::Context) -> anyhow::Result<Option<Control>> {
+    if !context.parts.has(probes::DRAIN) {
+        return Ok(None);
+    }
+    let context = context.clone();
+    let control = Control::start(
+        hub,
+        Arc::new(move |pause| component::pause(&context, pause)),
+    );
+    control
+        .context("the thread that detaches probes cannot be started")
+        .map(Some)
+}
+
+/// Passes on what the API asks for.
+async fn obey(
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    control: Option<Control>,
+    inputs: InputSender,
+) {
+    while let Some(command) = commands.recv().await {
+        match (command, &control) {
+            (Command::Pause(pause, answer), Some(control)) => control.ask(pause, answer),
+            (Command::Pause(_, answer), None) => {
+                // Whoever asked may have given up.
+                let _ = answer.send(Err("no probe is loaded".to_owned()));
+            }
+            (other, _) => {
+                if inputs.try_send(Input::Command(other)).is_err() {
+                    tracing::warn!("the core is too busy for a request");
+                }
+            }
+        }
+    }
+}
+
+/// The thread that counts CUDA calls, if that is asked for.
+fn cuda_calls(config: &Config, hub: &Arc<Hub>) -> anyhow::Result<Option<cuda::Service>> {
+    if !config.cuda_api {
+        return Ok(None);
+    }
+    let options = cuda::ServiceOptions {
+        hub: Arc::clone(hub),
+        budget: config.cuda_api_budget,
+    };
+    cuda::Service::start(options)
+        .context("the thread that counts CUDA calls cannot be started")
+        .map(Some)
+}

@@ -1,0 +1,482 @@
+//! The shared state of a running daemon: the live stream of records and the state that
+//! every part reports. Cheap to read from the API while the pipeline runs.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_api::{
+    CallStats, ComponentHealth, CudaReport, DeviceUser, HealthState, Published, SourceState,
+    SourceStatus, Status,
+};
+use gtrace_devices::GpuInfo;
+use gtrace_event::{Ack, Event, Record, RecordId, Timestamp, WitnessName};
+use gtrace_store::StoreError;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::metrics::Metrics;
+use crate::samples::{Samples, is_stale};
+use crate::supervise::{self, Outage, Registry};
+use crate::tally::Tally;
+
+/// How many published records a live reader may lag behind before it has to read the store. They stay in
+/// memory until the slowest live reader has taken them.
+const STREAM_DEPTH: usize = 2048;
+
+/// What a live reader begins with, all of one moment.
+#[derive(Debug)]
+pub struct Subscription {
+    /// The newest record that the store has. What comes later is sent to `live`.
+    pub last: Option<RecordId>,
+    /// What was published provisionally and waits for the store, oldest first.
+    pub provisional: Vec<Arc<Published>>,
+    /// What is published from now on.
+    pub live: broadcast::Receiver<Arc<Published>>,
+}
+
+/// The live stream, and what a reader that comes later has to know of it.
+#[derive(Debug)]
+struct LiveStream {
+    readers: broadcast::Sender<Arc<Published>>,
+    last: Option<RecordId>,
+    provisional: VecDeque<Arc<Published>>,
+}
+
+/// What the API asks of the daemon's core.
+#[derive(Debug)]
+pub enum Command {
+    /// Append an acknowledgement; the answer comes once the store has it, or could not take it.
+    Ack(Ack, oneshot::Sender<Result<Event, String>>),
+    /// Make everything captured so far readable in the store, by other processes too.
+    Flush(oneshot::Sender<Result<(), String>>),
+    /// Detach (true) or attach (false) every probe.
+    Pause(bool, oneshot::Sender<Result<(), String>>),
+}
+
+/// The shared state.
+#[derive(Debug)]
+pub struct Hub {
+    /// Counters for `/metrics`.
+    pub metrics: Metrics,
+    /// The daemon's threads.
+    pub tasks: Registry,
+    /// What components measure.
+    pub samples: Samples,
+    stream: Mutex<LiveStream>,
+    commands: mpsc::UnboundedSender<Command>,
+    status: Mutex<Status>,
+    gpus: Mutex<Vec<GpuInfo>>,
+    calls: Mutex<Vec<CallStats>>,
+    cuda: Mutex<Arc<(CudaReport, Tally)>>,
+    health: Mutex<BTreeMap<&'static str, Judged>>,
+    seen: Mutex<BTreeMap<&'static str, Timestamp>>,
+    remote: Mutex<Option<(RemoteAnswer, Instant)>>,
+    /// Processes that the daemon has started, and that use the GPUs on its behalf.
+    own: Mutex<VecDeque<u32>>,
+    /// Whether a reader has met damage in the store.
+    store_suspect: AtomicBool,
+}
+
+/// What comes of asking `gtrace serve` of this host for its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemoteAnswer {
+    /// There is no server.
+    Absent,
+    /// It answered.
+    Answered,
+    /// It took the question and did not answer in time.
+    Silent,
+}
+
+/// Health of a component, as it judged last.
+#[derive(Debug)]
+struct Judged {
+    health: ComponentHealth,
+    at: Instant,
+    interval: Duration,
+}
+
+impl Judged {
+    /// Unknown once it is not of now.
+    fn now(&self) -> ComponentHealth {
+        let age = self.at.elapsed();
+        if !is_stale(self.interval, age) {
+            return self.health.clone();
+        }
+        let reason = format!("not checked for {} s", age.as_secs());
+        ComponentHealth::now(HealthState::Unknown, [reason])
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while the lock was held leaves plain data behind that is still the newest known.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hub {
+    /// A hub with `status` to begin with, and the receiver of [`Command`]s.
+    pub fn new(status: Status) -> (Arc<Self>, mpsc::UnboundedReceiver<Command>) {
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let stream = LiveStream {
+            readers: broadcast::channel(STREAM_DEPTH).0,
+            last: None,
+            provisional: VecDeque::new(),
+        };
+        let hub = Arc::new(Self {
+            metrics: Metrics::new(),
+            tasks: Registry::default(),
+            stream: Mutex::new(stream),
+            commands,
+            status: Mutex::new(status),
+            gpus: Mutex::default(),
+            calls: Mutex::default(),
+            cuda: Mutex::default(),
+            samples: Samples::default(),
+            health: Mutex::default(),
+            seen: Mutex::default(),
+            remote: Mutex::default(),
+            own: Mutex::default(),
+            store_suspect: AtomicBool::new(false),
+        });
+        (hub, receiver)
+    }
+
+    /// What a thread knows that another has replaced is not news.
+    fn publish_value<T>(&self, place: &Mutex<T>, value: T) {
+        if !supervise::is_revoked() {
+            *lock(place) = value;
+        }
+    }
+
+    /// Notes that the daemon has started the process `pid`.
+    pub fn started_own(&self, pid: u32) {
+        /// Ends of those before were missed.
+        const MOST: usize = 64;
+        let mut own = lock(&self.own);
+        own.push_back(pid);
+        let surplus = own.len().saturating_sub(MOST);
+        own.drain(..surplus);
+    }
+
+    /// Whether the process `pid`, which has ended, was one of the daemon's own.
+    pub fn ended_own(&self, pid: u32) -> bool {
+        let mut own = lock(&self.own);
+        let place = own.iter().position(|known| *known == pid);
+        place.and_then(|place| own.remove(place)).is_some()
+    }
+
+    /// Sets the last record of the store when it was opened.
+    pub fn begin_after(&self, last: Option<RecordId>) {
+        lock(&self.stream).last = last;
+    }
+
+    /// Sends a record that the store has to every live reader. Records are to come in the order of
+    /// their numbers, and those that were published provisionally in the order of that.
+    pub fn publish(&self, id: RecordId, record: Record, event: Event) {
+        let published = Arc::new(Published::committed(id, record, event));
+        let mut stream = lock(&self.stream);
+        stream.last = Some(id);
+        stream.provisional.pop_front();
+        // No reader is no error.
+        let _ = stream.readers.send(published);
+    }
+
+    /// As [`Self::publish`], of a record that the store wrote by itself: nobody has seen it provisionally.
+    pub fn publish_own(&self, id: RecordId, record: Record, event: Event) {
+        let published = Arc::new(Published::committed(id, record, event));
+        let mut stream = lock(&self.stream);
+        stream.last = Some(id);
+        let _ = stream.readers.send(published);
+    }
+
+    /// Has the store's thread check the file, if `error` of a reader says that it is damaged.
+    pub fn suspect_store(&self, error: &StoreError) {
+        if matches!(error, StoreError::Corrupt { .. }) {
+            self.store_suspect.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a reader has met damage in the store since the last call.
+    pub fn take_store_suspicion(&self) -> bool {
+        self.store_suspect.swap(false, Ordering::Relaxed)
+    }
+
+    /// Sends a provisional record to every live reader; with `waits`, it will be published again
+    /// once the store has it.
+    pub fn publish_provisional(&self, published: Arc<Published>, waits: bool) {
+        let mut stream = lock(&self.stream);
+        if waits {
+            stream.provisional.push_back(Arc::clone(&published));
+        }
+        let _ = stream.readers.send(published);
+    }
+
+    /// A live reader from now on.
+    pub fn subscribe(&self) -> Subscription {
+        let stream = lock(&self.stream);
+        Subscription {
+            last: stream.last,
+            provisional: stream.provisional.iter().cloned().collect(),
+            live: stream.readers.subscribe(),
+        }
+    }
+
+    /// How many live readers there are.
+    pub fn live_readers(&self) -> usize {
+        lock(&self.stream).readers.receiver_count()
+    }
+
+    /// Asks the core for something; false if the core has ended.
+    pub fn command(&self, command: Command) -> bool {
+        self.commands.send(command).is_ok()
+    }
+
+    /// The status now.
+    pub fn status(&self) -> Status {
+        let mut status = lock(&self.status).clone();
+        status.last_seq = lock(&self.stream).last.map_or(0, |id| id.seq);
+        status.tasks = self.tasks.statuses();
+        self.complete(&mut status.sources, &self.tasks.outages());
+        status
+    }
+
+    /// How every source stands now, while these tasks are down.
+    pub fn sources(&self, outages: &[Outage]) -> Vec<SourceStatus> {
+        let mut sources = lock(&self.status).sources.clone();
+        self.complete(&mut sources, outages);
+        sources
+    }
+
+    /// Adds what others than its own thread know of each source.
+    fn complete(&self, sources: &mut [SourceStatus], outages: &[Outage]) {
+        for source in sources {
+            source.records = source.witness.map_or(0, |w| self.metrics.records_of(w));
+            source.lost = self.metrics.lost_of(&source.name);
+            for outage in outages {
+                show_outage(source, outage);
+            }
+        }
+    }
+
+    /// Processes that have the driver's devices open.
+    pub fn gpu_processes(&self) -> Vec<DeviceUser> {
+        lock(&self.status).gpu_processes.clone()
+    }
+
+    /// Changes the status.
+    pub fn update_status(&self, change: impl FnOnce(&mut Status)) {
+        if supervise::is_revoked() {
+            return;
+        }
+        change(&mut lock(&self.status));
+    }
+
+    /// The GPUs of this host, as last seen; marked where the sample is not of now.
+    pub fn gpus(&self) -> Vec<GpuInfo> {
+        let sampled = self.samples.last(WitnessName::Nvml.name());
+        let (interval, now) = (sampled.map(|batch| batch.interval), Timestamp::now());
+        let mut gpus = lock(&self.gpus).clone();
+        for gpu in &mut gpus {
+            let age = gpu.sample.as_ref().map(|s| now.duration_since(s.time));
+            let age = age.and_then(|age| Duration::try_from(age).ok());
+            let stale = age
+                .zip(interval)
+                .is_some_and(|(age, interval)| is_stale(interval, age));
+            gpu.stale = stale;
+        }
+        gpus
+    }
+
+    /// The health that `component` saw when it was checked last; unknown once that is long ago.
+    pub fn health(&self, component: &str) -> Option<ComponentHealth> {
+        lock(&self.health).get(component).map(Judged::now)
+    }
+
+    /// Keeps the health that a check of `component` found, which is checked again after `interval`.
+    pub fn set_health(
+        &self,
+        component: &'static str,
+        mut health: ComponentHealth,
+        interval: Duration,
+    ) {
+        if supervise::is_revoked() {
+            return;
+        }
+        let mut all = lock(&self.health);
+        if let Some(before) = all
+            .get(component)
+            .filter(|b| b.health.state == health.state)
+        {
+            health.since = before.health.since;
+        }
+        let at = Instant::now();
+        all.insert(
+            component,
+            Judged {
+                health,
+                at,
+                interval,
+            },
+        );
+    }
+
+    /// Notes that the component `name`, which is no witness, has delivered something now.
+    pub fn saw(&self, name: &'static str) {
+        if !supervise::is_revoked() {
+            lock(&self.seen).insert(name, Timestamp::now());
+        }
+    }
+
+    /// When the component `name` last delivered something, if it is no witness.
+    pub fn last_seen(&self, name: &str) -> Option<Timestamp> {
+        lock(&self.seen).get(name).copied()
+    }
+
+    /// Notes what came of asking `gtrace serve` of this host for its state.
+    pub fn set_remote(&self, answer: RemoteAnswer) {
+        *lock(&self.remote) = Some((answer, Instant::now()));
+    }
+
+    /// What came of it last, and how long ago.
+    pub fn remote(&self) -> Option<(RemoteAnswer, Duration)> {
+        lock(&self.remote).map(|(answer, at)| (answer, at.elapsed()))
+    }
+
+    /// Replaces the GPUs.
+    pub fn set_gpus(&self, gpus: Vec<GpuInfo>) {
+        self.publish_value(&self.gpus, gpus);
+    }
+
+    /// Driver-call statistics, as last read from the kernel.
+    pub fn calls(&self) -> Vec<CallStats> {
+        lock(&self.calls).clone()
+    }
+
+    /// How the component `name` stands, whatever its thread does.
+    pub fn state(&self, name: &str) -> Option<SourceState> {
+        let status = lock(&self.status);
+        let source = status.sources.iter().find(|source| source.name == name)?;
+        Some(source.state)
+    }
+
+    /// Whether the probes are detached on request.
+    pub fn is_paused(&self) -> bool {
+        lock(&self.status).paused
+    }
+
+    /// Whether there are no driver-call statistics.
+    pub fn no_calls(&self) -> bool {
+        lock(&self.calls).is_empty()
+    }
+
+    /// Shows which processes have the driver's devices open, if that has changed.
+    pub fn set_gpu_processes(&self, users: Vec<DeviceUser>) {
+        self.update_status(|status| {
+            if status.gpu_processes != users {
+                status.gpu_processes = users;
+            }
+        });
+    }
+
+    /// CUDA calls, as last read from the kernel, with their sums for `/metrics`.
+    pub fn cuda(&self) -> Arc<(CudaReport, Tally)> {
+        Arc::clone(&lock(&self.cuda))
+    }
+
+    /// Replaces them.
+    pub fn set_cuda(&self, report: CudaReport, tally: Tally) {
+        self.publish_value(&self.cuda, Arc::new((report, tally)));
+    }
+
+    /// Replaces the driver-call statistics.
+    pub fn set_calls(&self, calls: Vec<CallStats>) {
+        self.publish_value(&self.calls, calls);
+    }
+}
+
+/// A source gives nothing while its thread is down, whatever state it reported before.
+fn show_outage(source: &mut SourceStatus, outage: &Outage) {
+    let by_witness = source.witness.is_some_and(|w| outage.sources.contains(&w));
+    let of_task = by_witness || source.name == outage.task;
+    if of_task && matches!(source.state, SourceState::Active | SourceState::Degraded) {
+        let reason = outage.reason.as_deref().unwrap_or("no reason given");
+        source.state = SourceState::Failed;
+        source.reason = Some(format!("the thread {} {reason}", outage.task));
+        source.remedy = Some("none needed: it is started again".to_owned());
+    }
+}
+
+/// An empty status, for tests.
+#[cfg(test)]
+pub(crate) fn bare_status() -> Status {
+    Status::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Batch;
+
+    #[test]
+    fn an_own_process_ends_once_and_the_next_one_of_its_number_is_anothers() {
+        let (hub, _commands) = Hub::new(bare_status());
+        assert!(!hub.ended_own(4711));
+        hub.started_own(4711);
+        assert!(hub.ended_own(4711));
+        assert!(!hub.ended_own(4711));
+        (0..100).for_each(|pid| hub.started_own(pid));
+        assert!(!hub.ended_own(0) && hub.ended_own(99));
+    }
+
+    #[test]
+    fn a_sample_older_than_three_intervals_is_marked() {
+        let (hub, _commands) = Hub::new(bare_status());
+        hub.samples.publish(&Batch {
+            component: WitnessName::Nvml.name(),
+            time: Timestamp::now(),
+            interval: Duration::from_secs(60),
+            metrics: Vec::new(),
+        });
+        let gpu = |age: i64| {
+            let time = Timestamp::now() - jiff::SignedDuration::from_secs(age);
+            let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
+            gpu.sample = Some(gtrace_devices::GpuSample::at(time));
+            gpu
+        };
+        hub.set_gpus(vec![gpu(170), gpu(190)]);
+        let stale: Vec<_> = hub.gpus().iter().map(|gpu| gpu.stale).collect();
+        assert_eq!(stale, [false, true]);
+    }
+
+    #[test]
+    fn health_keeps_its_time_while_the_state_stays_and_is_unknown_when_nobody_judges() {
+        let (hub, _commands) = Hub::new(bare_status());
+        let minute = Duration::from_secs(60);
+        let health = || hub.health("pressure").unwrap();
+        hub.set_health(
+            "pressure",
+            ComponentHealth::now(HealthState::Healthy, None),
+            minute,
+        );
+        let since = health().since;
+        hub.set_health(
+            "pressure",
+            ComponentHealth::now(HealthState::Healthy, None),
+            minute,
+        );
+        assert_eq!(health().since, since);
+        hub.set_health(
+            "pressure",
+            ComponentHealth::now(HealthState::Degraded, None),
+            minute,
+        );
+        assert_eq!(health().state, HealthState::Degraded);
+        hub.set_health(
+            "pressure",
+            ComponentHealth::now(HealthState::Degraded, None),
+            Duration::ZERO,
+        );
+        assert_eq!(health().state, HealthState::Unknown);
+    }
+}

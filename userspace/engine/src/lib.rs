@@ -1,0 +1,29 @@
+//! The daemon without its HTTP API and its commands.
+//!
+//! Data flows from [`sources`], which [`bpf`] feeds among others, as [`input`] through the [`pipeline`]
+//! (fold, explain, store) to the [`hub`], on which the HTTP API and live streams hang.
+
+pub mod bpf;
+pub mod clock;
+pub mod component;
+pub mod config;
+pub mod cuda;
+pub mod daemon;
+#[cfg(test)]
+mod fake_sysfs;
+pub mod host;
+pub mod hub;
+pub mod input;
+pub mod memory;
+pub mod metrics;
+pub mod open_record;
+pub mod pipeline;
+pub mod poll;
+pub mod privileges;
+pub mod process;
+pub mod processes;
+pub mod remote;
+pub mod samples;
+pub mod sources;
+pub mod supervise;
+pub mod tally;

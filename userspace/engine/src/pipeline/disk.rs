@@ -1,0 +1,149 @@
+//! The task that brings to disk what the store's thread has committed: an fsync takes as long as the
+//! disk likes, and appends do not wait for it.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gtrace_store::{StoreError, Syncer};
+
+use crate::hub::Hub;
+use crate::supervise::{Task, beat};
+
+/// What was committed is synced so long after, which is what a power cut can cost.
+const SYNC_AFTER: Duration = Duration::from_millis(100);
+/// The WAL is folded into the file after so many commits: some 24 MiB where each is small. The first
+/// append after that waits for the disk, as SQLite syncs the header of a WAL that it begins anew (else a
+/// power cut could leave the old header with new frames); so it is one append in a thousand.
+const FOLD_AFTER: u32 = 1024;
+/// Between attempts after one that failed.
+const RETRY: Duration = Duration::from_secs(1);
+/// With nothing to sync, between two heartbeats.
+const IDLE: Duration = Duration::from_secs(5);
+/// Longest time between two heartbeats: a disk can take its time.
+const SILENCE: Duration = Duration::from_secs(90);
+/// At the end, how long a sync that is under way is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The task's name.
+const TASK: &str = "sync";
+
+/// The end of the store's thread.
+pub(super) struct Disk {
+    commits: Arc<Commits>,
+    hub: Arc<Hub>,
+}
+
+#[derive(Default)]
+struct Commits {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    unsynced: bool,
+    /// Commits since the WAL was last folded.
+    unfolded: u32,
+    closed: bool,
+}
+
+impl Disk {
+    /// Starts the task.
+    pub(super) fn spawn(syncer: Syncer, hub: Arc<Hub>) -> std::io::Result<Self> {
+        let commits = Arc::new(Commits::default());
+        let (of_task, its_hub) = (Arc::clone(&commits), Arc::clone(&hub));
+        let task = Task {
+            name: TASK,
+            needed: true,
+            silence: Some(SILENCE),
+            sources: Vec::new(),
+        };
+        hub.tasks.start(task, move |pulse| {
+            let mut problem = false;
+            while !pulse.is_stopping() && of_task.wait() {
+                problem = report(of_task.bring_to_disk(&syncer), problem, &its_hub);
+            }
+            Ok(())
+        })?;
+        Ok(Self { commits, hub })
+    }
+
+    /// There is something to sync.
+    pub(super) fn committed(&self) {
+        let mut state = self.commits.lock();
+        let first = !state.unsynced;
+        state.unsynced = true;
+        state.unfolded += 1;
+        drop(state);
+        if first {
+            self.commits.changed.notify_one();
+        }
+    }
+
+    /// Ends the task. Closing the store syncs what is left.
+    pub(super) fn finish(self) {
+        self.commits.lock().closed = true;
+        self.commits.changed.notify_one();
+        self.hub.tasks.stop(&[TASK], PATIENCE);
+    }
+}
+
+impl Commits {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Two numbers and a flag are right whenever the lock is free.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until something was committed and a moment has passed; false at the end.
+    fn wait(&self) -> bool {
+        let wait = |state: MutexGuard<'_, State>, time: Duration, until: fn(&State) -> bool| {
+            let waited = self
+                .changed
+                .wait_timeout_while(state, time, |state| !until(state));
+            let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            (state.unsynced, state.closed)
+        };
+        loop {
+            beat();
+            let (unsynced, closed) = wait(self.lock(), IDLE, |s| s.unsynced || s.closed);
+            if unsynced && !closed {
+                wait(self.lock(), SYNC_AFTER, |s| s.closed);
+            }
+            if unsynced || closed {
+                return !closed;
+            }
+        }
+    }
+
+    fn bring_to_disk(&self, syncer: &Syncer) -> Result<(), StoreError> {
+        // What is committed from here on needs another sync.
+        self.lock().unsynced = false;
+        let result = syncer.sync().and_then(|()| {
+            let unfolded = self.lock().unfolded;
+            if unfolded < FOLD_AFTER {
+                return Ok(());
+            }
+            syncer.checkpoint()?;
+            self.lock().unfolded -= unfolded;
+            Ok(())
+        });
+        if result.is_err() {
+            self.lock().unsynced = true;
+            std::thread::sleep(RETRY);
+        }
+        result
+    }
+}
+
+/// Shows how the sync went; whether it failed.
+fn report(result: Result<(), StoreError>, failed_before: bool, hub: &Hub) -> bool {
+    match &result {
+        Err(error) if !failed_before => {
+            hub.suspect_store(error);
+            tracing::error!("the newest records may not survive a power cut: {error}");
+            hub.update_status(|status| status.store_problem = Some(error.to_string()));
+        }
+        Ok(()) if failed_before => hub.update_status(|status| status.store_problem = None),
+        _ => {}
+    }
+    result.is_err()
+}

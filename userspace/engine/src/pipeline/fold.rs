@@ -1,0 +1,746 @@
+//! One occurrence seen by several sources, or happening again, is one event.
+//!
+//! What identifies a fault is its [`FoldKey`]. Particulars that differ from one occurrence to the next,
+//! as an address, make no other event: the event keeps some of them as variants.
+//!
+//! Each live event keeps the times of its occurrences, and each witness a place in that list: the
+//! next occurrence that it has not reported yet. What a witness observes is the occurrence at that
+//! place if the times agree; else it is a new occurrence, a repeat of the event or the first of
+//! another. So two sources that both see everything never count anything twice, and where one
+//! loses records, the other's count is kept.
+
+use std::collections::{HashMap, VecDeque};
+
+use gtrace_event::{
+    Amendment, Detail, Event, EventId, FoldKey, Kind, Occurrence, PciAddress, Provenance,
+    Timestamp, Variant, Witness, WitnessName,
+};
+
+use super::pending_xids::lacks_text;
+use super::times::Times;
+use crate::input::SYNTHETIC;
+
+/// How far apart two sources may report one occurrence.
+const TOLERANCE_NS: u64 = 10_000_000_000;
+/// The same for sources that are polled.
+const POLLED_TOLERANCE_NS: u64 = 60_000_000_000;
+/// How far apart the pieces of one record may be logged.
+const PIECES_NS: u64 = 250_000_000;
+/// How many events are kept live at most; the oldest goes first.
+pub(super) const MAX_LIVE: usize = 2048;
+/// The tables give memory back when so many events have gone at once.
+pub const SHRINK_AFTER: usize = 256;
+/// A report without text is matched against so many of the newest events.
+const CODE_SEARCH: usize = 256;
+/// How many variants an event keeps, beside its own text.
+const MAX_VARIANTS: usize = 8;
+/// Bytes of a variant's text that are kept.
+const MAX_VARIANT_BYTES: usize = 512;
+
+/// Occurrences that a source saw at one time.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The source.
+    pub witness: WitnessName,
+    /// What it saw.
+    pub occurrence: Occurrence,
+    /// When, since boot.
+    pub at_ns: u64,
+    /// The same by the wall clock.
+    pub time: Timestamp,
+    /// How often: 1 for most sources, the rise of the counter for polled ones.
+    pub count: u64,
+}
+
+/// What observed occurrences led to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Folded {
+    /// A new event.
+    New(EventId),
+    /// One more occurrence of an event.
+    Repeat(EventId),
+    /// Another witness for an occurrence that is known.
+    Witnessed(EventId),
+}
+
+impl Folded {
+    /// The event.
+    pub fn id(&self) -> EventId {
+        match self {
+            Self::New(id) | Self::Repeat(id) | Self::Witnessed(id) => *id,
+        }
+    }
+}
+
+/// An event that may still get witnesses and repeats.
+#[derive(Debug)]
+struct Live {
+    event: Event,
+    /// The event as last published, while it has changed since.
+    published: Option<Box<Event>>,
+    key: FoldKey,
+    /// When its occurrences were.
+    times: Times,
+    /// By witness, the occurrence that it would report next.
+    next: HashMap<WitnessName, u64>,
+    last_ns: u64,
+}
+
+/// All live events.
+#[derive(Debug)]
+pub struct Fold {
+    window_ns: u64,
+    live: HashMap<EventId, Live>,
+    by_key: HashMap<FoldKey, Vec<EventId>>,
+    /// Driver errors by device and code, for records that are put together from pieces.
+    by_code: HashMap<(String, u32), EventId>,
+    order: VecDeque<EventId>,
+    /// Events that have changed since they were last published.
+    dirty: Vec<EventId>,
+}
+
+impl Fold {
+    /// Nothing live; the same event within `window_ns` is a repeat.
+    pub fn new(window_ns: u64) -> Self {
+        Self {
+            window_ns,
+            live: HashMap::new(),
+            by_key: HashMap::new(),
+            by_code: HashMap::new(),
+            order: VecDeque::new(),
+            dirty: Vec::new(),
+        }
+    }
+
+    /// Takes up an event of an earlier run, so that the kernel log's history finds it.
+    pub fn adopt(&mut self, event: Event, key: FoldKey, last_ns: u64) {
+        let total = event.repeats + 1;
+        // The store keeps the first and the last time.
+        let first_ns = event.boottime_ns.unwrap_or(last_ns);
+        let next = event
+            .witnesses
+            .iter()
+            .map(|w| (w.source, w.count.min(total)))
+            .collect();
+        self.insert(Live {
+            published: None,
+            event,
+            key,
+            times: Times::spread(first_ns, last_ns, total),
+            next,
+            last_ns,
+        });
+    }
+
+    /// Takes what was observed, and says what became of how many occurrences; together they are
+    /// `observed.count`.
+    ///
+    /// For a new event, `explain` fills in host, advice and the like before it is published.
+    pub fn take(
+        &mut self,
+        observed: Observed,
+        explain: impl FnOnce(&mut Event),
+    ) -> Vec<(Folded, u64)> {
+        let mut left = observed.count.max(1);
+        if let Some(id) = self.find_rest_of(&observed) {
+            return vec![(Folded::Witnessed(id), left)];
+        }
+        let key = observed.occurrence.fold_key();
+        if let Some(id) = self.find_begun(&key, &observed) {
+            self.go_on(id, &observed);
+            return vec![(Folded::Witnessed(id), left)];
+        }
+        let mut folded = Vec::with_capacity(1);
+        let mut contradicted = false;
+        for id in self.by_key.get(&key).cloned().unwrap_or_default() {
+            let count = self.unreported(id, &observed).min(left);
+            if count == 0 {
+                continue;
+            }
+            if !self.witness(id, &observed, count) {
+                contradicted = true;
+                break;
+            }
+            folded.push((Folded::Witnessed(id), count));
+            left -= count;
+            if left == 0 {
+                return folded;
+            }
+        }
+        if folded.is_empty()
+            && !contradicted
+            && let Some(id) = self.find_pieces(&observed)
+        {
+            self.complete(id, &observed);
+            return vec![(Folded::Witnessed(id), left)];
+        }
+        folded.push(match self.find_repeat(&key, &observed) {
+            Some(id) => {
+                self.repeat(id, &observed, left);
+                (Folded::Repeat(id), left)
+            }
+            None => (Folded::New(self.begin(key, observed, left, explain)), left),
+        });
+        folded
+    }
+
+    /// A new event of `count` occurrences.
+    fn begin(
+        &mut self,
+        key: FoldKey,
+        observed: Observed,
+        count: u64,
+        explain: impl FnOnce(&mut Event),
+    ) -> EventId {
+        let Observed {
+            witness,
+            occurrence,
+            at_ns,
+            time,
+            ..
+        } = observed;
+        let first = Witness {
+            source: witness,
+            count,
+            first_time: time,
+        };
+        let mut event = Event::new(time, first, occurrence);
+        event.boottime_ns = Some(at_ns);
+        event.repeats = count - 1;
+        event.last_time = (count > 1).then_some(time);
+        explain(&mut event);
+        let id = event.id;
+        self.insert(Live {
+            published: None,
+            event,
+            key,
+            times: Times::new(at_ns, count),
+            next: HashMap::from([(witness, count)]),
+            last_ns: at_ns,
+        });
+        id
+    }
+
+    /// How many occurrences of `id` at about that time the witness has not reported.
+    fn unreported(&mut self, id: EventId, observed: &Observed) -> u64 {
+        let Some(live) = self.live.get_mut(&id) else {
+            return 0;
+        };
+        let tolerance = tolerance(observed.witness);
+        let next = live.next.entry(observed.witness).or_default();
+        // What lies too far back, this witness has lost.
+        let (first, count) = live.times.within(
+            *next,
+            observed.at_ns.saturating_sub(tolerance),
+            observed.at_ns.saturating_add(tolerance),
+        );
+        *next = first;
+        count
+    }
+
+    /// The witness reports the next `count` occurrences of `id`. False if its observation cannot be
+    /// those, as somebody else wrote it; one occurrence is then taken back.
+    fn witness(&mut self, id: EventId, observed: &Observed, count: u64) -> bool {
+        let Some(live) = self.live.get_mut(&id) else {
+            return false;
+        };
+        let Observed {
+            witness,
+            occurrence,
+            at_ns,
+            time,
+            ..
+        } = observed;
+        let (known, said) = (live.event.provenance, occurrence.provenance);
+        if said != Provenance::Unknown && known != Provenance::Unknown && said != known {
+            live.take_back(*witness, occurrence, &mut self.dirty);
+            return false;
+        }
+        live.mark(&mut self.dirty);
+        if known == Provenance::Unknown {
+            live.event.provenance = said;
+        }
+        *live.next.entry(*witness).or_default() += count;
+        live.add_witness(*witness, *time, count);
+        live.enrich(occurrence, *time);
+        live.last_ns = live.last_ns.max(*at_ns);
+        true
+    }
+
+    /// The live event that the occurrence is the rest of: the end of a report of a PCIe error whose
+    /// first lines, with the severity, were lost. It says nothing new.
+    fn find_rest_of(&self, observed: &Observed) -> Option<EventId> {
+        let Observed {
+            occurrence, at_ns, ..
+        } = observed;
+        let aer = &occurrence.detail.aer;
+        let rest = occurrence.kind == Kind::Aer
+            && aer.severity.is_none()
+            && aer.recovery.is_none()
+            && aer.dpc_reason.is_none();
+        let device = occurrence.detail.pcie.pci_device.filter(|_| rest)?;
+        let newest = self.order.iter().rev().take(CODE_SEARCH);
+        newest.copied().find(|id| {
+            self.live.get(id).is_some_and(|live| {
+                live.event.kind == Kind::Aer
+                    && live.event.detail.aer.severity.is_some()
+                    && live.event.detail.pcie.pci_device == Some(device)
+                    && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
+            })
+        })
+    }
+
+    /// The newest live event whose report the occurrence goes on with.
+    fn find_begun(&self, key: &FoldKey, observed: &Observed) -> Option<EventId> {
+        let continues = observed.occurrence.continues;
+        let ids = self.by_key.get(key).filter(|_| continues)?;
+        ids.iter().rev().copied().find(|id| {
+            let live = self.live.get(id);
+            live.is_some_and(|live| live.last_ns.abs_diff(observed.at_ns) <= POLLED_TOLERANCE_NS)
+        })
+    }
+
+    /// Adds the rest of a report to the event; it was counted when it began.
+    fn go_on(&mut self, id: EventId, observed: &Observed) {
+        let occurrence = &observed.occurrence;
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
+        live.mark(&mut self.dirty);
+        live.enrich(occurrence, observed.time);
+        let event = &mut live.event;
+        if event.repeats == 0 && !event.message.contains(&occurrence.message) {
+            event.message.push('\n');
+            event.message.push_str(&occurrence.message);
+        }
+        live.last_ns = live.last_ns.max(observed.at_ns);
+    }
+
+    /// A live event that is the same record as the occurrence, one of them as the piece of it that
+    /// printk:console showed, the other as the whole that /dev/kmsg has: the driver puts records
+    /// together with KERN_CONT.
+    fn find_pieces(&self, observed: &Observed) -> Option<EventId> {
+        let Observed {
+            occurrence,
+            witness,
+            at_ns,
+            ..
+        } = observed;
+        let code = code_key(occurrence.kind, &occurrence.gpu, &occurrence.detail)?;
+        let id = *self.by_code.get(&code)?;
+        let live = self.live.get(&id)?;
+        if is_synthetic(&live.event.message) && !is_synthetic(&occurrence.message) {
+            let late = live.last_ns.abs_diff(*at_ns) <= tolerance(*witness);
+            return (late && !live.next.contains_key(witness)).then_some(id);
+        }
+        let (piece, whole, other) = match witness {
+            WitnessName::Kmsg => (
+                &live.event.message,
+                &occurrence.message,
+                WitnessName::PrintkConsole,
+            ),
+            WitnessName::PrintkConsole => {
+                (&occurrence.message, &live.event.message, WitnessName::Kmsg)
+            }
+            _ => return None,
+        };
+        let with_text = live.next.keys().filter(|seen| !lacks_text(**seen));
+        let only_by_other = with_text.copied().all(|seen| seen == other);
+        let near = live.last_ns.abs_diff(*at_ns) <= PIECES_NS;
+        (only_by_other && near && is_piece(piece, whole)).then_some(id)
+    }
+
+    /// `witness` reports the same record as `id`, more or less complete.
+    fn complete(&mut self, id: EventId, observed: &Observed) {
+        let Observed {
+            witness,
+            occurrence,
+            at_ns,
+            time,
+            ..
+        } = observed;
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
+        live.mark(&mut self.dirty);
+        let has_text = !is_synthetic(&live.event.message);
+        if !has_text || occurrence.message.len() > live.event.message.len() {
+            live.event.message.clone_from(&occurrence.message);
+            live.event.detail.clone_from(&occurrence.detail);
+            live.event.process.clone_from(&occurrence.process);
+            let new_key = occurrence.fold_key();
+            let old_key = std::mem::replace(&mut live.key, new_key.clone());
+            remove_id(&mut self.by_key, &old_key, id);
+            self.by_key.entry(new_key).or_default().push(id);
+        }
+        if let Some(live) = self.live.get_mut(&id) {
+            if live.event.provenance == Provenance::Unknown {
+                live.event.provenance = occurrence.provenance;
+            }
+            *live.next.entry(*witness).or_default() += 1;
+            live.add_witness(*witness, *time, 1);
+            live.last_ns = live.last_ns.max(*at_ns);
+        }
+    }
+
+    /// The newest live event that the occurrence repeats.
+    fn find_repeat(&self, key: &FoldKey, observed: &Observed) -> Option<EventId> {
+        let provenance = observed.occurrence.provenance;
+        let ids = self.by_key.get(key)?;
+        ids.iter().rev().copied().find(|id| {
+            self.live.get(id).is_some_and(|live| {
+                let known = live.event.provenance;
+                let same_writer = provenance == known
+                    || provenance == Provenance::Unknown
+                    || known == Provenance::Unknown;
+                let near = observed.at_ns.abs_diff(live.last_ns) <= self.window_ns;
+                same_writer && near
+            })
+        })
+    }
+
+    fn repeat(&mut self, id: EventId, observed: &Observed, count: u64) {
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
+        let Observed {
+            witness,
+            occurrence,
+            at_ns,
+            time,
+            ..
+        } = observed;
+        live.mark(&mut self.dirty);
+        live.event.repeats += count;
+        live.event.last_time = live.event.last_time.max(Some(*time));
+        if live.event.provenance == Provenance::Unknown {
+            live.event.provenance = occurrence.provenance;
+        }
+        live.times.push(*at_ns, count);
+        live.next.insert(*witness, live.times.end());
+        live.add_witness(*witness, *time, count);
+        live.enrich(occurrence, *time);
+        add_losses(&mut live.event, occurrence);
+        // A late witness may report out of order.
+        live.last_ns = live.last_ns.max(*at_ns);
+    }
+
+    fn insert(&mut self, live: Live) {
+        let id = live.event.id;
+        self.by_key.entry(live.key.clone()).or_default().push(id);
+        if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail) {
+            self.by_code.insert(code, id);
+        }
+        self.order.push_back(id);
+        self.live.insert(id, live);
+    }
+
+    /// The event as it stands.
+    pub fn event(&self, id: EventId) -> Option<&Event> {
+        self.live.get(&id).map(|live| &live.event)
+    }
+
+    /// The live events that `wanted` holds for.
+    pub fn find(&self, wanted: impl Fn(&Event) -> bool) -> Vec<EventId> {
+        let live = self.live.values().map(|live| &live.event);
+        live.filter(|event| wanted(event)).map(|e| e.id).collect()
+    }
+
+    /// The newest event of an Xid by GPU and code that has a text and an occurrence within `near_ns`
+    /// of `at_ns` that `witness` has not reported.
+    pub fn unreported_by_code(
+        &self,
+        witness: WitnessName,
+        (pci, code): (PciAddress, u32),
+        at_ns: u64,
+        near_ns: u64,
+    ) -> Option<EventId> {
+        let newest = self.order.iter().rev().take(CODE_SEARCH);
+        newest.copied().find(|id| {
+            self.live.get(id).is_some_and(|live| {
+                let event = &live.event;
+                let gpu = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+                if gpu != Some(pci)
+                    || event.detail.xid.xid != Some(code)
+                    || is_synthetic(&event.message)
+                {
+                    return false;
+                }
+                let next = live.next.get(&witness).copied().unwrap_or(0);
+                let (from, to) = (at_ns.saturating_sub(near_ns), at_ns.saturating_add(near_ns));
+                live.times.within(next, from, to).1 > 0
+            })
+        })
+    }
+
+    /// Changes a live event; the change goes out with the next amendment.
+    pub fn change(&mut self, id: EventId, change: impl FnOnce(&mut Event)) {
+        if let Some(live) = self.live.get_mut(&id) {
+            live.mark(&mut self.dirty);
+            change(&mut live.event);
+        }
+    }
+
+    /// Lets go of an event that was not published: what comes next is a new one.
+    pub fn forget(&mut self, id: EventId) {
+        let Some(live) = self.live.remove(&id) else {
+            return;
+        };
+        remove_id(&mut self.by_key, &live.key, id);
+        if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail)
+            && self.by_code.get(&code) == Some(&id)
+        {
+            self.by_code.remove(&code);
+        }
+        self.order.retain(|known| *known != id);
+    }
+
+    /// What has changed since the last call, with the events that it leads to.
+    pub fn amendments(&mut self, now: Timestamp) -> Vec<(Amendment, Event)> {
+        let Self { live, dirty, .. } = self;
+        dirty
+            .drain(..)
+            .filter_map(|id| live.get_mut(&id)?.amend(now))
+            .collect()
+    }
+
+    /// Whether [`Self::amendments`] would say anything.
+    pub fn is_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Lets go of events that nothing more is expected of and that have not changed since they were
+    /// published; says how many.
+    pub fn expire(&mut self, now_ns: u64) -> usize {
+        let before = self.live.len();
+        let keep_ns = self.window_ns.max(POLLED_TOLERANCE_NS);
+        let mut excess = self.live.len().saturating_sub(MAX_LIVE);
+        let Self {
+            live: all,
+            by_key,
+            by_code,
+            order,
+            ..
+        } = self;
+        order.retain(|id| {
+            let Some(live) = all.get(id) else {
+                return false;
+            };
+            let old = now_ns.saturating_sub(live.last_ns) > keep_ns;
+            if live.published.is_some() || !(old || excess > 0) {
+                return true;
+            }
+            excess = excess.saturating_sub(1);
+            remove_id(by_key, &live.key, *id);
+            if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail)
+                && by_code.get(&code) == Some(id)
+            {
+                by_code.remove(&code);
+            }
+            all.remove(id);
+            false
+        });
+        let gone = before - self.live.len();
+        if gone > SHRINK_AFTER {
+            self.live.shrink_to_fit();
+            self.by_key.shrink_to_fit();
+            self.by_code.shrink_to_fit();
+            self.order.shrink_to_fit();
+        }
+        gone
+    }
+
+    /// Number of live events.
+    pub fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Whether nothing is live.
+    pub fn is_empty(&self) -> bool {
+        self.live.is_empty()
+    }
+}
+
+impl Live {
+    /// One occurrence was none of this event's: somebody else wrote it.
+    fn take_back(
+        &mut self,
+        witness: WitnessName,
+        occurrence: &Occurrence,
+        dirty: &mut Vec<EventId>,
+    ) {
+        if self.event.repeats == 0 {
+            return;
+        }
+        self.mark(dirty);
+        self.event.repeats -= 1;
+        self.times.pop();
+        let end = self.times.end();
+        self.next
+            .values_mut()
+            .for_each(|next| *next = (*next).min(end));
+        let mut witnesses = self.event.witnesses.iter_mut();
+        if let Some(first) = witnesses.find(|w| w.source != witness) {
+            first.count = first.count.saturating_sub(1).max(1);
+        }
+        let text = cut(&occurrence.message);
+        self.event.variants.retain(|known| known.message != text);
+    }
+
+    /// Keeps the event as it was published, before its first change since.
+    fn mark(&mut self, dirty: &mut Vec<EventId>) {
+        if self.published.is_none() {
+            self.published = Some(Box::new(self.event.clone()));
+            dirty.push(self.event.id);
+        }
+    }
+
+    fn add_witness(&mut self, source: WitnessName, first_time: Timestamp, count: u64) {
+        match self.event.witnesses.iter_mut().find(|w| w.source == source) {
+            Some(witness) => witness.count += count,
+            None => self.event.witnesses.push(Witness {
+                source,
+                count,
+                first_time,
+            }),
+        }
+    }
+
+    /// Adds what this occurrence says and the event does not; a source with text gives the
+    /// message. What differs in its particulars is kept as a variant: details of two occurrences are
+    /// not mixed.
+    fn enrich(&mut self, occurrence: &Occurrence, time: Timestamp) {
+        let event = &mut self.event;
+        if event.gpu.is_none() {
+            event.gpu.clone_from(&occurrence.gpu);
+        }
+        match (&mut event.process, &occurrence.process) {
+            (Some(known), Some(observed)) => {
+                known.pid = known.pid.or(observed.pid);
+                known.comm = known.comm.take().or_else(|| observed.comm.clone());
+                known.cgroup = known.cgroup.take().or_else(|| observed.cgroup.clone());
+                known.container = known
+                    .container
+                    .take()
+                    .or_else(|| observed.container.clone());
+            }
+            (process @ None, observed) => process.clone_from(observed),
+            (Some(_), None) => {}
+        }
+        if is_synthetic(&event.message) && !is_synthetic(&occurrence.message) {
+            event.message.clone_from(&occurrence.message);
+        }
+        if by_site(event.kind) && event.message != occurrence.message {
+            if event.repeats == 0 && is_piece(&event.message, &occurrence.message) {
+                event.message.clone_from(&occurrence.message);
+                let piece = std::mem::replace(&mut event.detail, occurrence.detail.clone());
+                event.detail.fill_from(&piece);
+            } else if !is_piece(&occurrence.message, &event.message) {
+                add_variant(&mut event.variants, &occurrence.message, time);
+            }
+            return;
+        }
+        if event.detail != occurrence.detail {
+            event.detail.fill_from(&occurrence.detail);
+        }
+    }
+
+    fn amend(&mut self, now: Timestamp) -> Option<(Amendment, Event)> {
+        let published = self.published.take()?;
+        self.event.revision = published.revision + 1;
+        match Amendment::between(&published, &self.event, now) {
+            Some(amendment) => Some((amendment, self.event.clone())),
+            None => {
+                self.event.revision = published.revision;
+                None
+            }
+        }
+    }
+}
+
+fn is_synthetic(message: &str) -> bool {
+    message.starts_with(SYNTHETIC)
+}
+
+/// Whether occurrences of this kind may be the same fault with different texts.
+fn by_site(kind: Kind) -> bool {
+    matches!(kind, Kind::Xid | Kind::Sxid)
+}
+
+/// Keeps a text that differs from the event's, unless it is known or there are enough.
+fn add_variant(variants: &mut Vec<Variant>, text: &str, time: Timestamp) {
+    let text = cut(text);
+    let same = |known: &&mut Variant| {
+        known.message == text || is_piece(&known.message, text) || is_piece(text, &known.message)
+    };
+    if let Some(known) = variants.iter_mut().find(same) {
+        if known.message.len() < text.len() {
+            known.message = text.to_owned();
+        }
+    } else if !is_synthetic(text) && variants.len() < MAX_VARIANTS {
+        variants.push(Variant {
+            time,
+            message: text.to_owned(),
+        });
+    }
+}
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_VARIANT_BYTES)]
+}
+
+/// A loss of a source that goes on losing is one event with the sum.
+fn add_losses(event: &mut Event, occurrence: &Occurrence) {
+    let (known, observed) = (&mut event.detail.source, &occurrence.detail.source);
+    let (Some(lost), Some(more)) = (known.lost, observed.lost) else {
+        return;
+    };
+    let lost = lost.saturating_add(more);
+    known.lost = Some(lost);
+    known.last_seq = observed.last_seq.or(known.last_seq);
+    let source = known.source.as_deref().unwrap_or("a source");
+    let reason = known.reason.as_deref().unwrap_or("no reason is known");
+    event.message = format!("{lost} records of {source} are lost: {reason}");
+}
+
+/// Whether `whole` begins with `piece` and goes on with another word.
+pub(super) fn is_piece(piece: &str, whole: &str) -> bool {
+    let Some(rest) = whole.strip_prefix(piece) else {
+        return false;
+    };
+    let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let splits_word = in_word(piece.chars().next_back()) && in_word(rest.chars().next());
+    !rest.is_empty() && !splits_word
+}
+
+fn tolerance(witness: WitnessName) -> u64 {
+    match witness {
+        WitnessName::SysfsAer
+        | WitnessName::SysfsPci
+        | WitnessName::SysfsRdma
+        | WitnessName::Nvml => POLLED_TOLERANCE_NS,
+        _ => TOLERANCE_NS,
+    }
+}
+
+fn code_key(kind: Kind, gpu: &Option<gtrace_event::Gpu>, detail: &Detail) -> Option<(String, u32)> {
+    let code = match kind {
+        Kind::Xid => detail.xid.xid?,
+        Kind::Sxid => detail.fabric.sxid?,
+        _ => return None,
+    };
+    Some((gpu.as_ref()?.pci?.to_string(), code))
+}
+
+fn remove_id(by_key: &mut HashMap<FoldKey, Vec<EventId>>, key: &FoldKey, id: EventId) {
+    if let Some(ids) = by_key.get_mut(key) {
+        ids.retain(|other| *other != id);
+        if ids.is_empty() {
+            by_key.remove(key);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "fold_tests.rs"]
+mod tests;

@@ -1,0 +1,240 @@
+//! Records between the core and the store: in order, and shared by both threads, so that what waits
+//! can reach live readers while the store's thread is stuck in a write.
+
+use std::collections::VecDeque;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_api::Published;
+use gtrace_event::{Epoch, Event, EventId, Record, RecordId};
+use gtrace_store::Encoded;
+
+use crate::hub::Hub;
+
+/// A record that the store has not taken after so long is published provisionally.
+const PROVISIONAL_AFTER: Duration = Duration::from_millis(200);
+/// Records of one transaction at most, unless the core sent more at once.
+const MAX_AT_ONCE: usize = 1024;
+
+/// Says whether the store has it, or why not.
+pub(super) type Answer = Box<dyn FnOnce(Result<(), String>) + Send>;
+
+/// A record on its way to the store.
+pub(super) struct Pending {
+    pub(super) encoded: Encoded,
+    published: Arc<Published>,
+}
+
+impl Pending {
+    /// `event` is the event with the record applied.
+    pub(super) fn new(record: Record, event: Event) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            encoded: Encoded::new(&record)?,
+            published: Arc::new(Published::provisional(record, event)),
+        })
+    }
+}
+
+/// What goes into one transaction: a cursor into the kernel log must not be older than the events
+/// that the log's records have led to, nor newer.
+pub(super) struct Batch {
+    pub(super) records: Vec<Pending>,
+    pub(super) cursor: Option<(String, String)>,
+}
+
+struct Waiting {
+    batch: Arc<Batch>,
+    came: Instant,
+    /// Called once the store has the batch, or could not take it.
+    answers: Vec<Answer>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Outbox {
+    queue: Mutex<Queue>,
+    /// Something came, or the core has ended.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    batches: VecDeque<Waiting>,
+    /// How many of them, from the front, were published provisionally.
+    announced: usize,
+    /// Records in them.
+    records: usize,
+    /// Why the store took nothing the last time.
+    problem: Option<String>,
+    closed: bool,
+}
+
+impl Outbox {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        // Nothing that is done under the lock leaves the queue half changed.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that are not in the store yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.lock().records
+    }
+
+    /// Puts records at the end. While the store takes nothing they are published at once.
+    pub(super) fn push(
+        &self,
+        records: Vec<Pending>,
+        cursor: Option<(String, String)>,
+        answer: Option<Answer>,
+        hub: &Hub,
+    ) {
+        let mut queue = self.lock();
+        queue.records += records.len();
+        queue.batches.push_back(Waiting {
+            batch: Arc::new(Batch { records, cursor }),
+            came: Instant::now(),
+            answers: Vec::new(),
+        });
+        let refused = queue.when_stored(answer);
+        if queue.problem.is_some() {
+            queue.announce(hub);
+        }
+        drop(queue);
+        self.changed.notify_one();
+        if let Some((answer, result)) = refused {
+            answer(result);
+        }
+    }
+
+    /// Answers once the store has everything that was pushed before, or has failed to take it.
+    pub(super) fn flush(&self, answer: Answer) {
+        let answered = self.lock().when_stored(Some(answer));
+        if let Some((answer, result)) = answered {
+            answer(result);
+        }
+    }
+
+    /// The event as the newest record of it that waits has it.
+    pub(super) fn event(&self, id: EventId) -> Option<Event> {
+        let queue = self.lock();
+        let newest_first = queue.batches.iter().rev();
+        let mut records = newest_first.flat_map(|waiting| waiting.batch.records.iter().rev());
+        let found = records.find(|pending| pending.published.event.id == id)?;
+        Some(found.published.event.clone())
+    }
+
+    /// When [`Self::announce_overdue`] has something to do, unless the store is quicker.
+    pub(super) fn overdue_at(&self) -> Option<Instant> {
+        let queue = self.lock();
+        Some(queue.batches.get(queue.announced)?.came + PROVISIONAL_AFTER)
+    }
+
+    /// Publishes provisionally what the store has not taken in time.
+    pub(super) fn announce_overdue(&self, hub: &Hub) {
+        if self.overdue_at().is_some_and(|at| at <= Instant::now()) {
+            self.lock().announce(hub);
+        }
+    }
+
+    /// No more will come.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    /// Waits until there is something for the store, the core has ended or `until` has come; with
+    /// `resting` until the latter two only. False once the core has ended.
+    pub(super) fn wait(&self, until: Instant, resting: bool) -> bool {
+        let mut queue = self.lock();
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let something = !resting && !queue.batches.is_empty();
+            if queue.closed || something || left.is_zero() {
+                return !queue.closed;
+            }
+            let waited = self.changed.wait_timeout(queue, left);
+            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// The oldest batches that wait, for one transaction. They stay until they are [`Self::stored`].
+    pub(super) fn front(&self) -> Vec<Arc<Batch>> {
+        let queue = self.lock();
+        let mut records = 0;
+        let batches = queue.batches.iter().map(|waiting| &waiting.batch);
+        let few = batches.take_while(|batch| {
+            let first = records == 0;
+            records += batch.records.len();
+            first || records <= MAX_AT_ONCE
+        });
+        few.cloned().collect()
+    }
+
+    /// The store has `batches`, which were at the front, as the records `seqs` of `epoch`: publishes
+    /// them.
+    pub(super) fn stored(
+        &self,
+        batches: Vec<Arc<Batch>>,
+        epoch: Epoch,
+        seqs: RangeInclusive<u64>,
+        hub: &Hub,
+    ) {
+        let mut queue = self.lock();
+        queue.problem = None;
+        queue.announced = queue.announced.saturating_sub(batches.len());
+        let stored: Vec<_> = queue.batches.drain(..batches.len()).collect();
+        drop(batches);
+        let mut seqs = seqs;
+        let mut answers = Vec::new();
+        for waiting in stored {
+            answers.extend(waiting.answers);
+            // The store's thread has given its reference back.
+            let records = Arc::into_inner(waiting.batch).map_or_else(Vec::new, |b| b.records);
+            queue.records -= records.len();
+            for (pending, seq) in records.into_iter().zip(seqs.by_ref()) {
+                let Published { record, event, .. } = Arc::unwrap_or_clone(pending.published);
+                hub.publish(RecordId { epoch, seq }, record, event);
+            }
+        }
+        drop(queue);
+        answers.into_iter().for_each(|answer| answer(Ok(())));
+    }
+
+    /// The store took nothing: everything that waits is published provisionally.
+    pub(super) fn failed(&self, problem: &str, hub: &Hub) {
+        let mut queue = self.lock();
+        queue.problem = Some(problem.to_owned());
+        queue.announce(hub);
+        let waiting = queue.batches.iter_mut();
+        let answers: Vec<_> = waiting.flat_map(|w| w.answers.drain(..)).collect();
+        drop(queue);
+        let error = || Err(problem.to_owned());
+        answers.into_iter().for_each(|answer| answer(error()));
+    }
+}
+
+impl Queue {
+    /// Under the lock, so that a record is never published provisionally after it was published.
+    fn announce(&mut self, hub: &Hub) {
+        let new = self.batches.iter().skip(self.announced);
+        for pending in new.flat_map(|waiting| &waiting.batch.records) {
+            hub.publish_provisional(Arc::clone(&pending.published), true);
+        }
+        self.announced = self.batches.len();
+    }
+
+    /// Keeps `answer` for when everything that waits is stored; gives it back with the result if that
+    /// is known already.
+    fn when_stored(&mut self, answer: Option<Answer>) -> Option<(Answer, Result<(), String>)> {
+        let answer = answer?;
+        match (&self.problem, self.batches.back_mut()) {
+            (Some(problem), _) => Some((answer, Err(problem.clone()))),
+            (None, None) => Some((answer, Ok(()))),
+            (None, Some(last)) => {
+                last.answers.push(answer);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What /proc shows of a process while it lives.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gtrace_event::Process;
+
+/// Adds name, control group and container where they are not known and the process still lives.
+pub fn enrich(process: &mut Process) {
+    let Some(pid) = process.pid else { return };
+    let dir = PathBuf::from(format!("/proc/{pid}"));
+    if process.comm.is_none() {
+        process.comm = comm(&dir);
+    }
+    if process.cgroup.is_none() {
+        process.cgroup = cgroup(&dir);
+    }
+    if process.container.is_none() {
+        process.container = process.cgroup.as_deref().and_then(container_of);
+    }
+}
+
+/// Names the control group of a process that is gone, and the container that it reports.
+pub fn set_cgroup(process: &mut Process, path: Option<String>) {
+    if process.cgroup.is_none() {
+        process.cgroup = path;
+    }
+    if process.container.is_none() {
+        process.container = process.cgroup.as_deref().and_then(container_of);
+    }
+}
+
+/// Whether thread `id` (`tgid << 32 | tid`) is in ioctl(2) right now. A running thread shows no
+/// system call and counts as not.
+pub fn is_in_ioctl(id: u64) -> bool {
+    let (tgid, tid) = (id >> 32, id & u64::from(u32::MAX));
+    let path = format!("/proc/{tgid}/task/{tid}/syscall");
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let number = text.split(' ').next().and_then(|n| n.parse::<i64>().ok());
+    number == Some(libc::SYS_ioctl)
+}
+
+/// The name of a live process.
+pub fn comm(dir: &Path) -> Option<String> {
+    let text = fs::read_to_string(dir.join("comm")).ok()?;
+    Some(text.trim_end_matches('\n').to_owned())
+}
+
+fn cgroup(dir: &Path) -> Option<String> {
+    best_cgroup(&fs::read_to_string(dir.join("cgroup")).ok()?)
+}
+
+/// The v2 path if it says something, else the longest of v1.
+fn best_cgroup(text: &str) -> Option<String> {
+    let path = |line: &'_ str| line.splitn(3, ':').nth(2).map(str::to_owned);
+    let unified = text
+        .lines()
+        .find(|line| line.starts_with("0::"))
+        .and_then(path);
+    if let Some(unified) = unified.as_ref().filter(|path| path.len() > 1) {
+        return Some(unified.clone());
+    }
+    text.lines()
+        .filter_map(path)
+        .max_by_key(String::len)
+        .or(unified)
+}
+
+/// The 64 hex digits that container runtimes put into the path: `/docker/ID`,
+/// `docker-ID.scope`, `cri-containerd-ID.scope`, `crio-ID`, `libpod-ID.scope`.
+pub(crate) fn container_of(cgroup: &str) -> Option<String> {
+    const ID_LEN: usize = 64;
+    cgroup
+        .split(['/', '-', '.', ':'])
+        .rfind(|part| part.len() == ID_LEN && part.bytes().all(|b| b.is_ascii_hexdigit()))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_of_all_runtimes_are_found() {
+        let id = "0123456789abcdef".repeat(4);
+        for path in [
+            format!("/docker/{id}"),
+            format!("/system.slice/docker-{id}.scope"),
+            format!("/kubepods.slice/kubepods-pod1.slice/cri-containerd-{id}.scope"),
+            format!("/machine.slice/libpod-{id}.scope/container"),
+        ] {
+            assert_eq!(container_of(&path).as_deref(), Some(id.as_str()), "{path}");
+        }
+        assert_eq!(
+            container_of("/user.slice/user-0.slice/session-1.scope"),
+            None
+        );
+    }
+
+    #[test]
+    fn the_unified_path_wins_unless_it_is_the_root() {
+        assert_eq!(best_cgroup("1:cpu:/a/b\n0::/x\n").as_deref(), Some("/x"));
+        assert_eq!(best_cgroup("1:cpu:/a/b\n0::/\n").as_deref(), Some("/a/b"));
+        assert_eq!(best_cgroup("0::/\n").as_deref(), Some("/"));
+    }
+}

@@ -1,0 +1,215 @@
+//! Follows the NVIDIA driver's modules: attaches to them when they are loaded, detaches when they are
+//! gone. It does not block module unload.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_decoder::DriverVersion;
+use gtrace_devices::NvmlClient;
+use gtrace_event::WitnessName;
+
+use crate::bpf::{DRIVER_MODULES, DriverModule, Probes, Tracefs};
+use crate::memory;
+
+/// How long the driver is left alone after somebody began to unload it: time for a tool to ask for
+/// one module after the other, and for a person to try again.
+const HOLD: Duration = Duration::from_secs(10);
+
+/// Between attempts to attach to a module that could not be attached to.
+const AGAIN: Duration = Duration::from_secs(10);
+
+/// What has become of the driver's modules since the last poll.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// `nvidia` was loaded.
+    pub loaded: bool,
+    /// Any module came, went, or was attached to at last.
+    pub any: bool,
+}
+
+/// A module that is loaded.
+#[derive(Clone, Copy, Debug)]
+struct Loaded {
+    /// Inode of its directory, which is another at each load.
+    inode: u64,
+    /// When to try again to attach, if it failed.
+    again: Option<Instant>,
+}
+
+/// Which of the driver's modules are loaded, and what the probes are attached to.
+#[derive(Debug)]
+pub struct Follower {
+    /// /sys/module.
+    modules: PathBuf,
+    known: BTreeMap<DriverModule, Loaded>,
+    /// Whether the syscall's tracepoints are not needed while the driver's own functions are probed:
+    /// not so where devices were named that are not the driver's.
+    replaces_syscalls: bool,
+}
+
+impl Follower {
+    /// A follower that has attached nothing yet. `replaces_syscalls`: whether the driver's own
+    /// functions see all that the syscall's tracepoints are wanted for.
+    pub fn new(sysfs_root: &std::path::Path, replaces_syscalls: bool) -> Self {
+        Self {
+            modules: sysfs_root.join("module"),
+            known: BTreeMap::new(),
+            replaces_syscalls,
+        }
+    }
+
+    /// Attaches to what was loaded since the last poll and lets go of what is gone.
+    pub fn follow(&mut self, probes: &mut Probes, tracefs: &Tracefs) -> Changes {
+        let mut changes = Changes::default();
+        for module in DRIVER_MODULES {
+            let inode = self.inode(module);
+            let known = self.known.get(&module).copied();
+            if known.is_some() && known.map(|k| k.inode) != inode {
+                probes.module_gone(module);
+                self.known.remove(&module);
+                changes.any = true;
+                tracing::info!("kernel module {} is gone", module.name());
+            }
+            let Some(inode) = inode else { continue };
+            let fresh = !self.known.contains_key(&module);
+            if fresh && !self.is_live(module) {
+                continue;
+            }
+            let again = known
+                .and_then(|k| k.again)
+                .is_some_and(|at| at <= Instant::now());
+            if !(fresh || again) {
+                continue;
+            }
+            let done = probes.attach_driver(module, tracefs);
+            let again = (!done).then(|| Instant::now() + AGAIN);
+            self.known.insert(module, Loaded { inode, again });
+            changes.any = true;
+            if fresh {
+                changes.loaded |= module == DriverModule::Nvidia;
+                tracing::info!("kernel module {} is loaded", module.name());
+            }
+        }
+        if !self.known.contains_key(&DriverModule::Nvidia) {
+            probes.driver_absent();
+        }
+        let replaced = self.replaces_syscalls && probes.has(WitnessName::DriverIoctl);
+        probes.replace_syscalls(replaced, tracefs);
+        if changes.any {
+            // To load programs took memory for a moment: the verifier's log, the kernel's types.
+            memory::give_back();
+        }
+        changes
+    }
+
+    /// Whether the main module is loaded, as of the last poll.
+    pub fn driver_is_loaded(&self) -> bool {
+        self.known.contains_key(&DriverModule::Nvidia)
+    }
+
+    /// The probes were detached by somebody else: the next poll attaches them again.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    fn inode(&self, module: DriverModule) -> Option<u64> {
+        let directory = self.modules.join(module.name());
+        Some(std::fs::metadata(directory).ok()?.ino())
+    }
+
+    /// Whether the module has been initialised: one whose initialisation fails is there for a moment as well.
+    fn is_live(&self, module: DriverModule) -> bool {
+        let state = std::fs::read_to_string(self.modules.join(module.name()).join("initstate"));
+        state.is_ok_and(|state| state.trim() == "live")
+    }
+
+    /// The version that the loaded module states.
+    pub fn version(&self) -> Option<DriverVersion> {
+        let text = std::fs::read_to_string(self.modules.join("nvidia/version")).ok()?;
+        DriverVersion::parse(text.trim())
+    }
+}
+
+/// Keeps gtrace's hands off the driver for a while.
+#[derive(Debug, Default)]
+pub struct DriverHold {
+    until: Mutex<Option<Instant>>,
+    nvml: OnceLock<Arc<NvmlClient>>,
+}
+
+impl DriverHold {
+    /// Sets the client that holds the driver's device files open.
+    pub fn set_nvml(&self, nvml: Arc<NvmlClient>) {
+        // There is one for the daemon's life.
+        let _ = self.nvml.set(nvml);
+    }
+
+    /// Somebody wants to unload the driver: closes NVML at once and keeps it closed for a while.
+    /// Blocks until the process that has it open is gone, a second at the most.
+    pub fn begin(&self) {
+        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = until.is_none_or(|at| at <= Instant::now());
+        *until = Some(Instant::now() + HOLD);
+        drop(until);
+        if let Some(nvml) = self.nvml.get() {
+            if fresh {
+                tracing::info!("the NVIDIA driver may be unloaded: NVML is closed for {HOLD:?}");
+            }
+            if !nvml.close() {
+                tracing::warn!("NVML is stuck in the kernel, so the driver cannot be unloaded");
+            }
+        }
+    }
+
+    /// Whether the driver is to be left alone now.
+    pub fn active(&self) -> bool {
+        let until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|at| at > Instant::now())
+    }
+
+    /// The driver was loaded: the hold is over.
+    pub fn end(&self) {
+        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_lasts_until_the_driver_is_loaded_again() {
+        let hold = DriverHold::default();
+        assert!(!hold.active());
+        hold.begin();
+        assert!(hold.active());
+        hold.end();
+        assert!(!hold.active());
+    }
+
+    #[test]
+    fn the_loaded_modules_version_is_read() {
+        let root = tempfile::tempdir().unwrap();
+        let follower = Follower::new(root.path(), true);
+        assert_eq!(follower.version(), None);
+        std::fs::create_dir_all(root.path().join("module/nvidia")).unwrap();
+        std::fs::write(root.path().join("module/nvidia/version"), "535.183.01\n").unwrap();
+        assert_eq!(follower.version(), DriverVersion::parse("535.183.01"));
+        assert!(follower.inode(DriverModule::Nvidia).is_some());
+        assert_eq!(follower.inode(DriverModule::NvidiaUvm), None);
+    }
+
+    #[test]
+    fn a_module_counts_once_it_has_been_initialised() {
+        let root = tempfile::tempdir().unwrap();
+        let follower = Follower::new(root.path(), true);
+        std::fs::create_dir_all(root.path().join("module/nvidia")).unwrap();
+        for (state, live) in [("coming\n", false), ("live\n", true), ("going\n", false)] {
+            std::fs::write(root.path().join("module/nvidia/initstate"), state).unwrap();
+            assert_eq!(follower.is_live(DriverModule::Nvidia), live, "{state}");
+        }
+    }
+}

@@ -1,0 +1,448 @@
+//! Housekeeping of the probes: keeps their filters up to date, counts what they lose, reads their
+//! histograms, measures what they cost.
+
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use gtrace_abi::{Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES, STATUS_BITS};
+use gtrace_api::ProbeCost;
+use gtrace_decoder::DriverVersion;
+use gtrace_event::WitnessName;
+
+use super::calls::{self, Calls};
+use super::shared::Shared;
+use super::users::Users;
+use super::watched::DeviceNames;
+use super::{layouts, records, watched};
+use crate::bpf::{Probes, RunStats, Tracefs};
+use crate::clock::boottime_ns;
+use crate::config::Config;
+use crate::host;
+use crate::input::{InputSender, Observation, loss};
+use crate::process;
+use crate::supervise::beat;
+
+/// Between rounds of housekeeping.
+const ROUND: Duration = Duration::from_secs(1);
+/// Between readings of the driver-call histograms.
+const CALLS_EVERY: Duration = Duration::from_secs(2);
+/// Between polls of /proc/devices.
+const DEVICES_EVERY: Duration = Duration::from_secs(2);
+/// Between polls of calls that do not return.
+const HUNG_EVERY: Duration = Duration::from_secs(5);
+/// How often the names of the device files are read after the driver was loaded.
+const NAMES_POLLS: u32 = 5;
+/// How long the cost of the probes is measured at a time.
+const COST_WINDOW: Duration = Duration::from_secs(1);
+
+/// Which devices are watched.
+#[derive(Debug)]
+pub(super) struct Devices {
+    fixed: Option<Vec<DeviceFilter>>,
+    proc_root: PathBuf,
+    pub(super) slow_call_ns: u64,
+    report_status: [u64; STATUS_BITS / 64],
+    report_errno: [u64; 2],
+    /// Made once for each version of the driver.
+    decode: Option<(Option<DriverVersion>, Box<Decode>)>,
+    set: Option<Box<ProbeConfig>>,
+}
+
+impl Devices {
+    pub(super) fn new(config: &Config) -> Self {
+        let slow_call = config.slow_call.unwrap_or_default();
+        Self {
+            fixed: config.devices.clone(),
+            proc_root: config.proc_root.clone(),
+            slow_call_ns: u64::try_from(slow_call.as_nanos()).unwrap_or(u64::MAX),
+            report_status: config.call_failures.statuses,
+            report_errno: config.call_failures.errnos,
+            decode: None,
+            set: None,
+        }
+    }
+
+    /// Which devices are watched, as last set.
+    fn filters(&self) -> Vec<DeviceFilter> {
+        let set = self.set.as_ref().map_or(&[][..], |set| &set.devices);
+        set.iter().copied().filter(|f| f.major != 0).collect()
+    }
+
+    /// What the probes are to watch and how to read it, if that has changed. Never
+    /// blocks.
+    pub(super) fn refresh(
+        &mut self,
+        probes: &Probes,
+        tracefs: &Tracefs,
+        driver: Option<DriverVersion>,
+    ) -> Option<Change> {
+        let devices = self
+            .fixed
+            .clone()
+            .unwrap_or_else(|| watched::nvidia_devices(&self.proc_root));
+        if self.decode.as_ref().is_none_or(|(of, _)| *of != driver) {
+            self.decode = Some((driver, Box::new(layouts::decode(driver))));
+        }
+        let mut config = ProbeConfig {
+            slow_call_ns: self.slow_call_ns,
+            exits_seen: u64::from(probes.has(WitnessName::ProcessExit)),
+            report_status: self.report_status,
+            report_errno: self.report_errno,
+            ..ProbeConfig::default()
+        };
+        if let Some((_, decode)) = &self.decode {
+            config.decode = **decode;
+        }
+        for (slot, filter) in config
+            .devices
+            .iter_mut()
+            .zip(devices.iter().take(MAX_DEVICES))
+        {
+            *slot = *filter;
+        }
+        // Whether or not it is attached right now.
+        if probes.wants_dev_xid() && tracefs.has("nvidia", "nvidia_dev_xid") {
+            let field = |name| tracefs.field_offset("nvidia", "nvidia_dev_xid", name);
+            config.dev_xid_code = field("error_code").unwrap_or(0);
+            config.dev_xid_dev = field("dev").unwrap_or(0);
+            config.dev_xid_msg = field("msg").unwrap_or(0);
+        }
+        if self.set.as_deref() == Some(&config) {
+            return None;
+        }
+        self.set = Some(Box::new(config));
+        Some(Change { config, devices })
+    }
+}
+
+/// The new configuration of the probes.
+#[derive(Debug)]
+pub(super) struct Change {
+    pub(super) config: ProbeConfig,
+    pub(super) devices: Vec<DeviceFilter>,
+}
+
+/// Housekeeping.
+pub(super) struct ProbeHousekeeping<'a> {
+    shared: &'a Shared,
+    inputs: InputSender,
+    devices: Devices,
+    calls: Calls,
+    users: Users,
+    /// How often the names of the device files are still to be read.
+    names_left: u32,
+    /// After what time a call that has not returned is reported.
+    hung_call: Option<Duration>,
+    /// Hung calls that were reported: thread and start.
+    reported_hung: BTreeSet<(u64, u64)>,
+    counters: Vec<(Counter, u64)>,
+    cost_interval: Option<Duration>,
+    cost: Option<CostWindow>,
+    /// What the probes log, if they do.
+    pub(super) log: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
+}
+
+struct CostWindow {
+    /// Statistics are on while this is open, where they are not anyway.
+    _enabled: Option<OwnedFd>,
+    since: Instant,
+    before: Vec<(&'static str, RunStats)>,
+}
+
+impl<'a> ProbeHousekeeping<'a> {
+    pub(super) fn new(
+        shared: &'a Shared,
+        inputs: InputSender,
+        devices: Devices,
+        cost_interval: Option<Duration>,
+        hung_call: Option<Duration>,
+    ) -> Self {
+        Self {
+            shared,
+            inputs,
+            devices,
+            calls: Calls::default(),
+            users: Users::default(),
+            names_left: NAMES_POLLS,
+            hung_call,
+            reported_hung: BTreeSet::new(),
+            counters: Vec::new(),
+            cost_interval,
+            cost: None,
+            log: None,
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        let start = Instant::now();
+        let (mut calls_at, mut devices_at, mut cost_at) = (start, start, start);
+        let mut hung_at = start;
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            beat();
+            // Woken early when a module comes or goes.
+            std::thread::park_timeout(ROUND);
+            if self.shared.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let now = Instant::now();
+            self.shared.obey_switches();
+            if self.shared.follow_driver() {
+                self.names_left = NAMES_POLLS;
+                // Shown as working only once they are configured.
+                self.refresh();
+                self.shared.show_states();
+            }
+            self.report_losses();
+            if let Some(log) = &mut self.log {
+                log.flush();
+            }
+            if now >= devices_at {
+                devices_at = now + DEVICES_EVERY;
+                self.refresh();
+            }
+            if now >= calls_at {
+                calls_at = now + CALLS_EVERY;
+                self.read_calls();
+            }
+            if now >= hung_at {
+                hung_at = now + HUNG_EVERY;
+                self.look_for_hung_calls();
+            }
+            self.measure_cost(now, &mut cost_at);
+        }
+        self.read_calls();
+    }
+
+    fn refresh(&mut self) {
+        let shared = self.shared;
+        let version = shared.driver_version();
+        let change = self
+            .devices
+            .refresh(&shared.lock(), &shared.tracefs, version);
+        if let Some(change) = &change
+            && let Err(error) = shared.lock().configure(&change.config)
+        {
+            tracing::warn!("the probes cannot be configured: {error}");
+            // So that the next round tries again.
+            self.devices.set = None;
+        }
+        if shared.rescan.swap(false, Ordering::Relaxed) && !shared.hub.is_paused() {
+            // Without the lock: it reads every process.
+            let filters = self.devices.filters();
+            let users = watched::all_users(&filters);
+            let mut probes = shared.lock();
+            for (pid, rdev) in &users {
+                probes.remember_gpu_task(*pid, *rdev);
+            }
+            drop(probes);
+            self.users.set_earlier(filters, users);
+        }
+        // Reading the driver's GPU information wakes the GPUs, so it is read rarely. GPUs come
+        // up one by one after the module was loaded.
+        if self.names_left > 0 {
+            self.names_left -= 1;
+            shared.set_device_names(DeviceNames::read(&self.devices.proc_root));
+        }
+    }
+
+    /// Counts and reports what the probes have dropped since the last round.
+    fn report_losses(&mut self) {
+        let now = self.shared.lock().counters();
+        for (i, (counter, value)) in now.iter().enumerate() {
+            let before = self.counters.get(i).map_or(0, |(_, before)| *before);
+            let lost = value.saturating_sub(before);
+            if lost == 0 {
+                continue;
+            }
+            let source = source_of(*counter);
+            self.shared
+                .hub
+                .metrics
+                .count_lost(source, counter.name(), lost);
+            // Limits that are met all the time, and no record lost.
+            if matches!(
+                counter,
+                Counter::ExitFdsUnseen | Counter::ParametersUnreadable
+            ) {
+                continue;
+            }
+            let observation = loss(source, lost, counter.name());
+            let _ = self
+                .inputs
+                .send(Observation::once(WitnessName::Gtrace, observation));
+        }
+        self.counters = now;
+    }
+
+    /// Reports calls that have not returned for too long, each once.
+    fn look_for_hung_calls(&mut self) {
+        let Some(limit) = self.hung_call.filter(|_| !self.shared.hub.is_paused()) else {
+            return;
+        };
+        let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+        let now_ns = boottime_ns();
+        let mut hung = self.shared.lock().calls_under_way();
+        hung.retain(|(_, start)| now_ns.saturating_sub(start.boottime_ns) >= limit_ns);
+        // A return that was missed leaves a start without an end.
+        hung.retain(|(id, _)| process::is_in_ioctl(*id));
+        let names = self.shared.device_names();
+        for (id, start) in &hung {
+            if self.reported_hung.contains(&(*id, start.boottime_ns)) {
+                continue;
+            }
+            let observation = records::call_under_way(*id, start, now_ns, limit_ns, &names);
+            let _ = self
+                .inputs
+                .send(Observation::once(self.shared.call_witness(), observation));
+        }
+        self.reported_hung = hung
+            .into_iter()
+            .map(|(id, start)| (id, start.boottime_ns))
+            .collect();
+    }
+
+    fn read_calls(&mut self) {
+        let probes = self.shared.lock();
+        let (histograms, failures) = (probes.histograms(), probes.failures());
+        let open_files = probes.open_files();
+        drop(probes);
+        let names = self.shared.device_names();
+        let (users, gone) = self.users.poll(&open_files, &names);
+        self.shared.hub.set_gpu_processes(users);
+        let nothing = histograms.is_empty() && self.shared.hub.no_calls();
+        let read = if nothing {
+            calls::Read::default()
+        } else {
+            self.calls.read(histograms, &failures, &names)
+        };
+        let mut probes = self.shared.lock();
+        for file in gone {
+            probes.forget_open_file(file);
+        }
+        for key in read.ended {
+            probes.forget_histogram(key);
+        }
+        for key in read.ended_failures {
+            probes.forget_failure(key);
+        }
+        drop(probes);
+        if read.given_up > 0 {
+            let metrics = &self.shared.hub.metrics;
+            metrics.count_lost("driver calls", "series_ended", read.given_up);
+        }
+        if !nothing {
+            self.shared.hub.set_calls(read.stats);
+        }
+    }
+
+    /// Reads the kernel's run statistics over a short window now and then. Where they are off it switches
+    /// them on for the window, if it may: while they are on, every BPF program on the host pays for them.
+    fn measure_cost(&mut self, now: Instant, next: &mut Instant) {
+        let Some(interval) = self.cost_interval else {
+            return;
+        };
+        if let Some(window) = self.cost.take_if(|w| w.since.elapsed() >= COST_WINDOW) {
+            let after = self.shared.lock().run_stats();
+            let costs = costs(Some((&window.before, window.since.elapsed())), &after);
+            self.shared
+                .hub
+                .update_status(|status| status.probes = costs);
+        } else if self.cost.is_none() && now >= *next {
+            *next = now + interval;
+            // The sysctl may change at any time, so this is tried again.
+            let unmeasured = match run_statistics() {
+                Ok(enabled) => {
+                    let before = self.shared.lock().run_stats();
+                    self.cost = Some(CostWindow {
+                        _enabled: enabled,
+                        since: Instant::now(),
+                        before,
+                    });
+                    None
+                }
+                Err(why) => {
+                    // Runs that it skipped the kernel counts in any case.
+                    let costs = costs(None, &self.shared.lock().run_stats());
+                    self.shared
+                        .hub
+                        .update_status(|status| status.probes = costs);
+                    Some(why)
+                }
+            };
+            self.shared
+                .hub
+                .update_status(|status| status.probe_cost_unmeasured = unmeasured);
+        }
+    }
+}
+
+/// Has the kernel count runs and run time of BPF programs while what it returns exists; `None` where it
+/// does so anyway.
+fn run_statistics() -> Result<Option<OwnedFd>, String> {
+    const SYSCTL: &str = "/proc/sys/kernel/bpf_stats_enabled";
+    if host::sysctl(SYSCTL).is_some_and(|on| on != "0") {
+        return Ok(None);
+    }
+    // The kernel asks for CAP_SYS_ADMIN here, which the daemon gives up (kernel/bpf/syscall.c).
+    aya::sys::enable_stats(aya::sys::Stats::RunTime)
+        .map(Some)
+        .map_err(|_| {
+            "the kernel's run statistics are off: `sysctl kernel.bpf_stats_enabled=1` switches them \
+             on for every BPF program of the host, `gtrace run --keep-privileges` for one second at \
+             a time"
+                .to_owned()
+        })
+}
+
+/// `measured`: the statistics of some time ago, and how long ago, if the kernel has kept them since.
+fn costs(
+    measured: Option<(&[(&'static str, RunStats)], Duration)>,
+    after: &[(&'static str, RunStats)],
+) -> Vec<ProbeCost> {
+    let cost = |(name, after): &(&'static str, RunStats)| {
+        let window = measured.map(|(before, window)| {
+            let before = before.iter().find(|(n, _)| n == name);
+            let before = before.map_or_else(Default::default, |b| b.1);
+            let runs = after.runs.saturating_sub(before.runs);
+            let ns = after.ns.saturating_sub(before.ns);
+            let seconds = window.as_secs_f64().max(f64::EPSILON);
+            (runs as f64 / seconds, ns as f64 / 1e9 / seconds)
+        });
+        ProbeCost {
+            probe: (*name).to_owned(),
+            witness: crate::bpf::witness_of_program(name),
+            mean_ns: window.map(|_| match after.runs {
+                0 => 0.0,
+                runs => after.ns as f64 / runs as f64,
+            }),
+            runs_per_second: window.map(|(runs, _)| runs),
+            core_share: window.map(|(_, share)| share),
+            missed: after.missed,
+        }
+    };
+    after.iter().map(cost).collect()
+}
+
+/// The source that is the poorer for it.
+fn source_of(counter: Counter) -> &'static str {
+    let witness = match counter {
+        Counter::LogRingFull | Counter::LogReadFailed | Counter::LogCut => {
+            WitnessName::PrintkConsole
+        }
+        Counter::CallRingFull
+        | Counter::DeviceReadFailed
+        | Counter::HistKeysFull
+        | Counter::FailureKeysFull
+        | Counter::ParametersUnreadable
+        | Counter::ReturnMissed
+        | Counter::CallsInFlightFull => return "driver calls",
+        Counter::OpenFilesFull | Counter::GpuTasksFull | Counter::ExitFdsUnseen => {
+            WitnessName::ProcessExit
+        }
+        Counter::EventRingFull | Counter::FieldReadFailed => return "probes",
+    };
+    witness.name()
+}

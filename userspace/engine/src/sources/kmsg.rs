@@ -1,0 +1,354 @@
+//! Kernel log records from /dev/kmsg: history from before start, provenance by facility, and an
+//! exact count of records that were overwritten before they were read, by sequence number.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options, kmsg};
+use gtrace_event::Occurrence;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::clock::{LogClock, boottime_ns};
+use crate::open_record::EndRecord;
+use crate::supervise::beat;
+
+/// The device.
+pub const PATH: &str = "/dev/kmsg";
+/// Larger than any record with its dictionary.
+const BUFFER: usize = 16 * 1024;
+/// How long one wait lasts at most: whoever wants the thread to end wakes it by its [`EndRecord`].
+const WAIT: Duration = Duration::from_secs(5);
+/// A group of lines that belong together is closed after so long without a record.
+const FLUSH: Duration = Duration::from_millis(250);
+/// A record that was logged so much later than another shows that the other is closed. The log's clock is known
+/// to a few milliseconds.
+const CLEARLY_LATER_NS: u64 = 50_000_000;
+/// Records of others that may come before one's own line.
+const ANNOUNCED_WITHIN: usize = 1000;
+/// Progress is reported after so many records, or so long.
+const PROGRESS_RECORDS: u64 = 256;
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// What the reader emits.
+#[derive(Debug)]
+pub enum KmsgItem {
+    /// Something happened, by records up to `seq`.
+    Occurrence {
+        /// What.
+        occurrence: Box<Occurrence>,
+        /// Whether the record is older than the reader: history.
+        history: bool,
+    },
+    /// Records from `first` to `last` were overwritten before they could be read.
+    Lost {
+        /// First lost sequence number.
+        first: u64,
+        /// Last lost sequence number.
+        last: u64,
+    },
+    /// Everything up to `seq` has been read and emitted; `records` of them since the last time.
+    Progress {
+        /// Sequence number.
+        seq: u64,
+        /// Records read.
+        records: u64,
+    },
+    /// A record that could not be parsed: counted, not fatal.
+    Garbled,
+}
+
+/// Reads the log.
+#[derive(Debug)]
+pub struct Reader {
+    file: File,
+    clock: LogClock,
+    decoder: Decoder,
+    /// The next sequence number expected; `None` before the first record.
+    next_seq: Option<u64>,
+    /// Records up to this one were dealt with before this start.
+    after: Option<u64>,
+    started_ns: u64,
+    /// The first record that is news, where that is known.
+    first_new: Option<u64>,
+    since_progress: u64,
+    progress_at: Instant,
+    last_feed_ns: u64,
+    /// When the newest record was logged.
+    newest_ns: u64,
+    position: Arc<Position>,
+    end_record: Option<EndRecord>,
+    path: PathBuf,
+}
+
+/// Up to which record the log has been read, whichever reader did.
+#[derive(Debug, Default)]
+pub struct Position(Mutex<Option<u64>>);
+
+impl Position {
+    /// The sequence number of the last record that was taken, whatever became of it.
+    pub fn get(&self) -> Option<u64> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, seq: u64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seq);
+    }
+}
+
+impl Reader {
+    /// Opens `path`. Records up to sequence number `after` are passed over, as an earlier run
+    /// has dealt with them; those missing right after it count as lost.
+    pub fn open(path: &Path, after: Option<u64>) -> io::Result<Self> {
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(path)?;
+        Ok(Self {
+            file,
+            clock: LogClock::new(),
+            decoder: Decoder::new(Options::default()),
+            next_seq: after.map(|seq| seq + 1),
+            after,
+            started_ns: boottime_ns(),
+            first_new: None,
+            since_progress: 0,
+            progress_at: Instant::now(),
+            last_feed_ns: 0,
+            newest_ns: 0,
+            position: Arc::default(),
+            end_record: None,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Keeps where it is at `position`, for a reader that has to go on after it.
+    pub fn set_position(&mut self, position: Arc<Position>) {
+        self.position = position;
+    }
+
+    /// Ends open records when asked at `end_record`.
+    pub fn set_end_record(&mut self, end_record: EndRecord) {
+        self.end_record = Some(end_record);
+    }
+
+    /// Writes one line of its own to the kernel log, as systemd and others do at their start, which marks in the log
+    /// from when on it was watched; and reads it back, to measure the log's clock by it and to know what is news.
+    pub fn announce(&mut self, path: &Path, version: &str) -> io::Result<()> {
+        let line = announcement(version);
+        let mut log = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open(path)?;
+        log.seek(SeekFrom::End(0))?;
+        let mut file = OpenOptions::new().write(true).open(path)?;
+        file.write_all(format!("<14>{line}\n").as_bytes())?;
+        let mut buffer = vec![0; BUFFER];
+        for _ in 0..ANNOUNCED_WITHIN {
+            let Ok(len @ 1..) = log.read(&mut buffer) else {
+                break;
+            };
+            if let Ok(record) = kmsg::parse(&buffer[..len])
+                && record.text == line
+            {
+                self.clock.learn(record.timestamp_us, boottime_ns());
+                self.first_new = Some(record.seq);
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the version of the driver that writes the texts.
+    pub fn set_driver_version(&mut self, version: Option<DriverVersion>) {
+        self.decoder.set_driver_version(version);
+    }
+
+    /// Reads until `stop`, and calls `emit` for each item.
+    pub fn run(&mut self, stop: &AtomicBool, mut emit: impl FnMut(KmsgItem)) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        while !stop.load(Ordering::Relaxed) {
+            beat();
+            let looked_ns = boottime_ns();
+            self.drain(&mut buffer, &mut emit)?;
+            self.end_open_record();
+            let pending = self.flush(looked_ns, &mut emit);
+            let wait = match pending {
+                true => FLUSH,
+                false if self.since_progress > 0 => PROGRESS_EVERY,
+                false => WAIT,
+            };
+            let timeout = Timespec {
+                tv_sec: wait.as_secs() as i64,
+                tv_nsec: i64::from(wait.subsec_nanos()),
+            };
+            let asked = self.end_record.as_ref().map(EndRecord::as_fd);
+            let fds = [Some(self.file.as_fd()), asked].into_iter().flatten();
+            let mut fds: Vec<_> = fds
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
+            match poll(&mut fds, Some(&timeout)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.progress(&mut emit);
+        Ok(())
+    }
+
+    /// Logs a line if the record that somebody waits for is still open. Everything readable has been read.
+    fn end_open_record(&self) {
+        let Some(at_ns) = self.end_record.as_ref().and_then(EndRecord::take) else {
+            return;
+        };
+        if self.newest_ns > at_ns.saturating_add(CLEARLY_LATER_NS) {
+            return;
+        }
+        // Of level debug, which few consoles show: a slow one must not hold up whoever reads the log.
+        if let Err(error) = write_record(&self.path, 15, "gtrace: this line ends the one before it")
+        {
+            tracing::debug!(
+                "an open record stays open, {} takes no line: {error}",
+                self.path.display()
+            );
+        }
+    }
+
+    /// Reads all there is.
+    fn drain(&mut self, buffer: &mut [u8], emit: &mut impl FnMut(KmsgItem)) -> io::Result<()> {
+        loop {
+            match self.file.read(buffer) {
+                Ok(0) => break,
+                Ok(len) => self.take(&buffer[..len], emit),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                // Overwritten: the next read begins at the oldest record, and the gap in the
+                // sequence numbers says how many are gone.
+                Err(e) if e.raw_os_error() == Some(libc::EPIPE) => {}
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        if self.progress_at.elapsed() >= PROGRESS_EVERY {
+            self.progress(emit);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, bytes: &[u8], emit: &mut impl FnMut(KmsgItem)) {
+        let now_ns = boottime_ns();
+        let record = match kmsg::parse(bytes) {
+            Ok(record) => record,
+            Err(error) => {
+                tracing::debug!("{PATH}: {error}");
+                emit(KmsgItem::Garbled);
+                return;
+            }
+        };
+        if self.after.is_some_and(|after| record.seq <= after) {
+            return;
+        }
+        if let Some(expected) = self.next_seq.filter(|&expected| expected < record.seq) {
+            emit(KmsgItem::Lost {
+                first: expected,
+                last: record.seq - 1,
+            });
+        }
+        self.next_seq = Some(record.seq + 1);
+        // Before it is decoded: one that cannot be must not be read again and again.
+        self.position.set(record.seq);
+        let history = match self.first_new {
+            Some(first) => record.seq < first,
+            None => self.clock.boottime_ns(record.timestamp_us) < self.started_ns,
+        };
+        if !history {
+            self.clock.learn(record.timestamp_us, now_ns);
+        }
+        let mut out = Vec::new();
+        self.decoder.feed(
+            &LogRecord {
+                text: &record.text,
+                facility: Some(record.facility),
+                level: Some(record.level),
+                timestamp_us: Some(record.timestamp_us),
+                time: None,
+                number: record.seq,
+                device: record.device.as_deref(),
+            },
+            &mut out,
+        );
+        self.last_feed_ns = now_ns;
+        self.newest_ns = self.clock.boottime_ns(record.timestamp_us);
+        self.pass_on(out, history, emit);
+        self.since_progress += 1;
+        if self.since_progress >= PROGRESS_RECORDS {
+            self.progress(emit);
+        }
+    }
+
+    fn pass_on(&self, out: Vec<Occurrence>, history: bool, emit: &mut impl FnMut(KmsgItem)) {
+        for mut occurrence in out {
+            // The decoder gives the log's own clock.
+            let stamp_us = occurrence.boottime_ns.map(|ns| ns / 1000);
+            occurrence.boottime_ns = stamp_us.map(|us| self.clock.boottime_ns(us));
+            emit(KmsgItem::Occurrence {
+                occurrence: Box::new(occurrence),
+                history,
+            });
+        }
+    }
+
+    fn progress(&mut self, emit: &mut impl FnMut(KmsgItem)) {
+        // A group that is still open could be lost if its first lines counted as dealt with.
+        if self.since_progress == 0 || self.decoder.has_pending() {
+            return;
+        }
+        if let Some(next) = self.next_seq {
+            emit(KmsgItem::Progress {
+                seq: next - 1,
+                records: self.since_progress,
+            });
+            self.since_progress = 0;
+            self.progress_at = Instant::now();
+        }
+    }
+
+    /// Closes groups whose further lines did not come, when everything that was logged until `looked_ns` has been read;
+    /// says whether something still waits.
+    fn flush(&mut self, looked_ns: u64, emit: &mut impl FnMut(KmsgItem)) -> bool {
+        if !self.decoder.has_pending() {
+            return false;
+        }
+        let age = looked_ns.saturating_sub(self.last_feed_ns);
+        if age < FLUSH.as_nanos() as u64 {
+            return true;
+        }
+        let mut out = Vec::new();
+        self.decoder.flush(&mut out);
+        self.pass_on(out, false, emit);
+        false
+    }
+}
+
+/// The line that marks since when the log was watched.
+fn announcement(version: &str) -> String {
+    format!("gtrace {version}: watching the kernel log")
+}
+
+/// Writes `text` to the kernel log as one record of user facility and warning level.
+///
+/// The final newline matters: without it the kernel keeps the record open for a continuation, and
+/// no reader of the log sees it before the next one (kernel/printk/printk_ringbuffer.c).
+pub fn write_line(path: &Path, text: &str) -> io::Result<()> {
+    write_record(path, 12, text)
+}
+
+/// The same of facility and level `priority`.
+fn write_record(path: &Path, priority: u8, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).open(path)?;
+    file.write_all(format!("<{priority}>{text}\n").as_bytes())
+}

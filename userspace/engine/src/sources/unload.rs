@@ -1,0 +1,55 @@
+//! Who is about to unload the driver.
+
+/// Whether process `pid`, a program `name` that loads and unloads modules, is about to unload one of
+/// the driver's. What cannot be read any more has ended.
+pub(super) fn unloads_the_driver(name: &str, pid: u32) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    asks_to_unload(name, &String::from_utf8_lossy(&line))
+}
+
+/// The same, by the program's arguments, separated by NUL.
+fn asks_to_unload(name: &str, line: &str) -> bool {
+    let mut arguments = line.split('\0').skip(1).filter(|a| !a.is_empty());
+    // The installers unload the driver in the course of their work.
+    if name.starts_with("nvidia-i") || name.starts_with("nvidia-u") {
+        return true;
+    }
+    let names_driver = arguments.clone().any(|a| a.contains("nvidia"));
+    let removes = name == "rmmod"
+        || arguments.any(|a| {
+            let short = a.starts_with('-') && !a.starts_with("--") && a.contains('r');
+            short || a == "--remove" || a == "rmmod" || a == "remove"
+        });
+    names_driver && removes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_to_unload;
+
+    #[test]
+    fn who_unloads_the_driver_is_distinguished_from_who_does_something_else() {
+        for (name, line) in [
+            ("rmmod", "rmmod\0nvidia\0"),
+            ("rmmod", "rmmod\0-f\0nvidia_uvm\0"),
+            ("modprobe", "modprobe\0-r\0nvidia_uvm\0nvidia\0"),
+            ("modprobe", "modprobe\0-qr\0nvidia-drm\0"),
+            ("modprobe", "modprobe\0--remove\0nvidia\0"),
+            ("kmod", "kmod\0rmmod\0nvidia\0"),
+            ("nvidia-installe", "nvidia-installer\0--uninstall\0"),
+            ("nvidia-uninstal", ""),
+        ] {
+            assert!(asks_to_unload(name, line), "{line:?}");
+        }
+        for (name, line) in [
+            ("rmmod", "rmmod\0e1000e\0"),
+            ("modprobe", "modprobe\0nvidia\0"),
+            ("modprobe", "modprobe\0-q\0--\0net-pf-10\0"),
+            ("modprobe", "modprobe\0-r\0e1000e\0"),
+            ("kmod", "kmod\0list\0"),
+            ("modprobe", ""),
+        ] {
+            assert!(!asks_to_unload(name, line), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Supervision of the daemon's threads: a heartbeat, panics caught, restart with back-off.
+//!
+//! Every thread of `gtrace run` is a task of one [`Registry`]. A task that panics, returns an error,
+//! or gives no heartbeat for longer than it may is reported as [`Loss`] and started again with
+//! exponential back-off. A thread that hangs is revoked first: its next [`beat`] or [`sending`] ends
+//! it, so that it can never publish again beside the one that replaced it.
+//!
+//! | task | panics or fails | hangs |
+//! |---|---|---|
+//! | drain | new thread; the rings and what is in them stay | new thread on the same rings |
+//! | housekeeping | new thread | new thread |
+//! | kmsg | new thread, after the last record that was read | the same |
+//! | devices | new thread; known devices are found anew | the same |
+//! | cuda | new thread and new probes | the same |
+//! | http | new thread on the same sockets; open connections end | the same |
+//! | print | new thread | the same; whoever reads the output may stop reading, and that is no hang |
+//! | control, checks | new thread | the same |
+//! | core | the process ends with 1: the state of live events is lost, and a new process takes it up from the store | health turns red, the systemd watchdog is not fed |
+//! | store | the process ends with 1: only a new process opens the store knowing what is in it | the same as core; records wait in memory |
+
+mod backoff;
+mod fault;
+pub mod names;
+mod pulse;
+mod registry;
+
+pub use self::backoff::Backoff;
+pub use self::pulse::{Pulse, beat, is_revoked, lock_or_fail, lock_within, sending};
+pub use self::registry::{Body, Loss, Outage, Registry, Task};

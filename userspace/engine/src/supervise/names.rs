@@ -1,0 +1,16 @@
+//! Names of the tasks that serve components: those of their threads without `gtrace-`.
+
+/// Takes records out of the rings of the probes.
+pub const DRAIN: &str = "drain";
+/// Keeps the probes up to date, follows the driver's modules and reads histograms.
+pub const HOUSEKEEPING: &str = "housekeeping";
+/// Reads the kernel log.
+pub const KMSG: &str = "kmsg";
+/// Reads sysfs, /proc/driver/nvidia and NVML.
+pub const DEVICES: &str = "devices";
+/// Counts CUDA calls.
+pub const CUDA: &str = "cuda";
+/// Answers HTTP, and asks `gtrace serve` for its state.
+pub const HTTP: &str = "http";
+/// Checks the health of every component.
+pub const CHECKS: &str = "checks";

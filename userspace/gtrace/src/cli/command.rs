@@ -1,0 +1,124 @@
+//! The command line as a whole.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use gtrace_engine::config::ConfigError;
+
+use super::shared::{self, Exit};
+use super::{
+    ack, bench, config, decode, doctor, events, exec, inject, pause, profile, run, serve, status,
+    top, trace,
+};
+
+/// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
+/// calls; runs CUDA programs on a remote GPU.
+///
+/// Exit status: 0 success, 1 problem found, 2 wrong usage, 3 not possible on this host.
+#[derive(Parser)]
+#[command(version, about, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+// A variant without a line here has the longer help of its arguments.
+pub(super) enum Command {
+    /// Watch this host: the daemon.
+    Run(run::Args),
+    /// List each source: whether it works on this host, why not, and how to fix that.
+    Doctor(doctor::Args),
+    /// Show the state of the daemon and its sources.
+    Status(status::Args),
+    /// Query events, or follow them live.
+    Events(events::Args),
+    Decode(decode::Args),
+    Top(top::Args),
+    Profile(profile::Args),
+    Trace(trace::Args),
+    /// Acknowledge an event, with a name and a note.
+    Ack(ack::Args),
+    /// Inject a drill: a fault in the kernel log that is marked as injected.
+    Inject(inject::Args),
+    /// Detach every probe of the running daemon.
+    Pause(pause::Args),
+    /// Attach the probes again.
+    Resume(pause::Args),
+    /// Run a CUDA program on a remote GPU.
+    Exec(exec::Args),
+    /// Serve the GPUs of this host, or a CPU emulator, to programs on other hosts.
+    Serve(serve::Args),
+    /// Measure the latency of CUDA calls on a remote GPU.
+    Bench(bench::Args),
+    /// Check or show the configuration.
+    Config(config::Args),
+    /// Execute the calls of one client of `gtrace serve`.
+    #[command(hide = true)]
+    ServeWorker,
+    /// Measure one kind of call with the driver that is found.
+    #[command(hide = true)]
+    BenchClient {
+        /// File that says what to measure, JSON.
+        plan: PathBuf,
+    },
+    /// Call NVML for the daemon.
+    #[command(hide = true)]
+    NvmlChild {
+        /// NVML library.
+        #[arg(long)]
+        library: Option<PathBuf>,
+    },
+}
+
+/// Runs the command that the process's arguments ask for.
+pub fn main() -> ExitCode {
+    let command = match Cli::try_parse() {
+        Ok(cli) => cli.command,
+        Err(error) => return explained(&error),
+    };
+    let result = match command {
+        Command::Run(args) => run::run(args),
+        Command::Doctor(args) => doctor::run(args),
+        Command::Status(args) => status::run(args),
+        Command::Events(args) => events::run(args),
+        Command::Decode(args) => decode::run(args),
+        Command::Top(args) => top::run(args),
+        Command::Profile(args) => profile::run(args),
+        Command::Trace(args) => trace::run(args),
+        Command::Ack(args) => ack::run(args),
+        Command::Inject(args) => inject::run(args),
+        Command::Pause(args) => pause::run(args, true),
+        Command::Resume(args) => pause::run(args, false),
+        Command::Exec(args) => exec::run(args),
+        Command::Serve(args) => serve::run(args),
+        Command::ServeWorker => return serve::worker(),
+        Command::Bench(args) => bench::run(args),
+        Command::BenchClient { plan } => return bench::client(&plan),
+        Command::Config(args) => config::run(args),
+        Command::NvmlChild { library } => return gtrace_devices::child_main(library),
+    };
+    result.unwrap_or_else(|error| {
+        say!("{error:#}");
+        match error.is::<ConfigError>() {
+            true => Exit::Usage.into(),
+            false => Exit::NotPossible.into(),
+        }
+    })
+}
+
+/// Help, the version, or what is wrong with the arguments.
+fn explained(error: &clap::Error) -> ExitCode {
+    match error.use_stderr() {
+        true => {
+            // With standard error gone nobody can be notified.
+            let _ = error.print();
+            Exit::Usage.into()
+        }
+        false => match shared::written(error.print()) {
+            Ok(_) => Exit::Success.into(),
+            Err(error) => super::not_possible(&error),
+        },
+    }
+}

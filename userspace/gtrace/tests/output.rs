@@ -1,0 +1,152 @@
+//! What becomes of every command when nobody takes its output.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod support;
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use clap::CommandFactory as _;
+use gtrace_event::Severity;
+use support::{Daemon, xid};
+
+const HOUR: &str = "2026-03-03T04:00:00Z";
+
+/// An exit code and what standard error got.
+type Ended = (Option<i32>, String);
+
+fn gtrace(dir: &Path, args: &[String]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    command
+        .args(args)
+        .env_clear()
+        .env("GTRACE_STORE", dir.join("store.db"))
+        .env("GTRACE_SOCKET", dir.join("socket"))
+        .env("USER", "alice")
+        .stdin(Stdio::null());
+    command
+}
+
+fn ended(mut command: Command) -> Ended {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let mut child = command.stderr(writer).spawn().unwrap();
+    // Else its end of the pipe stays open here.
+    drop(command);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    (child.wait().unwrap().code(), text)
+}
+
+fn full() -> File {
+    File::options().write(true).open("/dev/full").unwrap()
+}
+
+/// Command lines of every command; none that needs root, a GPU or a network.
+fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
+    let log = dir.join("log");
+    std::fs::write(
+        &log,
+        "[    1.0] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n",
+    )
+    .unwrap();
+    let log = log.to_str().unwrap();
+    let long = "x".repeat(2000);
+    let lines = [
+        &["--help"][..],
+        &["--version"],
+        &["run", "--config", "/nonexistent/gtrace.toml"],
+        &["doctor"],
+        &["doctor", "--json"],
+        &["status"],
+        &["status", "--json"],
+        &["status", "--remote", "/nonexistent/socket"],
+        &["events"],
+        &["events", "--json"],
+        &["events", "--verify"],
+        &["decode", log],
+        &["decode", "--json", log],
+        &["top"],
+        &["top", "--once"],
+        &["top", "--once", "--json"],
+        &["profile", "--driver"],
+        &["profile", "--driver", "--json"],
+        &["profile", "show", "/nonexistent/profile.json"],
+        &["trace", "--softgpu", "--print-env"],
+        &["ack", event],
+        &["inject", "line", &long],
+        &["pause"],
+        &["resume"],
+        &[
+            "exec",
+            "--remote",
+            "unix:/nonexistent/socket",
+            "--print-env",
+        ],
+        &["serve", "--listen", "nonsense:nonsense:nonsense"],
+        &["bench", "remote", "--remote", "unix:/nonexistent/socket"],
+        &["config", "check"],
+        &["config", "show"],
+    ];
+    let mut lines: Vec<Vec<String>> = lines
+        .iter()
+        .map(|line| line.iter().map(|word| (*word).to_owned()).collect())
+        .collect();
+    for command in gtrace::cli::Cli::command().get_subcommands() {
+        let name = command.get_name().to_owned();
+        assert!(
+            command.is_hide_set() || lines.iter().any(|line| line[0] == name),
+            "no command line of {name} is tried here"
+        );
+        lines.push(vec![name, "--help".to_owned()]);
+    }
+    lines
+}
+
+#[test]
+fn no_command_panics_whatever_becomes_of_its_output() {
+    let daemon = Daemon::start();
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    daemon.publish_event(&event);
+    let dir = daemon.dir.path();
+    let mut without_text = Vec::new();
+    for line in lines(dir, &event.id.to_string()) {
+        let usual = gtrace(dir, &line).output().unwrap();
+
+        let mut command = gtrace(dir, &line);
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        command.stdout(writer);
+        let (code, err) = ended(command);
+        assert!(!err.contains("panicked"), "{line:?} | true: {err}");
+        assert_eq!(code, usual.status.code(), "{line:?} | true: {err}");
+
+        let mut command = gtrace(dir, &line);
+        command.stdout(full());
+        let (code, err) = ended(command);
+        assert!(!err.contains("panicked"), "{line:?} >/dev/full: {err}");
+        let said = err.lines().filter(|line| line.contains("standard output"));
+        if usual.stdout.is_empty() {
+            assert_eq!(code, usual.status.code(), "{line:?} >/dev/full: {err}");
+            without_text.push(line[0].clone());
+        } else {
+            assert_eq!(said.count(), 1, "{line:?} >/dev/full: {err}");
+            assert_eq!(code, Some(3), "{line:?} >/dev/full: {err}");
+        }
+
+        let mut command = gtrace(dir, &line);
+        command.stdout(full()).stderr(full());
+        let code = command.status().unwrap().code();
+        assert!(
+            code.is_some_and(|code| code < 4),
+            "{line:?} without any output: {code:?}"
+        );
+    }
+    without_text.sort();
+    without_text.dedup();
+    let expected = [
+        "bench", "exec", "inject", "profile", "run", "serve", "status", "top",
+    ];
+    assert_eq!(without_text, expected, "those that say nothing here");
+}

@@ -1,0 +1,237 @@
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use gtrace_api::DEFAULT_SOCKET;
+use gtrace_engine::config::ReadAddress;
+
+use super::{Limits, holder};
+
+/// Where the API listens and which store it reads.
+#[derive(Clone, Debug)]
+pub struct ApiConfig {
+    /// Path of the Unix socket; `None` for no Unix socket.
+    pub socket: Option<PathBuf>,
+    /// TCP address for reading; `None` for no TCP.
+    pub listen: Option<ReadAddress>,
+    /// The store's path, as [`gtrace_store::Reader::open`] takes it.
+    pub store: PathBuf,
+    /// What clients may cost.
+    pub limits: Limits,
+}
+
+impl ApiConfig {
+    /// The default sockets, with the store at `store`.
+    pub fn new(store: impl Into<PathBuf>) -> Self {
+        Self {
+            socket: Some(DEFAULT_SOCKET.into()),
+            listen: Some(ReadAddress::DEFAULT),
+            store: store.into(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Why the API cannot listen.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// Another process listens on the TCP address.
+    #[error("cannot listen on {address}: {cause}{}; stop it, or choose another address with --listen", held_by(.holder))]
+    Tcp {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        cause: io::Error,
+        /// The process that has it, where /proc shows that.
+        holder: Option<String>,
+    },
+    /// A running daemon answers on the Unix socket.
+    #[error("the socket {} is in use{}; stop that gtrace first, or choose another path with --socket", .path.display(), held_by(.holder))]
+    SocketHeld {
+        /// The socket's path.
+        path: PathBuf,
+        /// The process that has it, where /proc shows that.
+        holder: Option<String>,
+    },
+    /// The Unix socket cannot be made.
+    #[error("cannot make the socket {}: {cause}; {remedy}", .path.display())]
+    Socket {
+        /// The socket's path.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+}
+
+fn held_by(holder: &Option<String>) -> String {
+    holder
+        .as_ref()
+        .map(|h| format!(", held by {h}"))
+        .unwrap_or_default()
+}
+
+/// The sockets that the API listens on. The Unix socket's file goes when this is dropped.
+#[derive(Debug)]
+pub struct Bound {
+    pub(super) unix: Option<UnixListener>,
+    pub(super) tcp: Option<TcpListener>,
+    pub(super) file: Option<SocketFile>,
+    pub(super) socket: Option<PathBuf>,
+    pub(super) store: PathBuf,
+    pub(super) limits: Limits,
+}
+
+impl Bound {
+    /// The TCP address, with the port that the system chose where the configuration has port 0.
+    pub fn tcp_addr(&self) -> Option<SocketAddr> {
+        self.tcp.as_ref()?.local_addr().ok()
+    }
+
+    /// The same sockets for another server; the Unix socket's file stays with this one.
+    ///
+    /// # Errors
+    ///
+    /// If there is no descriptor left for one.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self {
+            unix: self
+                .unix
+                .as_ref()
+                .map(UnixListener::try_clone)
+                .transpose()?,
+            tcp: self.tcp.as_ref().map(TcpListener::try_clone).transpose()?,
+            file: None,
+            socket: self.socket.clone(),
+            store: self.store.clone(),
+            limits: self.limits,
+        })
+    }
+
+    /// The Unix socket's path.
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.as_deref()
+    }
+}
+
+/// Removes the socket's file when dropped, unless another process has put its own there.
+#[derive(Debug)]
+pub(super) struct SocketFile {
+    path: PathBuf,
+    inode: Option<u64>,
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let now = fs::symlink_metadata(&self.path).ok().map(|m| m.ino());
+        if now.is_some() && now == self.inode {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Binds every configured socket.
+///
+/// # Errors
+///
+/// The first socket that cannot be had, with the process that holds it where that can be seen.
+pub fn bind(config: &ApiConfig) -> Result<Bound, ApiError> {
+    let (unix, file) = match &config.socket {
+        Some(path) => {
+            let (listener, file) = bind_unix(path)?;
+            (Some(listener), Some(file))
+        }
+        None => (None, None),
+    };
+    let tcp = config.listen.map(bind_tcp).transpose()?;
+    Ok(Bound {
+        unix,
+        tcp,
+        file,
+        socket: config.socket.clone(),
+        store: config.store.clone(),
+        limits: config.limits,
+    })
+}
+
+fn bind_tcp(address: ReadAddress) -> Result<TcpListener, ApiError> {
+    let address = SocketAddr::from(address);
+    let failed = |cause: io::Error| {
+        let in_use = cause.kind() == io::ErrorKind::AddrInUse;
+        let holder = in_use.then(|| holder::of_tcp_port(address)).flatten();
+        ApiError::Tcp {
+            address,
+            cause,
+            holder,
+        }
+    };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok(listener)
+}
+
+fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), ApiError> {
+    let failed = |cause: io::Error| {
+        let remedy = match cause.kind() {
+            io::ErrorKind::PermissionDenied => "run as root, or choose another path with --socket",
+            io::ErrorKind::AlreadyExists => {
+                "something that is no socket is in the way: remove it, or choose another path with --socket"
+            }
+            _ => "choose another path with --socket",
+        };
+        ApiError::Socket {
+            path: path.to_owned(),
+            cause,
+            remedy,
+        }
+    };
+    if let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        fs::create_dir_all(parent).map_err(failed)?;
+    }
+    clear_stale(path, failed)?;
+    let listener = match UnixListener::bind(path) {
+        // A second instance was faster between the check and here.
+        Err(e) if e.kind() == io::ErrorKind::AddrInUse => {
+            return Err(ApiError::SocketHeld {
+                path: path.to_owned(),
+                holder: holder::of_unix_path(path),
+            });
+        }
+        other => other.map_err(failed)?,
+    };
+    let metadata = fs::symlink_metadata(path).map_err(failed)?;
+    let file = SocketFile {
+        path: path.to_owned(),
+        inode: Some(metadata.ino()),
+    };
+    fs::set_permissions(path, fs::Permissions::from_mode(0o660)).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok((listener, file))
+}
+
+/// Removes the socket file that a dead daemon left behind.
+fn clear_stale(path: &Path, failed: impl Fn(io::Error) -> ApiError) -> Result<(), ApiError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.file_type().is_socket() => {
+            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        }
+        Ok(_) => {}
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(failed(e)),
+    }
+    match UnixStream::connect(path) {
+        // The socket of a process that has gone refuses connections.
+        Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed)
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Err(failed(e)),
+        _ => Err(ApiError::SocketHeld {
+            path: path.to_owned(),
+            holder: holder::of_unix_path(path),
+        }),
+    }
+}

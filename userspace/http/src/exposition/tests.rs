@@ -1,0 +1,275 @@
+//! The exposition with everything in it, as those read it who collect it.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use gtrace_api::{
+    ComponentHealth, CudaCalls, CudaMemory, CudaReport, CudaState, DeviceUser, FunctionCost,
+};
+use gtrace_devices::{
+    ClockEventReasons, GpuInfo, GpuProcess, GpuSample, MigMode, NvLinkSample, ProcessType,
+};
+use gtrace_engine::metrics::Counted;
+use gtrace_engine::samples::Batch;
+use gtrace_engine::tally::Tally;
+use gtrace_event::{Event, Gpu, Kind, Occurrence, Severity, Timestamp, Witness, WitnessName};
+use gtrace_server::SessionStatus;
+use serde_json::json;
+
+use super::*;
+
+fn gpu(address: &str, mig: bool) -> GpuInfo {
+    let mut gpu = GpuInfo::at(address.parse().unwrap());
+    gpu.uuid = Some(format!("GPU-5fd1a0b2-{address}"));
+    let number = 7_u64;
+    let sections = json!({
+        "time": Timestamp::now(),
+        "utilization": { "gpu": 50, "memory": 20 },
+        "memory": { "total": number, "used": number, "free": number, "reserved": number },
+        "temperature": {
+            "gpu": 40, "memory": 50, "slowdown_limit": 90, "shutdown_limit": 95, "memory_limit": 95,
+        },
+        "power": { "draw_w": 300.5, "limit_w": 700.0, "energy_j": 1e9 },
+        "clocks": {
+            "graphics": 1000, "sm": 1000, "memory": 2000, "max_graphics": 2000, "max_sm": 2000,
+            "max_memory": 3000,
+        },
+        "violations": { "power": number, "thermal": number, "reliability": number },
+        "ecc": {
+            "enabled": true,
+            "volatile": { "corrected": number, "uncorrected": 0 },
+            "aggregate": { "corrected": number, "uncorrected": 0 },
+        },
+        "remapped_rows": {
+            "correctable": number, "uncorrectable": 0, "pending": false, "failure": false,
+        },
+        "retired_pages": { "single_bit": number, "double_bit": 0, "pending": false },
+        "pcie_replays": number, "pcie_tx": number, "pcie_rx": number,
+        "performance_state": 0, "persistence_mode": true, "fan": 30,
+    });
+    let mut sample: GpuSample = serde_json::from_value(sections).unwrap();
+    sample.clock_event_reasons = ClockEventReasons::ALL.first().map(|(reason, _)| *reason);
+    sample.mig = Some(MigMode {
+        enabled: mig,
+        pending: false,
+    });
+    sample.nvlinks = vec![NvLinkSample {
+        active: Some(true),
+        replay: Some(1),
+        crc_flit: Some(2),
+        ..NvLinkSample::default()
+    }];
+    sample.processes = vec![GpuProcess {
+        pid: 42,
+        comm: Some("python3".to_owned()),
+        used_memory: Some(number),
+        kind: ProcessType::Compute,
+        mig_gi: mig.then_some(1),
+        mig_ci: mig.then_some(0),
+    }];
+    gpu.sample = Some(sample);
+    gpu
+}
+
+fn cuda() -> (CudaReport, Tally) {
+    let report = CudaReport {
+        state: CudaState::Active,
+        calls: vec![CudaCalls {
+            pid: Some(42),
+            comm: "odd \"name\"\n\\".to_owned(),
+            function: "cuMemcpyHtoD_v2".to_owned(),
+            calls: 5,
+            timed: 5,
+            bytes: 20,
+            total_ns: 5000,
+            buckets: vec![(126, 5)],
+            ..CudaCalls::default()
+        }],
+        memory: vec![CudaMemory {
+            pid: 42,
+            comm: "python3".to_owned(),
+            ..CudaMemory::default()
+        }],
+        cost: gtrace_api::CudaCost {
+            functions: vec![FunctionCost {
+                function: "cuMemcpyHtoD_v2".to_owned(),
+                ..FunctionCost::default()
+            }],
+            ..gtrace_api::CudaCost::default()
+        },
+        ..CudaReport::default()
+    };
+    let mut tally = Tally::default();
+    tally.take(&report);
+    (report, tally)
+}
+
+fn server() -> ServerStatus {
+    let mut session = SessionStatus {
+        id: "12345678".to_owned(),
+        client: Some(Default::default()),
+        ..SessionStatus::default()
+    };
+    session.stats.lanes = 2;
+    session.stats.frames = 9;
+    ServerStatus {
+        sessions: vec![session],
+        ..ServerStatus::default()
+    }
+}
+
+/// GPUs, one with MIG, their processes, driver calls, CUDA calls, a server of remote GPUs, events, refusals.
+fn everything(format: Format) -> String {
+    let (hub, _commands) = Hub::new(Status::default());
+    let time = Timestamp::now();
+    let witness = Witness {
+        source: WitnessName::Kmsg,
+        count: 1,
+        first_time: time,
+    };
+    for (kind, code) in [(Kind::Xid, 79), (Kind::Sxid, 20034)] {
+        let mut event = Event::new(
+            time,
+            witness.clone(),
+            Occurrence::new(kind, Severity::Fatal, "NVRM: Xid"),
+        );
+        event.detail.xid.xid = Some(code);
+        event.detail.fabric.sxid = Some(code);
+        event.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+        let counted = Counted::from(&event);
+        hub.metrics
+            .count_event(&counted, Provenance::Kernel, true, 1);
+    }
+    hub.metrics.count_records(WitnessName::Kmsg, 7);
+    hub.metrics.count_lost("store", "queue_full", 1);
+    hub.metrics.count_refused("tcp", "connections");
+    let gpus = [gpu("0000:3b:00.0", true), gpu("0000:5e:00.0", false)];
+    hub.samples.publish(&Batch {
+        component: WitnessName::Nvml.name(),
+        time,
+        interval: Duration::from_secs(3600),
+        metrics: gtrace_devices::metrics(&gpus),
+    });
+    hub.set_gpus(gpus.into());
+    hub.set_gpu_processes(vec![DeviceUser {
+        pid: 42,
+        comm: "python3".to_owned(),
+        devices: vec!["nvidia0".to_owned()],
+        open_files: 1,
+    }]);
+    hub.set_calls(vec![CallStats {
+        device: "nvidia0".to_owned(),
+        gpu: Some("0000:3b:00.0".parse().unwrap()),
+        op: Some("RM_CONTROL".to_owned()),
+        count: 3,
+        ..CallStats::default()
+    }]);
+    let (report, tally) = cuda();
+    hub.set_cuda(report, tally);
+    let hour = Duration::from_secs(3600);
+    hub.set_health(
+        "nvml",
+        ComponentHealth::now(HealthState::Healthy, None),
+        hour,
+    );
+    let clients = Clients {
+        readers: 1,
+        remote: Some(server()),
+        unanswered: 1,
+    };
+    text(&hub, clients, format).unwrap()
+}
+
+#[test]
+fn no_family_comes_twice() {
+    for format in [Format::OpenMetrics, Format::Prometheus] {
+        let text = everything(format);
+        let types = text.lines().filter_map(|l| l.strip_prefix("# TYPE "));
+        let mut names = BTreeSet::new();
+        for name in types.filter_map(|line| line.split(' ').next()) {
+            assert!(names.insert(name), "{name} comes twice");
+        }
+        for part in [
+            "gtrace_gpu_processes{gpu=\"0000:3b:00.0\"",
+            "gtrace_device_users 1",
+            "gtrace_gpu_mig_enabled{",
+            "gtrace_cuda_calls_total{",
+            "gtrace_cuda_memory_live_bytes{",
+            "gtrace_remote_lanes{",
+            "gtrace_driver_calls_total{",
+        ] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+    }
+}
+
+/// Runs `command` with `text` at its standard input.
+fn check(mut command: Command, text: &str) {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = text.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    writer.join().unwrap().unwrap();
+}
+
+/// Where `cargo xtask test` puts public tools: the directory of target that tests are built in.
+fn tools() -> PathBuf {
+    // target/debug/deps/gtrace_http-...
+    let test = std::env::current_exe().unwrap();
+    test.ancestors().nth(3).unwrap().to_owned()
+}
+
+#[test]
+fn promtool_accepts_the_prometheus_text() {
+    let unpacked = tools().join("e2e-prometheus/usr/bin/promtool");
+    let promtool = match unpacked.is_file() {
+        true => unpacked,
+        false => PathBuf::from("promtool"),
+    };
+    if Command::new(&promtool).arg("--version").output().is_err() {
+        println!("SKIPPED: no promtool: cargo xtask test fetches the package prometheus of Debian");
+        return;
+    }
+    let mut command = Command::new(promtool);
+    command.args(["check", "metrics"]);
+    check(command, &everything(Format::Prometheus));
+}
+
+#[test]
+fn a_parser_of_others_accepts_both_formats() {
+    let named = std::env::var_os("GTRACE_E2E_PYTHON").map(PathBuf::from);
+    let python = named.unwrap_or_else(|| tools().join("e2e-python"));
+    let python = python.join("bin/python3");
+    let import = ["-c", "import prometheus_client"];
+    let has = Command::new(&python).args(import).output();
+    if !has.is_ok_and(|output| output.status.success()) {
+        println!(
+            "SKIPPED: no Python environment with prometheus_client: cargo xtask test makes it"
+        );
+        return;
+    }
+    for (format, parser) in [
+        (Format::OpenMetrics, "prometheus_client.openmetrics.parser"),
+        (Format::Prometheus, "prometheus_client.parser"),
+    ] {
+        let script = format!(
+            "import sys\nfrom {parser} import text_string_to_metric_families as parse\n\
+             names = [family.name for family in parse(sys.stdin.read())]\n\
+             assert len(names) == len(set(names)) > 80, names"
+        );
+        let mut command = Command::new(&python);
+        command.args(["-c", &script]);
+        check(command, &everything(format));
+    }
+}

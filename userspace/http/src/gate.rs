@@ -1,0 +1,115 @@
+//! Who may do what: a listener gives its clients a role, a route needs one, and [`authorise`] compares them.
+
+use std::net::IpAddr;
+
+use axum::Extension;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::AppState;
+use super::peer::Peer;
+use super::problem::Problem;
+use super::role::Role;
+
+/// What [`authorise`] knows.
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub(super) state: AppState,
+    /// The role that the path of a route needs.
+    pub(super) needed: fn(&str) -> Role,
+}
+
+/// Refuses what the role of the peer does not cover, before any handler sees the request; the rest takes turns.
+pub(super) async fn authorise(
+    State(Gate { state, needed }): State<Gate>,
+    Extension(peer): Extension<Peer>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    if peer.role == Role::Read {
+        refuse_foreign_host(request.headers())?;
+    }
+    let path = request.extensions().get::<MatchedPath>();
+    let needs = path.map_or(Role::Read, |path| needed(path.as_str()));
+    if peer.role < needs {
+        return Err(forbidden(&state));
+    }
+    // Only so many requests of a user begin in a round of the runtime, and those of others come between.
+    // It is not held longer: a request that waits for the store keeps no other one.
+    let turn = state.requests.take(peer).await;
+    tokio::task::yield_now().await;
+    drop(turn);
+    Ok(next.run(request).await)
+}
+
+fn forbidden(state: &AppState) -> Problem {
+    let remedy = match &state.socket {
+        Some(socket) => format!(
+            "use the Unix socket: curl --unix-socket {} http://localhost/...",
+            socket.display()
+        ),
+        None => "run the daemon with a Unix socket (key `socket`), and use that".to_owned(),
+    };
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "forbidden over TCP",
+        "TCP has no authentication, so it is for reading only",
+        remedy,
+    )
+}
+
+/// Keeps web pages out that point a name of theirs at 127.0.0.1 (DNS rebinding). No CORS header is ever sent.
+fn refuse_foreign_host(headers: &HeaderMap) -> Result<(), Problem> {
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    if host.is_some_and(is_loopback_host) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        StatusCode::FORBIDDEN,
+        "forbidden host",
+        format!("the Host header is `{}`", host.unwrap_or("")),
+        "ask for localhost, 127.0.0.1 or [::1]",
+    ))
+}
+
+fn is_loopback_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback_host;
+
+    #[test]
+    fn only_names_of_this_host_are_loopback_hosts() {
+        for host in [
+            "localhost",
+            "LOCALHOST:7470",
+            "127.0.0.1:7470",
+            "127.1.2.3",
+            "[::1]:7470",
+        ] {
+            assert!(is_loopback_host(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example:7470",
+            "10.0.0.1",
+            "[fe80::1]",
+        ] {
+            assert!(!is_loopback_host(host), "{host}");
+        }
+    }
+}

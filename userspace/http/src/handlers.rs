@@ -1,0 +1,320 @@
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use gtrace_api::{
+    AckRequest, CallStats, CudaReport, Health, PauseRequest, ProcessUse, SourceStatus, Status,
+};
+use gtrace_devices::GpuInfo;
+use gtrace_engine::component::{self, remote};
+use gtrace_engine::hub::{Command, RemoteAnswer};
+use gtrace_event::{Ack, Event, EventId, Timestamp};
+
+use super::body::Sent;
+use super::peer::Peer;
+use super::problem::Problem;
+use super::query::{BUCKETS, DEFAULT_LIMIT, EventQuery, parse_bool};
+use super::refusals::Reason;
+use super::stream::Begin;
+use super::{AppState, body, exposition, schema, stream};
+
+type Pairs = Query<Vec<(String, String)>>;
+
+pub(super) async fn health(State(state): State<AppState>) -> Response {
+    let health = Health::of(&component::status(&state.hub));
+    let code = if health.ok {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    (code, Json(health)).into_response()
+}
+
+pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -> Response {
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or("");
+    let format = exposition::Format::wanted_by(accept);
+    let readers = state.streams.held();
+    let remote = match remote::is_off(&state.hub) {
+        true => None,
+        false => {
+            let before = state.remote.unanswered();
+            let remote = state.remote.ask(gtrace_engine::remote::to_ask).await;
+            let answer = match &remote {
+                Some(_) => RemoteAnswer::Answered,
+                None if state.remote.unanswered() > before => RemoteAnswer::Silent,
+                None => RemoteAnswer::Absent,
+            };
+            remote::observe(&state.hub, answer);
+            remote
+        }
+    };
+    let unanswered = state.remote.unanswered();
+    let clients = exposition::Clients {
+        readers,
+        remote,
+        unanswered,
+    };
+    match exposition::text(&state.hub, clients, format) {
+        Ok(text) => ([(header::CONTENT_TYPE, format.content_type())], text).into_response(),
+        Err(error) => {
+            Problem::unavailable("cannot write the metrics", error.to_string(), "report this")
+                .into_response()
+        }
+    }
+}
+
+pub(super) async fn events(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let mut query = event_query(&pairs, &[])?;
+    query.limit.get_or_insert(DEFAULT_LIMIT);
+    // What cannot be stored now cannot be read; the rest can.
+    let _ = state.flush().await;
+    body::events(state, peer, query).await
+}
+
+pub(super) async fn event(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    Path(id): Path<String>,
+) -> Result<Json<Event>, Problem> {
+    find_event(&state, peer, &id).await.map(Json)
+}
+
+pub(super) async fn events_stream(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let (after, pairs): (Vec<_>, Vec<_>) =
+        pairs.0.into_iter().partition(|(name, _)| name == "after");
+    let query = event_query(&pairs, &["until"])?;
+    // An EventSource that connects again sends the header beside the address that it began with.
+    let header = headers
+        .get("last-event-id")
+        .map(|id| id.to_str().unwrap_or_default());
+    let after = header.or(after.last().map(|(_, id)| id.as_str()));
+    let begin = match (after, query.since) {
+        (Some(id), _) => Begin::After(id.parse().map_err(|_| {
+            Problem::bad_request(
+                "Last-Event-ID or `after` is no id of a record",
+                "send the id of the last message received",
+            )
+        })?),
+        (None, Some(_)) => Begin::History,
+        (None, None) => Begin::Now,
+    };
+    let Some(place) = state.streams.take(peer.user, 1) else {
+        let (held, total) = (state.streams.held_by(peer.user), state.streams.total());
+        let what = format_args!("refused a stream: it reads {held} of at most {total}");
+        state.refusals.count(peer, Reason::Streams, what);
+        return Err(Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too many stream readers",
+            format!("your user has {held} readers of at most {total} for all users"),
+            "close some of them, or read /api/v1/events now and then",
+        ));
+    };
+    let account = match &begin {
+        Begin::History => {
+            let size = query.limit.unwrap_or(DEFAULT_LIMIT) * stream::SEEN_BYTES;
+            let share = state.answers.take(peer.user, size);
+            Some(share.ok_or_else(|| body::too_much(&state, peer, size))?)
+        }
+        Begin::Now | Begin::After(_) => None,
+    };
+    let shares = stream::Shares { place, account };
+    let reader = stream::start(state, peer, query, begin, shares);
+    Ok(reader.into_response())
+}
+
+pub(super) async fn ack(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    Path(id): Path<String>,
+    Sent(AckRequest { by, note }): Sent<AckRequest>,
+) -> Result<Json<Event>, Problem> {
+    if by.trim().is_empty() || by.chars().count() > 256 || note.chars().count() > 4096 {
+        return Err(Problem::bad_request(
+            "`by` must have 1 to 256 characters, `note` at most 4096",
+            "name who acknowledges, and keep the note short",
+        ));
+    }
+    let id = find_event(&state, peer, &id).await?.id;
+    let ack = Ack {
+        id,
+        time: Timestamp::now(),
+        by,
+        note,
+    };
+    state
+        .ask("acknowledge the event", |answer| Command::Ack(ack, answer))
+        .await
+        .map(Json)
+}
+
+pub(super) async fn flush(State(state): State<AppState>) -> Result<StatusCode, Problem> {
+    state.flush().await.map(|()| StatusCode::NO_CONTENT)
+}
+
+pub(super) async fn pause(
+    State(state): State<AppState>,
+    Sent(PauseRequest { paused }): Sent<PauseRequest>,
+) -> Result<StatusCode, Problem> {
+    let what = if paused {
+        "detach the probes"
+    } else {
+        "attach the probes"
+    };
+    state
+        .ask(what, |answer| Command::Pause(paused, answer))
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(super) async fn sources(State(state): State<AppState>) -> Json<Vec<SourceStatus>> {
+    Json(state.hub.sources(&state.hub.tasks.outages()))
+}
+
+pub(super) async fn gpus(State(state): State<AppState>) -> Json<Vec<GpuInfo>> {
+    Json(state.hub.gpus())
+}
+
+pub(super) async fn status(State(state): State<AppState>) -> Json<Status> {
+    Json(component::status(&state.hub))
+}
+
+pub(super) async fn histograms(
+    State(state): State<AppState>,
+    pairs: Pairs,
+) -> Result<Json<Vec<CallStats>>, Problem> {
+    let mut calls = state.hub.calls();
+    if !wants_buckets(&pairs)? {
+        calls.iter_mut().for_each(|call| call.buckets.clear());
+    }
+    Ok(Json(calls))
+}
+
+pub(super) async fn cuda(
+    State(state): State<AppState>,
+    pairs: Pairs,
+) -> Result<Json<CudaReport>, Problem> {
+    let with_buckets = wants_buckets(&pairs)?;
+    let mut report = state.hub.cuda().0.clone();
+    if !with_buckets {
+        report.calls.iter_mut().for_each(|row| row.buckets.clear());
+    }
+    Ok(Json(report))
+}
+
+pub(super) async fn processes(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    pairs: Pairs,
+) -> Result<Json<Vec<ProcessUse>>, Problem> {
+    let with_buckets = wants_buckets(&pairs)?;
+    let hub = std::sync::Arc::clone(&state.hub);
+    let read = state.block(peer, move || gtrace_engine::processes::of(&hub));
+    let mut rows = read.await.unwrap_or_default();
+    if !with_buckets {
+        let layers = rows
+            .iter_mut()
+            .flat_map(|row| [&mut row.api, &mut row.driver]);
+        layers.flatten().for_each(|layer| layer.buckets.clear());
+    }
+    Ok(Json(rows))
+}
+
+fn wants_buckets(pairs: &Pairs) -> Result<bool, Problem> {
+    match pairs.as_slice() {
+        [] => Ok(false),
+        [(name, value)] if name == BUCKETS.name => parse_bool(value).map_err(|cause| {
+            Problem::bad_request(
+                format!("{name}: {cause}"),
+                "see /api/openapi.json for the parameters and their values",
+            )
+        }),
+        _ => Err(Problem::bad_request(
+            "the only parameter here is buckets, true or false",
+            "see /api/openapi.json for the parameters and their values",
+        )),
+    }
+}
+
+pub(super) async fn openapi_json(State(state): State<AppState>) -> Response {
+    json_text(LazyLock::force(state.openapi))
+}
+
+pub(super) async fn event_schema() -> Response {
+    json_text(&schema::EVENT)
+}
+
+fn json_text(text: &Bytes) -> Response {
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    (json, text.clone()).into_response()
+}
+
+/// A path that no route has.
+pub(super) async fn not_found(uri: axum::http::Uri) -> Problem {
+    Problem::not_found(
+        "not found",
+        format!("no route {}", uri.path()),
+        "see /api/openapi.json",
+    )
+}
+
+/// A method that the path does not have.
+pub(super) async fn wrong_method(method: axum::http::Method, uri: axum::http::Uri) -> Problem {
+    Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method not allowed",
+        format!("{} does not take {method}", uri.path()),
+        "see the Allow header and /api/openapi.json",
+    )
+}
+
+async fn find_event(state: &AppState, peer: Peer, id: &str) -> Result<Event, Problem> {
+    let id: EventId = id.parse().map_err(|error: gtrace_event::EventIdError| {
+        Problem::bad_request(error.to_string(), "take an id from /api/v1/events")
+    })?;
+    // As above.
+    let _ = state.flush().await;
+    state
+        .read(peer, move |archive| archive.event(id))
+        .await?
+        .ok_or_else(|| {
+            Problem::not_found(
+                "no such event",
+                format!("the store has no event {id}"),
+                "take an id from /api/v1/events; old events go with the store's retention",
+            )
+        })
+}
+
+fn event_query(pairs: &[(String, String)], excluded: &[&str]) -> Result<EventQuery, Problem> {
+    let bad = |cause: String| {
+        Problem::bad_request(
+            cause,
+            "see /api/openapi.json for the parameters and their values",
+        )
+    };
+    if let Some((name, _)) = pairs
+        .iter()
+        .find(|(name, _)| excluded.contains(&name.as_str()))
+    {
+        return Err(bad(format!("{name}: has no meaning here")));
+    }
+    let pairs = pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    EventQuery::from_pairs(pairs, Timestamp::now()).map_err(|error| bad(error.to_string()))
+}

@@ -1,0 +1,270 @@
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::{MethodRouter, get, post};
+use gtrace_api::{
+    AckRequest, CallStats, CudaReport, Health, PauseRequest, ProcessUse, Published, SourceStatus,
+    Status,
+};
+use gtrace_devices::GpuInfo;
+use gtrace_event::Event;
+use schemars::{Schema, SchemaGenerator};
+
+use super::gate::Gate;
+use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, PARAMETERS, Parameter};
+use super::role::Role;
+use super::{AppState, MAX_BODY, body, gate, handlers};
+
+type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
+
+/// What a route answers when all is well.
+#[derive(Clone, Copy)]
+pub(super) enum Answer {
+    /// JSON of this schema.
+    Json(SchemaFn),
+    /// Any JSON object.
+    Object,
+    /// Text of this media type.
+    Text(&'static str),
+    /// Server-sent events whose data is JSON of this schema.
+    Stream(SchemaFn),
+    /// 204.
+    Nothing,
+}
+
+/// One route: what the router and `/api/openapi.json` are made from.
+pub(super) struct Route {
+    /// `get` or `post`.
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) summary: &'static str,
+    /// What a client must be to use it.
+    pub(super) needs: Role,
+    /// Parameters of the query.
+    pub(super) parameters: &'static [Parameter],
+    /// Whether the header Last-Event-ID resumes after a record.
+    pub(super) resumes: bool,
+    pub(super) body: Option<SchemaFn>,
+    pub(super) answer: Answer,
+    /// Status codes of errors.
+    pub(super) errors: &'static [u16],
+    handler: fn() -> MethodRouter<AppState>,
+}
+
+fn of<T: schemars::JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+const fn read(
+    path: &'static str,
+    summary: &'static str,
+    answer: Answer,
+    handler: fn() -> MethodRouter<AppState>,
+) -> Route {
+    Route {
+        method: "get",
+        path,
+        summary,
+        needs: Role::Read,
+        parameters: &[],
+        resumes: false,
+        body: None,
+        answer,
+        errors: &[],
+        handler,
+    }
+}
+
+const fn change(
+    path: &'static str,
+    summary: &'static str,
+    answer: Answer,
+    handler: fn() -> MethodRouter<AppState>,
+) -> Route {
+    let errors = &[400, 403, 408, 413, 503];
+    Route {
+        method: "post",
+        needs: Role::Administer,
+        errors,
+        ..read(path, summary, answer, handler)
+    }
+}
+
+/// Parameters of the stream: those of the list without `until`, and where to go on.
+const STREAM_PARAMETERS: [Parameter; 8] = [
+    AFTER,
+    PARAMETERS[0],
+    PARAMETERS[2],
+    PARAMETERS[3],
+    PARAMETERS[4],
+    PARAMETERS[5],
+    HISTORY_LIMIT,
+    PARAMETERS[7],
+];
+
+/// Every route, in the order of the documentation.
+pub(super) static ROUTES: [Route; 16] = [
+    Route {
+        errors: &[503],
+        ..read(
+            "/healthz",
+            "Whether sources and store work",
+            Answer::Json(of::<Health>),
+            || get(handlers::health),
+        )
+    },
+    Route {
+        errors: &[503],
+        ..read(
+            "/metrics",
+            "Metrics, as OpenMetrics 1.0.0 or, if Accept asks for it, Prometheus text 0.0.4",
+            Answer::Text("application/openmetrics-text; version=1.0.0; charset=utf-8"),
+            || get(handlers::metrics),
+        )
+    },
+    Route {
+        parameters: &PARAMETERS,
+        errors: &[400, 503],
+        ..read(
+            "/api/v1/events",
+            "Events with all amendments applied, oldest first",
+            Answer::Json(of::<Vec<Event>>),
+            || get(handlers::events),
+        )
+    },
+    Route {
+        parameters: &STREAM_PARAMETERS,
+        resumes: true,
+        errors: &[400, 429, 503],
+        ..read(
+            "/api/v1/events/stream",
+            "Records as they come, as server-sent events; since gives history first, \
+             Last-Event-ID resumes",
+            Answer::Stream(of::<Published>),
+            || get(handlers::events_stream),
+        )
+    },
+    Route {
+        errors: &[400, 404, 503],
+        ..read(
+            "/api/v1/events/{id}",
+            "One event",
+            Answer::Json(of::<Event>),
+            || get(handlers::event),
+        )
+    },
+    Route {
+        body: Some(of::<AckRequest>),
+        errors: &[400, 403, 404, 408, 413, 503],
+        ..change(
+            "/api/v1/events/{id}/ack",
+            "Acknowledges an event",
+            Answer::Json(of::<Event>),
+            || post(handlers::ack),
+        )
+    },
+    Route {
+        errors: &[403, 503],
+        ..change(
+            "/api/v1/flush",
+            "Makes what was captured so far durable and readable in the store",
+            Answer::Nothing,
+            || post(handlers::flush),
+        )
+    },
+    Route {
+        body: Some(of::<PauseRequest>),
+        ..change(
+            "/api/v1/pause",
+            "Detaches every probe, or attaches them again",
+            Answer::Nothing,
+            || post(handlers::pause),
+        )
+    },
+    read(
+        "/api/v1/status",
+        "The daemon, its sources, costs and store",
+        Answer::Json(of::<Status>),
+        || get(handlers::status),
+    ),
+    read(
+        "/api/v1/sources",
+        "Every source and whether it works",
+        Answer::Json(of::<Vec<SourceStatus>>),
+        || get(handlers::sources),
+    ),
+    read(
+        "/api/v1/gpus",
+        "The GPUs of this host, with the newest sample",
+        Answer::Json(of::<Vec<GpuInfo>>),
+        || get(handlers::gpus),
+    ),
+    Route {
+        parameters: &[BUCKETS],
+        errors: &[400],
+        ..read(
+            "/api/v1/histograms",
+            "Driver calls by process and operation, with percentiles",
+            Answer::Json(of::<Vec<CallStats>>),
+            || get(handlers::histograms),
+        )
+    },
+    Route {
+        parameters: &[BUCKETS],
+        errors: &[400],
+        ..read(
+            "/api/v1/processes",
+            "Live processes that use a GPU: host CPU, CUDA and driver calls, device memory, container",
+            Answer::Json(of::<Vec<ProcessUse>>),
+            || get(handlers::processes),
+        )
+    },
+    Route {
+        parameters: &[BUCKETS],
+        errors: &[400],
+        ..read(
+            "/api/v1/cuda",
+            "CUDA calls by process and function, with percentiles; device memory by process; what \
+             the probes cost",
+            Answer::Json(of::<CudaReport>),
+            || get(handlers::cuda),
+        )
+    },
+    read(
+        "/api/v1/schema/event",
+        "JSON schema of an event",
+        Answer::Object,
+        || get(handlers::event_schema),
+    ),
+    read(
+        "/api/openapi.json",
+        "This API as OpenAPI 3.1",
+        Answer::Object,
+        || get(handlers::openapi_json),
+    ),
+];
+
+/// What a client must be to use the path of a route, whatever the method.
+pub(super) fn needed(path: &str) -> Role {
+    let routes = ROUTES.iter().filter(|route| route.path == path);
+    routes.map(|route| route.needs).max().unwrap_or(Role::Read)
+}
+
+/// The router of every listener: the peer of a request is among its extensions.
+pub(super) fn router(state: AppState) -> Router {
+    let gate = Gate {
+        state: state.clone(),
+        needed,
+    };
+    let mut router = Router::new();
+    for route in &ROUTES {
+        router = router.route(route.path, (route.handler)());
+    }
+    router
+        .method_not_allowed_fallback(handlers::wrong_method)
+        .fallback(handlers::not_found)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(middleware::from_fn_with_state(state.clone(), body::bound))
+        .layer(middleware::from_fn_with_state(gate, gate::authorise))
+        .with_state(state)
+}

@@ -1,0 +1,25 @@
+//! What people read on a terminal: events, and tables of calls. No I/O but the question whether
+//! standard output is a terminal.
+
+pub mod cuda_calls;
+pub mod driver_calls;
+mod events;
+
+pub use events::{
+    ColorChoice, Style, ack, ago, amendment, code_name, event, gpu, line, pci_device, process,
+};
+pub use gtrace_api::text::clean;
+pub use gtrace_api::{title, title_of};
+pub use gtrace_profile::text::{bytes, duration};
+
+/// The name of a source's state.
+pub fn source_state(state: gtrace_api::SourceState) -> &'static str {
+    use gtrace_api::SourceState;
+    match state {
+        SourceState::Active => "active",
+        SourceState::Degraded => "degraded",
+        SourceState::Absent => "absent",
+        SourceState::Failed => "FAILED",
+        SourceState::Off => "off",
+    }
+}

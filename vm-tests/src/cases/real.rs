@@ -1,0 +1,512 @@
+//! NVIDIA's own driver, on a GPU that is made of memory: its Xids, its failures, its calls.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{
+    BUSYBOX, GTRACE, REAL_CALLER, REAL_JUDGE, REAL_LIBRARIES, REAL_MODULES, REAL_SMI,
+};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::calls::{rows, source_is};
+use super::xid::{of_code, witnesses};
+use crate::guest::daemon::Daemon;
+use crate::guest::process::Helper;
+use crate::guest::real::{GPU, version};
+use crate::guest::{Guest, PATIENCE, kmsg, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("real_failed_start_is_xid_143", Scenario::Real, failed_start),
+    Case::new(
+        "real_xid_79_when_the_gpu_is_gone",
+        Scenario::Real,
+        fallen_off,
+    ),
+    Case::new(
+        "real_xid_140_of_memory_errors",
+        Scenario::Real,
+        memory_errors,
+    ),
+    Case::new("real_xid_110_of_security", Scenario::Real, security),
+    Case::new("real_dead_gpu_at_load", Scenario::Real, dead_at_load),
+    Case::new("real_calls_agree_with_a_judge", Scenario::Real, judged),
+    Case::new(
+        "real_nvidia_smi_agrees_with_a_judge",
+        Scenario::Real,
+        judged_smi,
+    ),
+    Case::new(
+        "real_cuinit_agrees_with_a_judge",
+        Scenario::Real,
+        judged_cuda,
+    ),
+    Case::new("real_calls_are_counted_exactly", Scenario::Real, exactly).patience(180),
+    Case::new("real_mismatch_of_versions", Scenario::Real, mismatch),
+    Case::new("real_reload_under_load", Scenario::Real, reload).patience(240),
+    Case::new("real_xid_after_kill_9", Scenario::Real, after_kill),
+];
+
+/// All who see a line of this driver, which has no tracepoint.
+const ALL_THREE: [&str; 3] = ["/dev/kmsg", "nv_report_error", "printk:console"];
+
+/// A daemon that is attached to the driver, which was loaded before.
+fn daemon(guest: &mut Guest) -> Result<Daemon> {
+    let daemon = guest.daemon(&[])?;
+    for source in ["driver:ioctl", "nv_report_error"] {
+        source_is(&daemon, source, "active")?;
+    }
+    Ok(daemon)
+}
+
+/// Opens the GPU, which fails after seconds; how long it took.
+fn open_in_vain() -> Result<Duration> {
+    let begin = Instant::now();
+    let opened = File::open("/dev/nvidia0");
+    let error = opened
+        .err()
+        .context("/dev/nvidia0 was opened, which no GPU is behind")?;
+    ensure!(
+        error.raw_os_error() == Some(libc::EIO),
+        "opening /dev/nvidia0: {error}"
+    );
+    Ok(begin.elapsed())
+}
+
+/// Waits until the driver waits for the GPU's firmware, which it does for four seconds.
+fn until_it_polls(guest: &Guest) -> Result<()> {
+    // The last line before that. Then it reads its own part of the firmware from a file.
+    const BEFORE: &str = "Unable to get PCI port handles";
+    within(PATIENCE, "the driver begins to start the GPU", || {
+        let begun = guest.dmesg()?.iter().any(|line| line.contains(BEFORE));
+        Ok(begun.then_some(()))
+    })?;
+    thread::sleep(Duration::from_secs(2));
+    Ok(())
+}
+
+/// Writes a line to the kernel's log and waits until its event is there: what was logged before it has been seen.
+fn seen_so_far(daemon: &Daemon) -> Result<()> {
+    const DEVICE: &str = "0000:7f:00.0";
+    kmsg::write(&format!(
+        "<3>NVRM: GPU at PCI:{DEVICE}: has fallen off the bus"
+    ))?;
+    daemon.wait_for(PATIENCE, "the line that was written last", |events| {
+        events
+            .iter()
+            .any(|e| e["gpu"]["pci"] == DEVICE)
+            .then_some(())
+    })
+}
+
+/// The events of the GPU.
+fn events(daemon: &Daemon) -> Result<Vec<Value>> {
+    let mut events = daemon.events(&[])?;
+    events.retain(|event| event["gpu"]["pci"] == GPU);
+    Ok(events)
+}
+
+/// Waits for one event of the Xid `code` with all its witnesses.
+fn one(daemon: &Daemon, code: u32) -> Result<Value> {
+    let what = format!("one event of Xid {code} seen by all");
+    daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
+        [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
+        _ => None,
+    })
+}
+
+fn failed_start(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let daemon = daemon(guest)?;
+    let took = open_in_vain()?;
+    guest.note(format!(
+        "driver {}: open(2) failed after {took:.1?}",
+        version()?
+    ))?;
+    let xid = one(&daemon, 143)?;
+    ensure!(xid["gpu"]["pci"] == GPU, "{xid:#}");
+    ensure!(
+        xid["process"].is_null(),
+        "the driver named no process: {xid:#}"
+    );
+    ensure!(xid["provenance"] == "kernel", "{xid:#}");
+    seen_so_far(&daemon)?;
+    let events = events(&daemon)?;
+    let failed: Vec<_> = events
+        .iter()
+        .filter(|e| e["kind"] == "driver_init_failed")
+        .collect();
+    ensure!(
+        failed.len() == 1 && failed[0]["repeats"] == 0,
+        "one start failed, and the events of it are {failed:#?}\n{}",
+        guest.dmesg()?.join("\n")
+    );
+    let code = failed[0]["detail"]["rm_init_code"]
+        .as_str()
+        .unwrap_or_default();
+    ensure!(code.starts_with("0x62:0x65:"), "{:#}", failed[0]);
+    let opening = events.iter().find(|e| e["detail"]["op"] == "OPEN");
+    let opening = opening.context("no event of the open(2) that took seconds")?;
+    ensure!(
+        opening["kind"] == "slow_call"
+            && opening["detail"]["errno"] == libc::EIO
+            && opening["process"]["pid"] == std::process::id(),
+        "{opening:#}"
+    );
+    ensure!(events.len() == 3, "{events:#?}");
+    Ok(())
+}
+
+fn fallen_off(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let daemon = daemon(guest)?;
+    let opening = thread::spawn(open_in_vain);
+    until_it_polls(guest)?;
+    guest.gpu("fill 0xff")?;
+    opening
+        .join()
+        .ok()
+        .context("the thread that opens panicked")??;
+    let xid = one(&daemon, 79)?;
+    ensure!(
+        xid["gpu"]["pci"] == GPU && xid["severity"] == "fatal",
+        "{xid:#}"
+    );
+    seen_so_far(&daemon)?;
+    let events = events(&daemon)?;
+    let lost = events.iter().filter(|e| e["kind"] == "gpu_lost").count();
+    ensure!(lost <= 1, "{events:#?}");
+    Ok(())
+}
+
+fn memory_errors(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    // The firmware processor has come up, and the memory controller reports errors.
+    for line in [
+        "poke 0x200bc 0xff",
+        "poke 0x9025a0 1",
+        "poke 0x100e78 0x10001",
+    ] {
+        guest.gpu(line)?;
+    }
+    let daemon = daemon(guest)?;
+    open_in_vain()?;
+    let xid = one(&daemon, 140)?;
+    ensure!(xid["gpu"]["pci"] == GPU, "{xid:#}");
+    ensure!(
+        xid["message"]
+            .as_str()
+            .is_some_and(|m| m.contains("uncorrectable ECC error")),
+        "{xid:#}"
+    );
+    Ok(())
+}
+
+fn security(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    guest.gpu("cfg 0x2b4 0x4800")?;
+    let daemon = daemon(guest)?;
+    let opening = thread::spawn(open_in_vain);
+    until_it_polls(guest)?;
+    guest.gpu("fill32 0xbadf0200")?;
+    opening
+        .join()
+        .ok()
+        .context("the thread that opens panicked")??;
+    // One for each of its causes.
+    let both = daemon.wait_for(PATIENCE, "two events of Xid 110 seen by all", |events| {
+        let xids: Vec<_> = of_code(events, 110).into_iter().cloned().collect();
+        let whole = xids.iter().all(|xid| witnesses(xid) == ALL_THREE);
+        (xids.len() == 2 && whole).then_some(xids)
+    })?;
+    for (xid, cause) in both.iter().zip(["_FAULT_ECC", "_FAULT_WDG"]) {
+        let message = xid["message"].as_str().unwrap_or_default();
+        ensure!(
+            xid["gpu"]["pci"] == GPU && message.ends_with(cause),
+            "{xid:#}"
+        );
+    }
+    one(&daemon, 79)?;
+    Ok(())
+}
+
+fn dead_at_load(guest: &mut Guest) -> Result<()> {
+    guest.load_gpu()?;
+    guest.gpu("fill 0xff")?;
+    let daemon = guest.daemon(&[])?;
+    let loaded = guest.insmod(format!("{REAL_MODULES}/nvidia.ko"), "");
+    guest.note(format!(
+        "insmod: {:?}",
+        loaded.map_err(|error| error.root_cause().to_string())
+    ))?;
+    daemon.wait_for(PATIENCE, "the GPU is lost", |events| {
+        let lost = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
+        events.iter().any(|e| lost(&e)).then_some(())
+    })?;
+    seen_so_far(&daemon)?;
+    let events = events(&daemon)?;
+    ensure!(
+        events.len() == 1 && events[0]["repeats"] == 0,
+        "{events:#?}"
+    );
+    // The module was there for a moment.
+    let log = daemon.log();
+    ensure!(
+        !log.contains("not attached") && !log.contains("is loaded"),
+        "{log}"
+    );
+    ensure!(
+        events[0]["detail"]["device_id"]
+            .as_str()
+            .is_some_and(|id| id.contains("2330")),
+        "{:#}",
+        events[0]
+    );
+    Ok(())
+}
+
+/// A call as judge and gtrace both describe it: device, request, code, status, what was returned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Call {
+    device: String,
+    request: String,
+    code: String,
+    status: String,
+    returned: i64,
+}
+
+/// The calls of each thread in their order, each with its duration in nanoseconds.
+type Calls = BTreeMap<u64, Vec<(Call, u64)>>;
+
+/// What the judge wrote down.
+fn of_judge(text: &str) -> Result<Calls> {
+    let mut calls = Calls::new();
+    for line in text.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [thread, device, request, code, status, returned, micros] = words[..] else {
+            anyhow::bail!("the judge wrote {line:?}");
+        };
+        let call = Call {
+            device: device.to_owned(),
+            request: request.to_owned(),
+            code: code.to_owned(),
+            status: status.to_owned(),
+            returned: returned.parse()?,
+        };
+        let nanos = (micros.parse::<u64>()? + 1) * 1000;
+        calls
+            .entry(thread.parse()?)
+            .or_default()
+            .push((call, nanos));
+    }
+    Ok(calls)
+}
+
+/// What `gtrace trace --driver --json` printed: the ioctls of it.
+fn of_gtrace(text: &str) -> Result<Calls> {
+    let mut calls = Calls::new();
+    for line in text.lines() {
+        let value: Value =
+            serde_json::from_str(line).with_context(|| format!("no JSON: {line}"))?;
+        let text = |field: &str| value[field].as_str().unwrap_or("-").to_owned();
+        if ["OPEN", "CLOSE", "MMAP"].contains(&text("op").as_str()) {
+            continue;
+        }
+        let call = Call {
+            device: text("device"),
+            request: text("ioctl"),
+            code: text("code"),
+            status: text("status"),
+            returned: value["ret"].as_i64().context("no ret")?,
+        };
+        let thread = value["tid"].as_u64().context("no tid")?;
+        let nanos = value["latency_ns"].as_u64().context("no latency")?;
+        calls.entry(thread).or_default().push((call, nanos));
+    }
+    Ok(calls)
+}
+
+/// Runs a program under `gtrace trace` and with the judge in it, and compares what both saw, call by call.
+fn compare(guest: &mut Guest, program: &[&str]) -> Result<()> {
+    let path = guest.scratch().join("judge");
+    // It waits until it is traced.
+    let mut shell = Command::new(BUSYBOX)
+        .args([
+            "sh",
+            "-c",
+            "read go; export LD_PRELOAD=$JUDGE; exec \"$@\"",
+            "sh",
+        ])
+        .args(program)
+        .env("JUDGE", REAL_JUDGE)
+        .env("JUDGE_OUT", &path)
+        .env("LD_LIBRARY_PATH", REAL_LIBRARIES)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut trace = Command::new(GTRACE)
+        .args([
+            "trace",
+            "--driver",
+            "--json",
+            "--pid",
+            &shell.id().to_string(),
+        ])
+        .stdin(Stdio::null())
+        .stdout(File::create(guest.scratch().join("trace"))?)
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut errors = BufReader::new(trace.stderr.take().context("no stderr")?);
+    let mut said = String::new();
+    errors.read_line(&mut said)?;
+    ensure!(said.contains("probes on the driver"), "{said}");
+    shell.stdin.take().context("no stdin")?.write_all(b"go\n")?;
+    let ended = shell.wait()?;
+    // What was called last may be on its way.
+    thread::sleep(Duration::from_secs(1));
+    if trace.try_wait()?.is_none() {
+        let pid = rustix::process::Pid::from_child(&trace);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT)?;
+    }
+    let _ = trace.wait()?;
+    let judged = of_judge(&fs::read_to_string(&path).context("the judge wrote nothing")?)?;
+    let traced = of_gtrace(&fs::read_to_string(guest.scratch().join("trace"))?)?;
+    ensure!(
+        judged.keys().eq(traced.keys()),
+        "threads {:?} by the judge, {:?} by gtrace",
+        judged.keys(),
+        traced.keys()
+    );
+    let mut all = 0;
+    for (thread, judged) in &judged {
+        let traced = &traced[thread];
+        for (nth, (ours, judges)) in traced.iter().zip(judged).enumerate() {
+            ensure!(
+                ours.0 == judges.0,
+                "call {nth} of thread {thread}: gtrace {:?}, judge {:?}",
+                ours.0,
+                judges.0
+            );
+            ensure!(
+                ours.1 <= judges.1,
+                "call {nth} took {} ns by gtrace, and {} ns around it",
+                ours.1,
+                judges.1
+            );
+        }
+        ensure!(
+            traced.len() == judged.len(),
+            "{} calls by gtrace, {} by the judge",
+            traced.len(),
+            judged.len()
+        );
+        all += judged.len();
+    }
+    guest.note(format!(
+        "{}: calls that agree: {all}, {ended}",
+        program.join(" ")
+    ))
+}
+
+fn judged(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    compare(guest, &[REAL_CALLER, "calls"])
+}
+
+fn judged_smi(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    compare(guest, &[REAL_SMI])
+}
+
+fn judged_cuda(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    compare(guest, &[REAL_CALLER, "cuda"])
+}
+
+fn exactly(guest: &mut Guest) -> Result<()> {
+    const CALLS: u64 = 100_000;
+    guest.load_real()?;
+    let daemon = daemon(guest)?;
+    let made = Command::new(REAL_CALLER)
+        .args(["many", &CALLS.to_string()])
+        .status()?;
+    ensure!(made.success(), "the caller ended with {made}");
+    let mut last = Vec::new();
+    within(PATIENCE, "the statistics have the calls", || {
+        last = rows(&daemon)?;
+        let ours = last
+            .iter()
+            .filter(|r| r["code"] == "0x214" && r["device"] == "nvidiactl");
+        let count: u64 = ours.filter_map(|r| r["count"].as_u64()).sum();
+        Ok((count == CALLS).then_some(()))
+    })
+    .with_context(|| format!("{last:#?}"))
+}
+
+fn mismatch(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let daemon = daemon(guest)?;
+    Command::new(REAL_CALLER).arg("calls").status()?;
+    let event = daemon.wait_for(PATIENCE, "the versions that do not fit", |events| {
+        events
+            .iter()
+            .find(|e| e["kind"] == "driver_mismatch")
+            .cloned()
+    })?;
+    ensure!(
+        event["detail"]["library_version"] == "570.00.00",
+        "{event:#}"
+    );
+    ensure!(
+        event["detail"]["module_version"] == version()?.as_str(),
+        "{event:#}"
+    );
+    Ok(())
+}
+
+fn reload(guest: &mut Guest) -> Result<()> {
+    let rounds = if guest.long() { 50 } else { 3 };
+    guest.load_gpu()?;
+    let daemon = guest.daemon(&[])?;
+    let _load = Helper::start("reopen", &["/dev/nvidiactl"])?;
+    for round in 0..rounds {
+        guest.load_driver()?;
+        source_is(&daemon, "driver:ioctl", "active")?;
+        source_is(&daemon, "nv_report_error", "active")?;
+        guest.unload_driver()?;
+        source_is(&daemon, "driver:ioctl", "absent")?;
+        guest.note(format!("round {round}"))?;
+    }
+    let log = daemon.log();
+    ensure!(!log.contains("not attached"), "{log}");
+    Ok(())
+}
+
+fn after_kill(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let dir = guest.scratch().join("killed");
+    let first = guest.daemon_in(&dir, &[])?;
+    source_is(&first, "driver:ioctl", "active")?;
+    first.kill()?;
+    open_in_vain()?;
+    let second = guest.daemon_in(&dir, &[])?;
+    for source in ["driver:ioctl", "nv_report_error"] {
+        source_is(&second, source, "active")?;
+    }
+    second.wait_for(PATIENCE, "the Xid of the time between", |events| {
+        (of_code(events, 143).len() == 1).then_some(())
+    })?;
+    open_in_vain()?;
+    second.wait_for(PATIENCE, "the next Xid, seen by the probes", |events| {
+        let seen = of_code(events, 143);
+        let probed = |event: &&Value| witnesses(event).contains(&"nv_report_error");
+        seen.iter().any(probed).then_some(())
+    })
+}

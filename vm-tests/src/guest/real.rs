@@ -1,0 +1,97 @@
+//! NVIDIA's own driver on a PCI function that is made of memory.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{REAL_MODULES, REAL_VERSION};
+use rustix::fs::{FileType, Mode, makedev, mknodat};
+
+use super::{Guest, modules};
+
+/// Where the GPU that is none lies.
+pub(crate) const GPU: &str = "0001:01:00.0";
+
+/// Takes commands of the module fakegpu, one a line.
+const CONTROL: &str = "/sys/kernel/debug/fakegpu/control";
+
+/// Nodes of the driver with their major and minor numbers. It makes none by itself.
+const NODES: [(&str, u32, u32); 2] = [("/dev/nvidiactl", 195, 255), ("/dev/nvidia0", 195, 0)];
+const UVM_NODE: &str = "/dev/nvidia-uvm";
+
+/// How long the last users of a module may take to be gone: opening the GPU fails after five seconds.
+const UNLOAD: Duration = Duration::from_secs(20);
+
+impl Guest {
+    /// Makes the GPU that is none.
+    pub(crate) fn load_gpu(&self) -> Result<()> {
+        self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "")
+    }
+
+    /// Loads the driver's two modules and makes its nodes.
+    pub(crate) fn load_driver(&self) -> Result<()> {
+        self.insmod(Path::new(REAL_MODULES).join("nvidia.ko"), "")?;
+        self.insmod(Path::new(REAL_MODULES).join("nvidia-uvm.ko"), "")?;
+        for (path, major, minor) in NODES {
+            make_node(path, major, minor)?;
+        }
+        let devices = fs::read_to_string("/proc/devices").context("cannot read /proc/devices")?;
+        let uvm = devices
+            .lines()
+            .find_map(|line| line.trim().strip_suffix(" nvidia-uvm")?.parse().ok())
+            .with_context(|| format!("no nvidia-uvm is among the devices:\n{devices}"))?;
+        make_node(UVM_NODE, uvm, 0)
+    }
+
+    /// Both.
+    pub(crate) fn load_real(&self) -> Result<()> {
+        self.load_gpu()?;
+        self.load_driver()
+    }
+
+    /// Takes the driver out of the kernel.
+    pub(crate) fn unload_driver(&self) -> Result<()> {
+        modules::remove_within("nvidia_uvm", UNLOAD)?;
+        modules::remove_within("nvidia", UNLOAD)?;
+        remove_nodes()
+    }
+
+    /// Changes what the GPU that is none reads as: `poke OFFSET VALUE`, `fill BYTE`, … (vm-tests/fakegpu/README.md).
+    pub(crate) fn gpu(&self, line: &str) -> Result<()> {
+        fs::write(CONTROL, format!("{line}\n"))
+            .with_context(|| format!("fakegpu does not take `{line}`; the log says why"))
+    }
+}
+
+/// The version of the driver.
+pub(crate) fn version() -> Result<String> {
+    fs::read_to_string(REAL_VERSION).with_context(|| format!("cannot read {REAL_VERSION}"))
+}
+
+fn make_node(path: &str, major: u32, minor: u32) -> Result<()> {
+    let mode = Mode::from_raw_mode(0o666);
+    let made = mknodat(
+        rustix::fs::CWD,
+        path,
+        FileType::CharacterDevice,
+        mode,
+        makedev(major, minor),
+    );
+    ensure!(made.is_ok(), "cannot make {path}: {made:?}");
+    Ok(())
+}
+
+/// Removes the nodes that were made, if any were.
+pub(crate) fn remove_nodes() -> Result<()> {
+    for path in NODES.map(|(path, ..)| path).into_iter().chain([UVM_NODE]) {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("cannot remove {path}"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

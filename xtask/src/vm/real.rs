@@ -1,0 +1,212 @@
+//! NVIDIA's own driver: its open kernel modules, built for each kernel, its firmware and libraries, and a PCI function
+//! made of memory for it. All of it is fetched from Debian into the cache; nothing of NVIDIA's is part of gtrace.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::{
+    REAL_CALLER, REAL_JUDGE, REAL_LIBRARIES, REAL_MODULES, REAL_SMI, REAL_VERSION,
+};
+
+use super::Cache;
+use super::apt::Package;
+use super::cpio::Archive;
+use super::image::{copy, program};
+use super::kbuild::Modules;
+use super::kernel::{self, Kernel};
+use crate::context::Context;
+use crate::shell::{self, step};
+
+/// The package whose newest version decides.
+const SOURCE: &str = "nvidia-open-kernel-source";
+
+/// What has to be of the same version.
+const BESIDE: [&str; 4] = [
+    "firmware-nvidia-gsp",
+    "nvidia-smi",
+    "libnvidia-ml1",
+    "libcuda1",
+];
+
+/// The firmware of the GPU that the cases play, which the driver reads before it finds that there is none.
+const FIRMWARE: &str = "gsp_ga10x.bin";
+
+const DRIVER: Modules = Modules {
+    name: "NVIDIA's open driver, which takes some minutes,",
+    sources: "vm-tests/nvidia-open",
+    files: &["nvidia.ko", "nvidia-uvm.ko"],
+};
+
+const FAKEGPU: Modules = Modules {
+    name: "a GPU made of memory",
+    sources: "vm-tests/fakegpu",
+    files: &["fakegpu.ko"],
+};
+
+/// The driver can neither be fetched nor is it in the cache.
+#[derive(Debug)]
+pub(super) struct NoDriver(String);
+
+impl fmt::Display for NoDriver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "NVIDIA's driver is not in the cache, and cannot be fetched from Debian: {}",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for NoDriver {}
+
+/// The driver for one kernel.
+#[derive(Clone, Debug)]
+pub(super) struct Driver {
+    /// Where its packages are unpacked.
+    packages: PathBuf,
+    /// Its modules for this kernel.
+    modules: PathBuf,
+    /// The module of the GPU that is none.
+    fakegpu: PathBuf,
+}
+
+/// The newest driver that can be had, built for `kernel`; without a network, the newest that is in the cache.
+pub(super) fn ensure(context: &Context, cache: &Cache, kernel: &Kernel) -> Result<Driver> {
+    let all = cache.dir.join("nvidia");
+    fs::create_dir_all(&all).with_context(|| format!("cannot create {}", all.display()))?;
+    let packages = match fetch(cache, &all) {
+        Ok(packages) => packages,
+        Err(error) => {
+            let cached =
+                kernel::newest_in(&all, |name| name.starts_with(|c: char| c.is_ascii_digit()))?;
+            let Some(cached) = cached else {
+                return Err(NoDriver(format!("{error:#}")).into());
+            };
+            step(format!(
+                "NVIDIA's driver {cached} is in the cache and is used: {error:#}"
+            ));
+            all.join(cached)
+        }
+    };
+    let version = packages.file_name().context("a package has a version")?;
+    let modules = all.join("modules").join(version).join(&kernel.key);
+    DRIVER.build(context, kernel, &modules, &[packages.as_os_str()])?;
+    let fakegpu = cache.dir.join("fakegpu").join(&kernel.key);
+    FAKEGPU.build(context, kernel, &fakegpu, &[])?;
+    Ok(Driver {
+        packages,
+        modules,
+        fakegpu,
+    })
+}
+
+/// Fetches and unpacks the packages unless they are there; their folder.
+fn fetch(cache: &Cache, all: &Path) -> Result<PathBuf> {
+    let apt = cache.apt.get()?;
+    let source = apt.package(SOURCE)?;
+    let whole = all.join(&source.version);
+    if whole.is_dir() {
+        return Ok(whole);
+    }
+    step(format!(
+        "fetching NVIDIA's driver {} from {}: it is built for the virtual machines, nothing is installed",
+        source.version,
+        apt.describe()
+    ));
+    let half = all.join(format!(".{}.half", source.version));
+    let debs = all.join(format!(".{}.debs", source.version));
+    for dir in [&half, &debs] {
+        if dir.exists() {
+            fs::remove_dir_all(dir).with_context(|| format!("cannot clear {}", dir.display()))?;
+        }
+        fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    }
+    let mut packages = BESIDE
+        .map(|name| Package {
+            name: name.to_owned(),
+            version: source.version.clone(),
+        })
+        .to_vec();
+    packages.push(source);
+    apt.download(&packages, &debs)?;
+    for entry in fs::read_dir(&debs)? {
+        kernel::unpack(&entry?.path(), &half)?;
+    }
+    fs::remove_dir_all(&debs).with_context(|| format!("cannot clear {}", debs.display()))?;
+    // A tree with its final name is whole.
+    fs::rename(&half, &whole).with_context(|| format!("cannot create {}", whole.display()))?;
+    Ok(whole)
+}
+
+/// Adds it to the image, with what judges gtrace by.
+pub(super) fn add(
+    archive: &mut Archive,
+    context: &Context,
+    cache: &Path,
+    driver: &Driver,
+) -> Result<()> {
+    for (folder, files) in [
+        (&driver.modules, DRIVER.files),
+        (&driver.fakegpu, FAKEGPU.files),
+    ] {
+        for file in files {
+            copy(
+                archive,
+                &format!("{REAL_MODULES}/{file}"),
+                &folder.join(file),
+            )?;
+        }
+    }
+    let firmware = driver.packages.join("lib/firmware/nvidia");
+    let version = only(&firmware)?;
+    archive.file(REAL_VERSION, version.as_bytes(), 0o644);
+    let path = format!("/lib/firmware/nvidia/{version}/{FIRMWARE}");
+    copy(archive, &path, &firmware.join(&version).join(FIRMWARE))?;
+    let libraries = driver
+        .packages
+        .join("usr/lib/x86_64-linux-gnu/nvidia/current");
+    for name in ["libcuda.so", "libnvidia-ml.so"] {
+        let file = libraries.join(format!("{name}.{version}"));
+        program(archive, &format!("{REAL_LIBRARIES}/{name}.1"), &file)?;
+    }
+    let smi = driver.packages.join("usr/lib/nvidia/current/nvidia-smi");
+    program(archive, REAL_SMI, &smi)?;
+    let folder = cache.join("programs");
+    for (source, name, options, path) in [
+        ("judge.c", "judge.so", &["-shared", "-fPIC"][..], REAL_JUDGE),
+        ("caller.c", "real-caller", &[], REAL_CALLER),
+    ] {
+        let built = folder.join(name);
+        let source = context.root.join("vm-tests/judge").join(source);
+        let result = shell::output(
+            Command::new("cc")
+                .args(["-O1", "-Wall", "-Werror"])
+                .args(options)
+                .arg("-o")
+                .args([&built, &source])
+                .arg("-ldl"),
+        )?;
+        let errors = String::from_utf8_lossy(&result.stderr);
+        ensure!(
+            result.status.success(),
+            "{}: {}",
+            source.display(),
+            errors.trim()
+        );
+        program(archive, path, &built)?;
+    }
+    Ok(())
+}
+
+/// The name of what alone lies in `dir`.
+fn only(dir: &Path) -> Result<String> {
+    let mut entries =
+        fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
+    let first = entries
+        .next()
+        .with_context(|| format!("{} is empty", dir.display()))??;
+    Ok(first.file_name().to_string_lossy().into_owned())
+}
