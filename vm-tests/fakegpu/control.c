@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Lines that change what the function reads as: README.md lists them. */
+/* Lines that change what a function reads as, and what is answered: README.md lists them. */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/io.h>
@@ -8,31 +8,94 @@
 #include <linux/uaccess.h>
 
 #include "fakegpu.h"
+#include "gsp.h"
 
-static void __iomem *registers;
 static struct dentry *dir;
+
+#define READING(name)	{ #name, offsetof(struct gsp_readings, name) }
+
+/* Names of `reading`. */
+static const struct {
+	const char *name;
+	size_t offset;
+} readings[] = {
+	READING(temperature),
+	READING(gpu_utilization),
+	READING(memory_utilization),
+	READING(performance_state),
+	READING(ecc_corrected),
+	READING(ecc_uncorrected),
+	READING(remapped_correctable),
+	READING(remapped_uncorrectable),
+	READING(remap_pending),
+	READING(pcie_replays),
+};
+
+static int set_reading(struct gsp *gsp, const char *name, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(readings); i++) {
+		if (strcmp(readings[i].name, name))
+			continue;
+		WRITE_ONCE(*(u32 *)((u8 *)gsp_readings(gsp) + readings[i].offset), value);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* Lines for a GPU that answers. */
+static int obey_gsp(struct gsp *gsp, const char *line)
+{
+	char name[32];
+	u32 value, channel = ~0;
+	int text = 0;
+
+	if (sscanf(line, "reading %31s %i", name, &value) == 2)
+		return set_reading(gsp, name, value);
+	if (sscanf(line, "mute %i", &value) == 1) {
+		gsp_mute(gsp, value);
+		return 0;
+	}
+	if (sscanf(line, "verbose %i", &value) == 1) {
+		gsp_verbose(gsp, value);
+		return 0;
+	}
+	if ((sscanf(line, "xid %i channel %i %n", &value, &channel, &text) == 2 ||
+	     sscanf(line, "xid %i %n", &value, &text) == 1) && line[text])
+		return gsp_xid(gsp, value, channel, line + text);
+	return -EINVAL;
+}
 
 static int obey(const char *line)
 {
+	struct fakegpu *gpu = fakegpus;
 	u32 offset, value, at;
+	int rest = 0;
 
+	if (sscanf(line, "gpu %i %n", &value, &rest) == 1) {
+		if (value >= fakegpu_count)
+			return -EINVAL;
+		gpu += value;
+		line += rest;
+	}
 	if (sscanf(line, "poke %i %i", &offset, &value) == 2) {
 		if (offset % 4 || offset >= FAKEGPU_BAR0_BYTES)
 			return -EINVAL;
-		writel(value, registers + offset);
+		writel(value, gpu->registers + offset);
 	} else if (sscanf(line, "fill32 %i", &value) == 1) {
 		for (at = 0; at < FAKEGPU_BAR0_BYTES; at += 4)
-			writel(value, registers + at);
+			writel(value, gpu->registers + at);
 	} else if (sscanf(line, "fill %i", &value) == 1) {
-		memset_io(registers, value, FAKEGPU_BAR0_BYTES);
+		memset_io(gpu->registers, value, FAKEGPU_BAR0_BYTES);
 	} else if (sscanf(line, "cfg %i %i", &offset, &value) == 2) {
 		if (offset % 4 || offset >= FAKEGPU_CONFIG_BYTES)
 			return -EINVAL;
-		fakegpu_config_poke(offset, value);
+		memcpy(gpu->config + offset, &value, sizeof(value));
 	} else if (sscanf(line, "dead %i", &value) == 1) {
-		fakegpu_config_set_dead(value);
+		WRITE_ONCE(gpu->dead, value);
 	} else {
-		return -EINVAL;
+		return gpu->gsp ? obey_gsp(gpu->gsp, line) : -EINVAL;
 	}
 	return 0;
 }
@@ -52,7 +115,7 @@ static ssize_t control_write(struct file *file, const char __user *user, size_t 
 		int error = *line ? obey(line) : 0;
 
 		if (error) {
-			pr_err("fakegpu: \"%s\" is no command, or its offset is none\n", line);
+			pr_err("fakegpu: \"%s\" is no command, or not now: %d\n", line, error);
 			result = error;
 			break;
 		}
@@ -67,9 +130,8 @@ static const struct file_operations control_operations = {
 	.write = control_write,
 };
 
-int fakegpu_control_start(void __iomem *bar0)
+int fakegpu_control_start(void)
 {
-	registers = bar0;
 	dir = debugfs_create_dir("fakegpu", NULL);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);

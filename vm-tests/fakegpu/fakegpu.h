@@ -8,8 +8,11 @@
 
 #define FAKEGPU_CONFIG_BYTES	4096
 #define FAKEGPU_BAR0_BYTES	SZ_16M
-#define FAKEGPU_BAR1_BYTES	SZ_256M
 #define FAKEGPU_BAR3_BYTES	SZ_32M
+/* So many lie in the memory that there is by default. */
+#define FAKEGPU_MOST		4
+
+struct gsp;
 
 /* Which GPU the function says it is. */
 struct fakegpu_model {
@@ -18,17 +21,33 @@ struct fakegpu_model {
 	u32 boot0, boot42;
 };
 
+/* One function. */
+struct fakegpu {
+	unsigned int index;
+	struct fakegpu_model model;
+	/* Where BAR1 lies; BAR3 and BAR0 are behind it. */
+	u32 base, bar1_bytes;
+	struct pci_dev *pci;
+	/* BAR0. */
+	void __iomem *registers;
+	/* What answers the driver, if anything does. */
+	struct gsp *gsp;
+	/* Configuration space, what of it may be written, and whether it reads as ones and takes no writes, as that of a
+	 * device that is gone. */
+	u8 config[FAKEGPU_CONFIG_BYTES], writable[FAKEGPU_CONFIG_BYTES];
+	bool dead;
+};
+
+/* main.c: the functions, of which there are `fakegpu_count`. */
+extern struct fakegpu *fakegpus;
+extern unsigned int fakegpu_count;
+
 /* config.c: configuration space. */
 extern struct pci_ops fakegpu_config_ops;
-/* Fills it for a function whose three BARs lie at `base`, one behind the other. */
-void fakegpu_config_fill(const struct fakegpu_model *model, u32 base);
-void fakegpu_config_poke(u32 offset, u32 value);
-const void *fakegpu_config_bytes(void);
-/* Whether it reads as ones and takes no writes, as that of a device that is gone. */
-void fakegpu_config_set_dead(bool dead);
+void fakegpu_config_fill(struct fakegpu *gpu);
 
-/* control.c: debugfs fakegpu/control. `registers` is BAR0. */
-int fakegpu_control_start(void __iomem *registers);
+/* control.c: debugfs fakegpu/control. */
+int fakegpu_control_start(void);
 void fakegpu_control_stop(void);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A root bus in a PCI domain of its own, with one function on it whose BARs are RAM. */
+/* A root bus in a PCI domain of its own, with functions on it whose BARs are RAM. */
 #include <linux/io.h>
 #include <linux/module.h>
 #include <linux/numa.h>
+#include <linux/slab.h>
 
 #include "fakegpu.h"
+#include "gsp.h"
 
 static unsigned long base = 0x40000000;
 module_param(base, ulong, 0444);
@@ -23,6 +25,12 @@ static unsigned int boot0 = 0x180000a1, boot42 = 0x180a1000;
 module_param(boot0, uint, 0444);
 module_param(boot42, uint, 0444);
 MODULE_PARM_DESC(boot0, "register NV_PMC_BOOT_0: the chip, GH100 if none is given");
+static bool gsp;
+module_param(gsp, bool, 0444);
+MODULE_PARM_DESC(gsp, "whether the driver is answered as by a GPU's system processor; off if not given");
+static unsigned int gpus = 1;
+module_param(gpus, uint, 0444);
+MODULE_PARM_DESC(gpus, "how many functions, 1 to 4");
 
 /* Registers that the driver reads before all others. */
 #define NV_PMC_BOOT_0	0x0
@@ -32,27 +40,54 @@ MODULE_PARM_DESC(boot0, "register NV_PMC_BOOT_0: the chip, GH100 if none is give
 
 #define BUS	1
 
+struct fakegpu *fakegpus;
+unsigned int fakegpu_count;
+
 static struct pci_sysdata sysdata;
 static struct resource window, buses;
 static struct pci_bus *bus;
-static struct pci_dev *gpu;
-static void __iomem *registers;
 
 static void remove(void)
 {
-	if (registers)
-		iounmap(registers);
+	struct fakegpu *gpu;
+
+	for (gpu = fakegpus; gpu < fakegpus + fakegpu_count; gpu++)
+		gsp_stop(gpu);
 	pci_lock_rescan_remove();
-	pci_dev_put(gpu);
+	for (gpu = fakegpus; gpu < fakegpus + fakegpu_count; gpu++)
+		pci_dev_put(gpu->pci);
 	pci_stop_root_bus(bus);
 	pci_remove_root_bus(bus);
 	pci_unlock_rescan_remove();
+	for (gpu = fakegpus; gpu < fakegpus + fakegpu_count; gpu++)
+		if (gpu->registers)
+			iounmap(gpu->registers);
+	kvfree(fakegpus);
 }
 
-/* Makes the bus and finds the function on it; the lock of rescans is held. */
+/* Finds the function on the bus and sets its registers. */
+static int find(struct fakegpu *gpu)
+{
+	gpu->pci = pci_get_slot(bus, PCI_DEVFN(gpu->index, 0));
+	if (!gpu->pci || !pci_resource_start(gpu->pci, 0))
+		return -ENOMEM;
+	/* Uncached like the driver's own mapping: one page is not to be cached in one and not in the other. */
+	gpu->registers = ioremap(pci_resource_start(gpu->pci, 0), FAKEGPU_BAR0_BYTES);
+	if (!gpu->registers)
+		return -ENOMEM;
+	memset_io(gpu->registers, 0, FAKEGPU_BAR0_BYTES);
+	writel(boot0, gpu->registers + NV_PMC_BOOT_0);
+	writel(boot42, gpu->registers + NV_PMC_BOOT_42);
+	memcpy_toio(gpu->registers + NV_PCFG, gpu->config, FAKEGPU_CONFIG_BYTES);
+	return 0;
+}
+
+/* Makes the bus and finds the functions on it; the lock of rescans is held. */
 static int scan(void)
 {
 	LIST_HEAD(resources);
+	unsigned int i;
+	int error;
 
 	pci_add_resource(&resources, &buses);
 	pci_add_resource(&resources, &window);
@@ -64,32 +99,38 @@ static int scan(void)
 	pci_scan_child_bus(bus);
 	/* Claimed and not assigned: the allocator leaves out what the e820 map reserves, which memmap= does. */
 	pci_bus_claim_resources(bus);
-	gpu = pci_get_slot(bus, 0);
-	if (!gpu || !pci_resource_start(gpu, 0))
-		return 0;
-	/* Uncached like the driver's own mapping: one page is not to be cached in one and not in the other. */
-	registers = ioremap(pci_resource_start(gpu, 0), FAKEGPU_BAR0_BYTES);
-	if (!registers)
-		return 0;
-	memset_io(registers, 0, FAKEGPU_BAR0_BYTES);
-	writel(boot0, registers + NV_PMC_BOOT_0);
-	writel(boot42, registers + NV_PMC_BOOT_42);
-	memcpy_toio(registers + NV_PCFG, fakegpu_config_bytes(), FAKEGPU_CONFIG_BYTES);
+	for (i = 0; i < fakegpu_count; i++) {
+		error = find(fakegpus + i);
+		if (error)
+			return error;
+	}
 	pci_bus_add_devices(bus);
 	return 0;
 }
 
 static int __init fakegpu_init(void)
 {
-	const struct fakegpu_model model = { device, subsystem, boot0, boot42 };
+	/* Address and size of a BAR are powers of two, and its address is a multiple of its size. */
+	u32 bar1_bytes = gpus == 1 ? SZ_256M : SZ_64M, each = 2 * bar1_bytes;
+	unsigned int i;
 	int error;
 
-	if (size < FAKEGPU_BAR0_BYTES + FAKEGPU_BAR1_BYTES + FAKEGPU_BAR3_BYTES || base % SZ_256M ||
-	    base + size > SZ_2G + SZ_1G) {
-		pr_err("fakegpu: %#lx bytes at %#lx are no place for its BARs\n", size, base);
+	if (!gpus || gpus > FAKEGPU_MOST || size < each * (gpus - 1) + bar1_bytes + FAKEGPU_BAR3_BYTES + FAKEGPU_BAR0_BYTES ||
+	    base % SZ_256M || base + size > SZ_2G + SZ_1G) {
+		pr_err("fakegpu: %#lx bytes at %#lx are no place for the BARs of %u\n", size, base, gpus);
 		return -EINVAL;
 	}
-	fakegpu_config_fill(&model, base);
+	fakegpus = kvcalloc(gpus, sizeof(*fakegpus), GFP_KERNEL);
+	if (!fakegpus)
+		return -ENOMEM;
+	fakegpu_count = gpus;
+	for (i = 0; i < gpus; i++) {
+		fakegpus[i].index = i;
+		fakegpus[i].model = (struct fakegpu_model){ device, subsystem, boot0, boot42 };
+		fakegpus[i].base = base + i * each;
+		fakegpus[i].bar1_bytes = bar1_bytes;
+		fakegpu_config_fill(fakegpus + i);
+	}
 	sysdata.domain = domain;
 	sysdata.node = NUMA_NO_NODE;
 	window = (struct resource)DEFINE_RES_MEM_NAMED(base, size, "fakegpu");
@@ -97,15 +138,17 @@ static int __init fakegpu_init(void)
 	pci_lock_rescan_remove();
 	error = scan();
 	pci_unlock_rescan_remove();
-	if (error)
+	if (!bus) {
+		kvfree(fakegpus);
 		return error;
-	if (!registers) {
+	}
+	if (error)
 		pr_err("fakegpu: its BARs cannot be had at %#lx: is memmap=%luM$%#lx a kernel argument?\n",
 		       base, size / SZ_1M, base);
-		error = -ENOMEM;
-	} else {
-		error = fakegpu_control_start(registers);
-	}
+	for (i = 0; !error && gsp && i < gpus; i++)
+		error = gsp_start(fakegpus + i);
+	if (!error)
+		error = fakegpu_control_start();
 	if (error)
 		remove();
 	return error;
@@ -119,5 +162,5 @@ static void __exit fakegpu_exit(void)
 
 module_init(fakegpu_init);
 module_exit(fakegpu_exit);
-MODULE_DESCRIPTION("A PCI function made of memory that says it is a GPU: for tests of a tracer");
+MODULE_DESCRIPTION("PCI functions made of memory that say they are GPUs: for tests of a tracer");
 MODULE_LICENSE("GPL");

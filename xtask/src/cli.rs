@@ -73,6 +73,9 @@ pub(crate) enum Cli {
         /// A line of kernels, of which the newest is fetched; may be repeated [default: 6.1, 6.12]
         #[arg(long = "kernel", value_name = "LINE")]
         kernels: Vec<String>,
+        /// A series of NVIDIA's driver for the cases that run it, 550 for instance; may be repeated [default: 535]
+        #[arg(long = "driver", value_name = "SERIES")]
+        drivers: Vec<String>,
         /// Test gtrace as users install it: optimised
         #[arg(long)]
         release: bool,
@@ -181,12 +184,14 @@ impl Cli {
             }
             Self::VmTest {
                 kernels,
+                drivers,
                 release,
                 long,
                 filter,
             } => {
                 let options = vm::Options {
                     kernels,
+                    drivers,
                     long,
                     filter,
                     selection: vm::Selection::All,

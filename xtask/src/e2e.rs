@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use crate::context::Context;
 use crate::pypi;
 use crate::shell::{self, step};
-use crate::vm::apt::Private;
+use crate::vm::{self, apt::Private};
 
 /// An environment of Python.
 struct Environment {
@@ -82,8 +82,11 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "tests with NVIDIA's runtime will be skipped, or miss versions of it: {error:#}"
         ));
     }
-    for (package, folder) in [("nvidia-smi", NVIDIA_SMI), ("prometheus", PROMETHEUS)] {
-        if let Err(error) = unpack_debian(context, package, folder) {
+    for (package, series, folder) in [
+        ("nvidia-smi", Some(vm::DRIVERS[0]), NVIDIA_SMI),
+        ("prometheus", None, PROMETHEUS),
+    ] {
+        if let Err(error) = unpack_debian(context, package, series, folder) {
             step(format!("tests with {package} will be skipped: {error:#}"));
         }
     }
@@ -141,15 +144,18 @@ fn nvcc(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks a package of Debian's, which may be of the component non-free; nothing is installed, no service
-/// starts.
-fn unpack_debian(context: &Context, name: &str, folder: &str) -> Result<()> {
+/// Unpacks a package of Debian's, which may be of the component non-free, the newest of `series` if that is given; nothing
+/// is installed, no service starts.
+fn unpack_debian(context: &Context, name: &str, series: Option<&str>, folder: &str) -> Result<()> {
     let whole = context.target.join(folder);
     if whole.is_dir() {
         return Ok(());
     }
     let apt = Private::new(context.target.join("vm/apt")).get()?;
-    let package = apt.package(name)?;
+    let package = match series {
+        Some(series) => apt.package_of(name, series)?,
+        None => apt.package(name)?,
+    };
     let part = tempfile::Builder::new()
         .prefix(folder)
         .tempdir_in(&context.target)?;

@@ -1,5 +1,6 @@
 //! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder, of profiles and of GPU-over-IP.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,24 +10,10 @@ use crate::context::Context;
 use crate::shell::{self, clean, step};
 use crate::tools;
 
-/// Folders of fuzz targets.
-const ROOMS: [&str; 6] = [
-    "userspace/decoder/fuzz",
-    "userspace/profile/fuzz",
-    "transport/cuda/fuzz",
-    "transport/image/fuzz",
-    "transport/link/fuzz",
-    "transport/softgpu/fuzz",
-];
-
 /// Fuzzes `target`, or each target in turn, for `seconds`.
 pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Result<()> {
-    let mut known: Vec<(PathBuf, String)> = Vec::new();
-    for room in ROOMS {
-        let dir = context.root.join(room);
-        let names = targets(&dir.join("fuzz_targets"))?;
-        known.extend(names.into_iter().map(|name| (dir.clone(), name)));
-    }
+    let root = context.root.join("fuzz");
+    let known = targets(&root)?;
     let mut chosen = known.clone();
     if let Some(target) = target {
         chosen.retain(|(_, name)| *name == target);
@@ -52,8 +39,8 @@ pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Re
             .then(|| format!("-dict={}", dictionary.display()));
         shell::run(
             clean(&program)
-                .args(["fuzz", "run", "--fuzz-dir"])
-                .arg(&dir)
+                .args(["fuzz", "run", "--features=fuzzing", "--fuzz-dir"])
+                .arg(&root)
                 .arg(&name)
                 .arg(&corpus)
                 .args(seeds.is_dir().then_some(seeds))
@@ -64,22 +51,37 @@ pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Re
                 .env("RUSTUP_TOOLCHAIN", "nightly")
                 // The path of stable's cargo, which `cargo fuzz` would call.
                 .env_remove("CARGO")
-                .env("CARGO_TARGET_DIR", context.target.join("fuzz")),
+                .env("CARGO_TARGET_DIR", context.target.join("fuzz"))
+                // The profile is that of released programs: slow to link, and their stack traces name no lines.
+                .env("CARGO_PROFILE_RELEASE_LTO", "off")
+                .env("CARGO_PROFILE_RELEASE_STRIP", "none"),
         )
         .with_context(|| format!("{name} found something: the input is named above"))?;
     }
     Ok(())
 }
 
-fn targets(dir: &Path) -> Result<Vec<String>> {
+/// The targets, each with its folder: the `.rs` files in the folders of `root`.
+fn targets(root: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let mut found = Vec::new();
+    for folder in entries(root)? {
+        if !folder.is_dir() {
+            continue;
+        }
+        for file in entries(&folder)? {
+            if file.extension().is_some_and(|e| e == "rs")
+                && let Some(name) = file.file_stem().and_then(OsStr::to_str)
+            {
+                found.push((folder.clone(), name.to_owned()));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn entries(dir: &Path) -> Result<Vec<PathBuf>> {
     let entries =
         fs::read_dir(dir).with_context(|| format!("no fuzz targets in {}", dir.display()))?;
-    let mut names: Vec<_> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .collect();
-    names.sort();
-    Ok(names)
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
 }

@@ -311,6 +311,10 @@ impl Suites<'_> {
         };
         let options = vm::Options {
             kernels: Vec::new(),
+            drivers: match self.scope.all {
+                true => vm::DRIVERS.map(str::to_owned).to_vec(),
+                false => Vec::new(),
+            },
             long: self.scope.long,
             filter: self.scope.filter.clone(),
             selection,

@@ -140,6 +140,24 @@ impl Decode {
     };
 }
 
+/// Which word of an escape's parameters is the handle of the object that the call is about: the one that it makes or
+/// frees, else the one that it is for. The first word is the client, save in NVOS39 (RM_ALLOC_CONTEXT_DMA2).
+#[inline(always)]
+pub const fn object_word(nr: u32) -> u32 {
+    match nr {
+        // Their second word is the parent: RM_ALLOC_MEMORY, RM_ALLOC_OBJECT, RM_FREE, RM_ALLOC, RM_DUP_OBJECT and
+        // RM_ALLOC_CONTEXT_DMA2 (nv_escape.h).
+        0x27 | 0x28 | 0x29 | 0x2b | 0x34 | 0x54 => 2,
+        _ => 1,
+    }
+}
+
+/// Whether the call makes an object, whose handle the driver chooses where the caller passes 0.
+#[inline(always)]
+pub const fn makes_object(nr: u32) -> bool {
+    object_word(nr) == 2 && nr != 0x29
+}
+
 /// Index of a UVM call in [`Decode::uvm_status`]: its number, or for UVM_INITIALIZE (0x30000001)
 /// and UVM_DEINITIALIZE (0x30000002) the places 126 and 127.
 #[inline(always)]

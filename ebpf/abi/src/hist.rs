@@ -192,10 +192,11 @@ pub struct CallStart {
     pub rdev: u32,
     /// As in [`CallKey`].
     pub code: u32,
-    /// The first two words of the parameters.
+    /// Client and object: see [`object_word`](crate::object_word).
     pub handles: [u32; 2],
-    /// Unused, zero.
-    pub reserved: u32,
+    /// How many bytes before the status the driver writes the handle of a new object that it chooses itself; 0 where
+    /// it chooses none.
+    pub handle_before: u32,
     /// Address of the `struct file` whose device number `rdev` is, 0 where it is not known.
     pub file: u64,
     /// How many device files had been closed when `rdev` was read: an address can be of another file

@@ -16,7 +16,7 @@ pub use api::{
 };
 pub use config::{
     Config, Decode, DeviceFilter, MAX_DEVICES, Offsets, PLACES, Place, STATUS_BITS, UNKNOWN,
-    UVM_CALLS, uvm_slot,
+    UVM_CALLS, makes_object, object_word, uvm_slot,
 };
 pub use counter::Counter;
 pub use hist::{

@@ -11,7 +11,8 @@ use aya_ebpf::helpers::generated::bpf_ktime_get_boot_ns;
 use aya_ebpf::helpers::{bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_probe_read_user};
 use gtrace_abi::{
     BUCKETS, CODE_UNREADABLE, CallHist, CallKey, CallRecord, CallStart, Config, Counter,
-    FailureKey, NO_STATUS, Place, RecordType, STATUS_BITS, UNKNOWN, bucket_of, uvm_slot,
+    FailureKey, NO_STATUS, Place, RecordType, STATUS_BITS, UNKNOWN, bucket_of, makes_object,
+    object_word, uvm_slot,
 };
 
 use crate::atomic;
@@ -25,14 +26,6 @@ const MAGIC: u32 = b'F' as u32;
 /// NV_ESC_IOCTL_XFER_CMD (nv-ioctl-numbers.h): a call whose parameters are too long for `_IOC_SIZE`,
 /// wrapped as `{u32 nr, u32 size, u64 parameters}`.
 const NR_XFER: u32 = 211;
-/// NV_ESC_RM_ALLOC_OBJECT (nv_escape.h).
-const NR_RM_ALLOC_OBJECT: u32 = 0x28;
-/// NV_ESC_RM_FREE (nv_escape.h).
-const NR_RM_FREE: u32 = 0x29;
-/// NV_ESC_RM_ALLOC (nv_escape.h).
-const NR_RM_ALLOC: u32 = 0x2b;
-/// NV_ESC_RM_DUP_OBJECT (nv_escape.h).
-const NR_RM_DUP_OBJECT: u32 = 0x34;
 /// Largest `_IOC_SIZE`.
 const MAX_SIZE: u32 = 0x3fff;
 
@@ -46,6 +39,8 @@ struct Decoded {
     handles: [u32; 2],
     /// Address of NV_STATUS in the caller's memory, or 0.
     status_at: u64,
+    /// As in [`CallStart`].
+    handle_before: u32,
 }
 
 #[inline(always)]
@@ -65,6 +60,7 @@ fn decode(config: &Config, cmd: u32, arg: u64) -> Decoded {
         code: 0,
         handles: [0; 2],
         status_at: 0,
+        handle_before: 0,
     };
     if cmd >> 30 == 0 || (cmd >> 8) & 0xff != MAGIC {
         // UVM's calls are bare numbers.
@@ -98,9 +94,8 @@ fn decode(config: &Config, cmd: u32, arg: u64) -> Decoded {
         decoded.code = CODE_UNREADABLE;
         return decoded;
     };
-    let object = match nr {
-        // Their second word is the parent.
-        NR_RM_ALLOC_OBJECT | NR_RM_FREE | NR_RM_ALLOC | NR_RM_DUP_OBJECT => words[2],
+    let object = match object_word(nr) {
+        2 => words[2],
         _ => words[1],
     };
     decoded.handles = [words[0], object];
@@ -115,6 +110,10 @@ fn decode(config: &Config, cmd: u32, arg: u64) -> Decoded {
         let fits = place.size as u32 == size || place.size == Place::ANY_SIZE;
         if fits && place.at as u32 + 4 <= size {
             decoded.status_at = parameters + place.at as u64;
+            let object_at = 4 * object_word(nr);
+            if object == 0 && makes_object(nr) && place.at as u32 > object_at {
+                decoded.handle_before = place.at as u32 - object_at;
+            }
         }
     }
     decoded
@@ -165,7 +164,7 @@ pub fn begin(
         rdev,
         code: decoded.code,
         handles: decoded.handles,
-        reserved: 0,
+        handle_before: decoded.handle_before,
         file,
         closed,
     };
@@ -251,6 +250,10 @@ fn finish(config: &Config, start: &CallStart, now: u64, ret: i64) {
     if !(slow || reported || config.trace_tgid == tgid) {
         return;
     }
+    let mut handles = start.handles;
+    if start.handle_before != 0 && status == 0 {
+        handles[1] = read_user(start.status_at - start.handle_before as u64).unwrap_or(0);
+    }
     let record = CallRecord {
         header: header(RecordType::Call),
         latency_ns,
@@ -259,7 +262,7 @@ fn finish(config: &Config, start: &CallStart, now: u64, ret: i64) {
         rdev: start.rdev,
         code: start.code,
         status,
-        handles: start.handles,
+        handles,
         comm: bpf_get_current_comm().unwrap_or_default(),
     };
     if !send_record(&CALLS, &record) {
@@ -285,7 +288,7 @@ pub fn begin_on_file(cmd: u32, rdev: u32, file: u64) {
         rdev,
         code: 0,
         handles: [0; 2],
-        reserved: 0,
+        handle_before: 0,
         file,
         closed: 0,
     };

@@ -77,7 +77,7 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 ///     waiting cuDeviceGetCount(count: out);
 ///     waiting cuDeviceGetCount(count: out);
 /// }
-/// const _: () = gtrace_cuda::unique(&[TWICE]);
+/// const _: () = gtrace_cuda::unique(&[&[TWICE]]);
 /// ```
 /// The same, correct, does:
 /// ```
@@ -86,7 +86,7 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 ///     waiting cuDeviceGetCount(count: out);
 ///     waiting cuDeviceGetName(name: out_string[len], len: value, dev: value);
 /// }
-/// const _: () = gtrace_cuda::unique(&[GOOD]);
+/// const _: () = gtrace_cuda::unique(&[&[GOOD]]);
 /// ```
 #[macro_export]
 macro_rules! describe {
@@ -309,65 +309,42 @@ const fn find_argument<'a>(function: &'a Function, name: &str) -> Option<&'a Arg
     None
 }
 
-/// Most functions that [`unique`] can compare.
-const MOST: usize = 1024;
+/// Places of the table in which [`unique`] looks ids up: over twice as many as there are functions.
+const PLACES: usize = 2048;
 
-/// That no two functions of the tables have the same id, and none the id of a control frame.
+/// That no two functions of the tables of all `libraries` have the same id, and none the id of a control frame.
 ///
 /// # Panics
 ///
 /// If so, which in a constant is a compile error.
-pub const fn unique(tables: &[&[Function]]) {
-    let (ids, count) = ids(tables);
-    let mut at = 0;
-    while at < count {
-        if ids[at] < gtrace_protocol::FIRST_OPERATION {
-            panic!("a function's id is that of a control frame")
-        }
-        let mut before = 0;
-        while before < at {
-            if ids[before] == ids[at] {
-                panic!("two functions have the same id, or one is described twice")
+pub const fn unique(libraries: &[&[&[Function]]]) {
+    let mut seen = [0; PLACES];
+    let mut library = 0;
+    while library < libraries.len() {
+        let mut table = 0;
+        while table < libraries[library].len() {
+            let functions = libraries[library][table];
+            let mut at = 0;
+            while at < functions.len() {
+                enter(&mut seen, functions[at].id());
+                at += 1;
             }
-            before += 1;
+            table += 1;
         }
-        at += 1;
+        library += 1;
     }
 }
 
-/// That no function of one library has the id of a function of the other.
-///
-/// # Panics
-///
-/// If so, which in a constant is a compile error.
-pub const fn apart(one: &[&[Function]], other: &[&[Function]]) {
-    let (ones, one_count) = ids(one);
-    let (others, other_count) = ids(other);
-    let mut at = 0;
-    while at < one_count {
-        let mut to = 0;
-        while to < other_count {
-            if ones[at] == others[to] {
-                panic!("functions of two libraries have the same id")
-            }
-            to += 1;
-        }
-        at += 1;
+const fn enter(seen: &mut [u32; PLACES], id: u32) {
+    if id < gtrace_protocol::FIRST_OPERATION {
+        panic!("a function's id is that of a control frame")
     }
-}
-
-const fn ids(tables: &[&[Function]]) -> ([u32; MOST], usize) {
-    let mut ids = [0; MOST];
-    let mut count = 0;
-    let mut table = 0;
-    while table < tables.len() {
-        let mut at = 0;
-        while at < tables[table].len() {
-            ids[count] = tables[table][at].id();
-            count += 1;
-            at += 1;
+    let mut place = id as usize % PLACES;
+    while seen[place] != 0 {
+        if seen[place] == id {
+            panic!("two functions have the same id, or one is described twice")
         }
-        table += 1;
+        place = (place + 1) % PLACES;
     }
-    (ids, count)
+    seen[place] = id;
 }

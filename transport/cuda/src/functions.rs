@@ -36,9 +36,7 @@ pub const DRIVER: &[&[Function]] = &[
 /// NVML's functions, by subject.
 pub const NVML: &[&[Function]] = nvml::ALL;
 
-const _: () = crate::unique(DRIVER);
-const _: () = crate::unique(NVML);
-const _: () = crate::apart(DRIVER, NVML);
+const _: () = crate::unique(&[DRIVER, NVML]);
 
 /// All functions of a library.
 pub fn all(api: Api) -> impl Iterator<Item = &'static Function> {

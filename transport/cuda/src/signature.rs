@@ -40,8 +40,31 @@ pub enum Shape {
     Callback,
 }
 
-/// For the generated tables.
-pub(crate) const fn parameter(name: &'static str, ty: &'static str, shape: Shape) -> Parameter {
+/// `TABLE`, of declarations `name(parameter: Type = Shape, ..) -> Type, since VERSION;`. Without a shape a parameter
+/// is a pointer if its type shows one, else a scalar; without a version the function is in all of them.
+macro_rules! table {
+    ($($name:ident($($parameter:ident: $ty:ty $(= $shape:ident)?),*) -> $returns:ty $(, since $since:literal)?;)*) => {
+        pub(super) const TABLE: &[$crate::Signature] = &[$($crate::Signature {
+            name: stringify!($name),
+            since: 0 $(+ $since)?,
+            parameters: &[$($crate::signature::parameter(
+                stringify!($parameter),
+                stringify!($ty),
+                &[$($crate::Shape::$shape)?],
+            )),*],
+            returns: stringify!($returns),
+        }),*];
+    };
+}
+pub(crate) use table;
+
+/// A parameter of a table, with the stated shape if one is.
+pub(crate) const fn parameter(name: &'static str, ty: &'static str, stated: &[Shape]) -> Parameter {
+    let shape = match stated {
+        [shape, ..] => *shape,
+        [] if ty.as_bytes()[0] == b'*' => Shape::Pointer,
+        [] => Shape::Scalar,
+    };
     Parameter { name, ty, shape }
 }
 

@@ -205,12 +205,13 @@ mod tests {
 
     /// Constants of a type in the generated types: name and value.
     fn constants<'a>(types: &'a str, ty: &str) -> Vec<(&'a str, u32)> {
-        let marker = format!(": {ty} = ");
-        let lines = types.lines().filter_map(|line| {
-            let (name, value) = line.strip_prefix("pub const ")?.split_once(&marker)?;
-            Some((name, value.strip_suffix(';')?.parse().ok()?))
+        let (_, behind) = types.split_once(&format!(" {ty}: c_uint {{")).unwrap();
+        let (list, _) = behind.split_once('}').unwrap();
+        let constants = list.split(',').filter_map(|constant| {
+            let (name, value) = constant.trim().split_once(" = ")?;
+            Some((name, value.trim_end().parse().ok()?))
         });
-        lines.collect()
+        constants.collect()
     }
 
     #[test]

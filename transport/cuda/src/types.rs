@@ -1,5 +1,26 @@
 //! Types of the CUDA driver API and of NVML, with the names and layouts of their headers.
 
+/// Integers with the constants that they may be.
+macro_rules! enumerations {
+    ($($name:ident: $integer:ident { $($constant:ident = $value:expr),* $(,)? })*) => {
+        $(pub type $name = $integer; $(pub const $constant: $name = $value;)*)*
+    };
+}
+
+/// Structures and unions, laid out as in C.
+macro_rules! layouts {
+    ($($(#[$meta:meta])* $kind:ident $name:ident { $($field:ident: $ty:ty),* $(,)? })*) => {
+        $($(#[$meta])* #[repr(C)] #[derive(Clone, Copy)] pub $kind $name { $(pub $field: $ty),* })*
+    };
+}
+
+/// Structures that are only pointed to.
+macro_rules! opaque {
+    ($($name:ident),* $(,)?) => {
+        $(#[repr(C)] #[derive(Debug)] pub struct $name { _unused: [u8; 0] })*
+    };
+}
+
 /// The driver's types.
 #[allow(clippy::all)]
 pub mod driver;

@@ -49,6 +49,13 @@ pub enum Message<'a> {
         /// Its name.
         name: &'a [u8],
     },
+    /// A table of functions that the program was given by `cuGetExportTable`, and calls through which are not seen.
+    Table {
+        /// The process.
+        process: u64,
+        /// Its UUID, big-endian.
+        id: u128,
+    },
 }
 
 impl<'a> Message<'a> {
@@ -69,6 +76,7 @@ impl<'a> Message<'a> {
                 name,
             } => (4, [process, thread, 0], name),
             Self::Untouched { process, name } => (5, [process, 0, 0], name),
+            Self::Table { process, id } => (6, [process, (id >> 64) as u64, id as u64], b""),
         };
         let name = name.get(..MAX_NAME).unwrap_or(name);
         let mut bytes = vec![tag];
@@ -86,7 +94,8 @@ impl<'a> Message<'a> {
             | Self::Process { process, .. }
             | Self::Kernel { process, .. }
             | Self::Thread { process, .. }
-            | Self::Untouched { process, .. } => process,
+            | Self::Untouched { process, .. }
+            | Self::Table { process, .. } => process,
         }
     }
 
@@ -120,6 +129,10 @@ impl<'a> Message<'a> {
                 name,
             },
             5 => Self::Untouched { process, name },
+            6 => Self::Table {
+                process,
+                id: u128::from(second) << 64 | u128::from(third),
+            },
             _ => return None,
         })
     }
@@ -153,6 +166,10 @@ mod tests {
             Message::Untouched {
                 process: 7,
                 name: b"cuNew",
+            },
+            Message::Table {
+                process: 8,
+                id: 0x6bd5_fb6c_5bf4_e74a_8987_d939_12fd_9df9,
             },
         ] {
             assert_eq!(Message::from_bytes(&message.to_bytes()), Some(message));

@@ -155,7 +155,8 @@ pub(crate) fn in_child() {
     REPORTED.with(|reported| std::mem::forget(std::mem::take(reported)));
 }
 
-/// A table of functions without names is handed out as it is: NVIDIA's runtime checks its address.
+/// A table of functions without names is handed out as it is, and each time reported. Trampolines in its place are not safe:
+/// NVIDIA's runtime checks its address, nobody but the driver knows how long it is, and its words need not be functions.
 ///
 /// # Safety
 ///
@@ -171,8 +172,12 @@ pub(crate) unsafe fn cuGetExportTable(
         }
         // SAFETY: the call read these 16 bytes.
         let id = unsafe { id.cast::<[u8; 16]>().read() };
-        let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-        untouched(&format!("table {hex}"));
+        if session::is_recorded() {
+            report::report(&Message::Table {
+                process: session::process(),
+                id: u128::from_be_bytes(id),
+            });
+        }
     });
 }
 

@@ -1,10 +1,12 @@
 //! Rows of profiles from where calls are counted: own probes on the CUDA driver, the daemon's counts of
-//! driver calls, the server of a remote GPU, and the files that a client of it writes.
+//! driver calls, the server of a remote GPU, and the files that a client of it writes; the state of that server as text.
 
 mod api_rows;
 mod daemon;
 pub mod profile_file;
+pub mod record;
 mod remote;
+pub mod server_status;
 pub mod stats_file;
 
 use std::time::Duration;

@@ -64,19 +64,27 @@ pub fn save(
     format: Option<Format>,
     view: View,
 ) -> anyhow::Result<()> {
-    let format = format.map_or_else(|| Format::of(path), Ok)?;
+    let format = format_of(path, format)?;
     let mut text = Vec::new();
     write(profile, format, view, &mut text)?;
     fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-/// Whether a profile could be saved there, before one is taken.
+/// The format that was asked for, or that of the file's name.
+///
+/// # Errors
+///
+/// That the name is of none.
+pub fn format_of(path: &Path, format: Option<Format>) -> anyhow::Result<Format> {
+    format.map_or_else(|| Format::of(path), Ok)
+}
+
+/// Whether there is a folder for the file, before a profile is taken.
 ///
 /// # Errors
 ///
 /// Why not.
-pub fn check(path: &Path, format: Option<Format>) -> anyhow::Result<()> {
-    format.map_or_else(|| Format::of(path), Ok)?;
+pub fn check(path: &Path) -> anyhow::Result<()> {
     match path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -152,13 +160,14 @@ mod tests {
         };
         let profile = Profile::default();
         let at = |name: &str| dir.path().join(name);
-        check(&at("a.json"), None).unwrap();
+        check(&at("a.json")).unwrap();
         save(&profile, &at("a.json"), None, view).unwrap();
         assert!(read(&at("a.json")).unwrap().rows.is_empty());
-        let unnamed = check(&at("a.bin"), None).unwrap_err();
+        let unnamed = format_of(&at("a.bin"), None).unwrap_err();
         assert!(unnamed.to_string().contains("give --format"), "{unnamed}");
-        check(&at("a.bin"), Some(Format::Json)).unwrap();
-        assert!(check(&at("none/a.json"), None).is_err());
+        let named = format_of(&at("a.bin"), Some(Format::Json)).unwrap();
+        assert!(matches!(named, Format::Json));
+        assert!(check(&at("none/a.json")).is_err());
         let nothing = save(&profile, &at("a.svg"), Some(Format::Heatmap), view);
         assert!(nothing.unwrap_err().to_string().contains("no intervals"));
         assert!(!at("a.svg").exists());

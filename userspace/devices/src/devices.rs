@@ -6,7 +6,7 @@ use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp
 
 use crate::nvml::{NvmlGpu, NvmlSnapshot};
 use crate::pci::{AerReport, PciReport, PciTree, PciWatch};
-use crate::procfs::{DriverVersion, ProcGpu, proc_gpus};
+use crate::procfs::{DriverVersion, ProcGpu, ProcGpus};
 use crate::sysfs::{ProcRoot, SysRoot};
 use crate::watch::SampleWatch;
 use crate::{GpuInfo, Observed, RdmaExpected, RdmaHealth, RdmaWatch};
@@ -21,6 +21,7 @@ const MISSING_SNAPSHOTS: u32 = 2;
 #[derive(Debug)]
 pub struct Devices {
     proc: ProcRoot,
+    proc_gpus: ProcGpus,
     pci: PciWatch,
     samples: SampleWatch,
     rdma: RdmaWatch,
@@ -52,6 +53,8 @@ pub struct DeviceReport {
     pub events: Vec<Observed>,
     /// The loaded driver.
     pub driver: Option<DriverVersion>,
+    /// GPUs about which the driver does not answer: what it said of them before stands.
+    pub proc_unanswered: Vec<PciAddress>,
     /// Why PCI could not be listed, if it could not.
     pub pci_error: Option<String>,
     /// AER counters; `None` where PCI was not polled, or could not be.
@@ -64,6 +67,7 @@ impl Devices {
     /// Devices below these roots, of which nothing is known yet.
     pub fn new(sys: SysRoot, proc: ProcRoot) -> Self {
         Self {
+            proc_gpus: ProcGpus::new(proc.clone()),
             proc,
             rdma: RdmaWatch::new(sys.clone(), RdmaExpected::default()),
             pci: PciWatch::new(sys),
@@ -153,7 +157,8 @@ impl Devices {
     fn conclude(&mut self, report: &mut DeviceReport, snapshot: Option<&NvmlSnapshot>) {
         report.gpus.clone_from(&self.seen.gpus);
         report.pci_error.clone_from(&self.seen.error);
-        let proc = proc_gpus(&self.proc);
+        let proc = self.proc_gpus.read();
+        report.proc_unanswered = self.proc_gpus.unanswered().to_vec();
         self.merge(report, &proc);
         if let Some(snapshot) = snapshot {
             self.judge_nvml(snapshot, &report.gpus, &proc, &mut report.events);

@@ -48,7 +48,7 @@ pub use pci::{
     AerCounters, AerReport, AerSeverity, PciClass, PciDevice, PciReport, PciTree, PciWatch,
     Relation, inventory,
 };
-pub use procfs::{DriverVersion, ProcGpu, proc_gpus};
+pub use procfs::{DriverVersion, ProcGpu, ProcGpus, proc_gpus};
 pub use rdma::{
     CounterClass, PORT_COUNTERS, PortCounter, RdmaExpected, RdmaHealth, RdmaPort, RdmaReport,
     RdmaState, RdmaWatch,

@@ -1,11 +1,13 @@
 //! /proc/driver/nvidia: which driver is loaded and which GPUs it knows.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use gtrace_event::PciAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::reads::{DEADLINE, Reading, Reads};
 use crate::sysfs::{self, ProcRoot};
 
 /// The loaded NVIDIA kernel module.
@@ -88,21 +90,72 @@ impl ProcGpu {
     }
 }
 
-/// Every GPU in `driver/nvidia/gpus`, ordered by address; none while the module is not loaded.
+/// Every GPU in `driver/nvidia/gpus`, ordered by address; none while the module is not loaded. Of one about which the
+/// driver does not answer within a second only the address is known. Who asks again and again keeps a [`ProcGpus`].
 pub fn proc_gpus(root: &ProcRoot) -> Vec<ProcGpu> {
-    let Ok(entries) = fs::read_dir(root.0.join("driver/nvidia/gpus")) else {
-        return Vec::new();
-    };
-    let mut gpus: Vec<ProcGpu> = entries
-        .filter_map(|entry| {
-            let entry = entry.ok()?;
-            let pci = PciAddress::parse(entry.file_name().to_str()?)?;
-            let text = sysfs::text(&entry.path().join("information"))?;
-            Some(ProcGpu::parse(pci, &text))
-        })
-        .collect();
-    gpus.sort_by_key(|g| g.pci);
-    gpus
+    ProcGpus::new(root.clone()).read()
+}
+
+/// The GPUs in `driver/nvidia/gpus`, read again and again: `information` of each until it names a UUID, and then no more.
+///
+/// Each reading of that file has the driver wake a GPU that sleeps, and, once the GPU is initialised, ask its firmware for
+/// the version of the VBIOS, under a lock of the GPU: who reads it of a GPU whose firmware hangs waits for six seconds and
+/// causes an Xid 119 (`nv_procfs_read_gpu_info` of driver 535), or waits for ever.
+#[derive(Debug)]
+pub struct ProcGpus {
+    root: ProcRoot,
+    reads: Reads<PciAddress, Option<ProcGpu>>,
+    known: BTreeMap<PciAddress, ProcGpu>,
+    unanswered: Vec<PciAddress>,
+}
+
+impl ProcGpus {
+    /// Those below `root`, of which nothing is known yet.
+    pub fn new(root: ProcRoot) -> Self {
+        Self {
+            root,
+            reads: Reads::new(DEADLINE),
+            known: BTreeMap::new(),
+            unanswered: Vec::new(),
+        }
+    }
+
+    /// As [`proc_gpus`].
+    pub fn read(&mut self) -> Vec<ProcGpu> {
+        let folder = self.root.0.join("driver/nvidia/gpus");
+        let entries = fs::read_dir(&folder).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut files: BTreeMap<_, _> = names
+            .filter_map(|name| {
+                let file = folder.join(&name).join("information");
+                Some((PciAddress::parse(&name)?, file))
+            })
+            .collect();
+        self.known.retain(|pci, _| files.contains_key(pci));
+        files.retain(|pci, _| self.known.get(pci).is_none_or(|gpu| gpu.uuid.is_none()));
+        let readings = self.reads.all(files.keys().copied(), |pci| {
+            let (pci, file) = (*pci, files[pci].clone());
+            move || sysfs::text(&file).map(|text| ProcGpu::parse(pci, &text))
+        });
+        self.unanswered.clear();
+        for (pci, reading) in readings {
+            match reading {
+                Reading::Done(Some(gpu)) => drop(self.known.insert(pci, gpu)),
+                Reading::Done(None) => drop(self.known.remove(&pci)),
+                Reading::Unanswered => {
+                    self.unanswered.push(pci);
+                    let nothing = || ProcGpu::parse(pci, "");
+                    self.known.entry(pci).or_insert_with(nothing);
+                }
+            }
+        }
+        self.known.values().cloned().collect()
+    }
+
+    /// The GPUs about which the driver did not answer the last reading.
+    pub fn unanswered(&self) -> &[PciAddress] {
+        &self.unanswered
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use gtrace_devices::{
     Devices, GpuSample, NvmlGpu, NvmlSnapshot, Observed, ProcRoot, UnreadableGpu, metrics,
 };
 use gtrace_event::{Kind, Timestamp, WitnessName};
-use support::{Sys, pci, proc_tree};
+use support::{Stuck, Sys, pci, proc_tree};
 
 const FIRST: &str = "0000:3d:00.0";
 const SECOND: &str = "0000:3e:00.0";
@@ -65,6 +65,31 @@ fn every_source_adds_what_it_knows() {
         serde_json::from_str::<Vec<gtrace_devices::GpuInfo>>(&json).unwrap(),
         report.gpus
     );
+}
+
+/// The driver asks the GPU's firmware for each reading of the file, and wakes a GPU that sleeps.
+#[test]
+fn what_the_driver_says_of_a_gpu_is_read_once() {
+    let sys = Sys::new();
+    let proc = proc_tree(&[(FIRST, "Model: NVIDIA H100\nGPU UUID: GPU-????\n")]);
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    let uuid = |devices: &mut Devices| devices.poll(None).gpus[0].uuid.clone();
+    let information = proc
+        .path()
+        .join(format!("driver/nvidia/gpus/{FIRST}/information"));
+    // Until it is initialised there is nothing to ask, and more to learn.
+    assert_eq!(uuid(&mut devices), None);
+    std::fs::write(&information, INFORMATION).unwrap();
+    assert_eq!(uuid(&mut devices).as_deref(), Some("GPU-proc"));
+    std::fs::write(&information, "GPU UUID: GPU-read-again\n").unwrap();
+    assert_eq!(uuid(&mut devices).as_deref(), Some("GPU-proc"));
+    // Nobody knows which driver it is that comes back.
+    let gpu = information.parent().unwrap();
+    let away = proc.path().join("away");
+    std::fs::rename(gpu, &away).unwrap();
+    assert!(devices.poll(None).gpus.is_empty());
+    std::fs::rename(&away, gpu).unwrap();
+    assert_eq!(uuid(&mut devices).as_deref(), Some("GPU-read-again"));
 }
 
 #[test]
@@ -292,4 +317,38 @@ fn metrics_of_one_family_stand_together_and_end_with_their_unit() {
     let value = |name: &str| metrics.iter().find(|m| m.name == name).map(|m| m.value);
     assert_eq!(value("gtrace_gpu_clock_hertz"), Some(1.98e9));
     assert_eq!(value("gtrace_gpu_utilization_ratio"), Some(0.5));
+}
+
+#[test]
+fn a_driver_that_does_not_answer_what_it_knows_of_a_gpu_holds_nobody_up() {
+    let sys = Sys::host();
+    let proc = proc_tree(&[(FIRST, INFORMATION), (SECOND, INFORMATION)]);
+    let file = proc
+        .path()
+        .join("driver/nvidia/gpus")
+        .join(FIRST)
+        .join("information");
+    let _stuck = Stuck::at(file);
+    let root = ProcRoot(proc.path().to_owned());
+    let (done, reports) = std::sync::mpsc::channel();
+    let mut devices = Devices::new(sys.root(), root.clone());
+    std::thread::spawn(move || {
+        for _ in 0..2 {
+            done.send(devices.poll(None)).unwrap();
+        }
+    });
+    for _ in 0..2 {
+        let report = reports.recv_timeout(Duration::from_secs(60)).unwrap();
+        let uuids = report
+            .gpus
+            .iter()
+            .map(|gpu| (gpu.present_in.proc, gpu.uuid.as_deref()));
+        assert_eq!(
+            uuids.collect::<Vec<_>>(),
+            [(true, None), (true, Some("GPU-proc"))]
+        );
+        assert_eq!(report.proc_unanswered, [pci(FIRST)]);
+    }
+    let once = gtrace_devices::proc_gpus(&root);
+    assert_eq!(once.len(), 2);
 }

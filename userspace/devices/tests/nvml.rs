@@ -155,7 +155,8 @@ fn a_sample_has_every_reading_in_its_unit() {
     assert_eq!(s.processes[0].used_memory, Some(2 << 30));
     assert_eq!(
         (s.processes[0].comm.as_deref(), s.processes[0].mig_gi),
-        (Some("gpus"), None)
+        // The fake says that the process is the one that asks.
+        (Some("gtrace-nvml"), None)
     );
     assert_eq!(
         (s.performance_state, s.persistence_mode, s.fan),

@@ -17,7 +17,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::metrics::Metrics;
 use crate::samples::{Samples, is_stale};
-use crate::supervise::{self, Outage, Registry};
+use crate::supervise::{self, Outage, Registry, names};
 use crate::tally::Tally;
 
 /// How many published records a live reader may lag behind before it has to read the store. They stay in
@@ -68,6 +68,8 @@ pub struct Hub {
     status: Mutex<Status>,
     gpus: Mutex<Vec<GpuInfo>>,
     calls: Mutex<Vec<CallStats>>,
+    /// Who waits for the next reading of driver calls.
+    calls_wanted: Mutex<Vec<oneshot::Sender<()>>>,
     cuda: Mutex<Arc<(CudaReport, Tally)>>,
     health: Mutex<BTreeMap<&'static str, Judged>>,
     seen: Mutex<BTreeMap<&'static str, Timestamp>>,
@@ -131,6 +133,7 @@ impl Hub {
             status: Mutex::new(status),
             gpus: Mutex::default(),
             calls: Mutex::default(),
+            calls_wanted: Mutex::default(),
             cuda: Mutex::default(),
             samples: Samples::default(),
             health: Mutex::default(),
@@ -387,6 +390,31 @@ impl Hub {
     /// Replaces them.
     pub fn set_cuda(&self, report: CudaReport, tally: Tally) {
         self.publish_value(&self.cuda, Arc::new((report, tally)));
+    }
+
+    /// Has the kernel's counts of driver calls read anew. The answer comes once [`Self::calls`] has every call that
+    /// has returned by now; it never comes, and the sender is dropped, where nobody counts.
+    pub fn read_calls(&self) -> oneshot::Receiver<()> {
+        let (answer, answered) = oneshot::channel();
+        if self.tasks.is_running(names::HOUSEKEEPING) {
+            let mut wanted = lock(&self.calls_wanted);
+            // Those who gave up: a thread that hangs takes nobody off the list.
+            wanted.retain(|answer| !answer.is_closed());
+            wanted.push(answer);
+            drop(wanted);
+            self.tasks.wake(names::HOUSEKEEPING);
+        }
+        answered
+    }
+
+    /// Those who wait for a reading that begins after this.
+    pub(crate) fn take_calls_wanted(&self) -> Vec<oneshot::Sender<()>> {
+        std::mem::take(&mut *lock(&self.calls_wanted))
+    }
+
+    /// Whether somebody waits for a reading.
+    pub(crate) fn are_calls_wanted(&self) -> bool {
+        !lock(&self.calls_wanted).is_empty()
     }
 
     /// Replaces the driver-call statistics.

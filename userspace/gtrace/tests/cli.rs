@@ -591,3 +591,115 @@ fn a_trace_of_a_thread_or_of_a_process_that_has_ended_is_refused() {
     assert!(err.contains("has ended"), "{err}");
     child.wait().unwrap();
 }
+
+#[test]
+fn a_trace_that_cannot_be_written_does_not_end_as_a_success() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = |option: &str, file: &str, program: &str| {
+        let file = dir.path().join(file);
+        let args = ["trace", "--softgpu", option, file.to_str().unwrap(), "--"];
+        output(dir.path(), &[&args, &[program][..]].concat())
+    };
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("full.pftrace")).unwrap();
+    for (option, file) in [
+        ("--output", "full.pftrace"),
+        ("--json", "no/such/folder.json"),
+    ] {
+        let (code, _, err) = trace(option, file, "true");
+        assert_eq!(code, Some(3), "{option}: {err}");
+        let said = err.lines().filter(|line| line.contains(file));
+        let said: Vec<_> = said.collect();
+        assert_eq!(said.len(), 1, "{err}");
+        for part in [
+            "cannot be written",
+            "(os error ",
+            &format!("name another file with {option}"),
+        ] {
+            assert!(said[0].contains(part), "{part} is not in {}", said[0]);
+        }
+        let (code, _, err) = trace(option, file, "false");
+        assert_eq!(
+            code,
+            Some(1),
+            "the program's own failure comes first: {err}"
+        );
+    }
+}
+
+#[test]
+fn lines_that_the_kernel_could_not_log_are_not_injected() {
+    let dir = tempfile::tempdir().unwrap();
+    let long = "x".repeat(100_000);
+    for (text, reason) in [
+        ("", "is empty"),
+        ("one\ntwo", "U+000A"),
+        ("a \u{1b}[31mred", "U+001B"),
+        ("c1 \u{85}", "U+0085"),
+        (&long, "100015 bytes long"),
+    ] {
+        let (code, out, err) = output(dir.path(), &["inject", "line", text]);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{err}");
+        assert!(err.contains(reason) && err.len() < 500, "{err}");
+    }
+    let xid = [
+        "inject",
+        "xid",
+        "79",
+        "--gpu",
+        "0000:3b:00.0",
+        "--message",
+        "a\nb",
+    ];
+    let (code, _, err) = output(dir.path(), &xid);
+    assert_eq!(code, Some(2), "{err}");
+}
+
+#[test]
+fn a_plain_user_is_told_of_the_permission_that_a_profile_needs() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = gtrace(dir.path(), &["profile", "--all", "--duration", "1"]);
+    if rustix::process::geteuid().is_root() {
+        use std::os::unix::fs::PermissionsExt as _;
+        use std::os::unix::process::CommandExt as _;
+        // The folders of the binary itself may be closed to others.
+        let copy = dir.path().join("gtrace");
+        std::fs::copy(env!("CARGO_BIN_EXE_gtrace"), &copy).unwrap();
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(dir.path(), open).unwrap();
+        command = Command::new(copy);
+        command.args(["profile", "--all", "--duration", "1"]);
+        command.uid(65534).gid(65534);
+    }
+    let Output { status, stderr, .. } = command.output().unwrap();
+    let err = String::from_utf8(stderr).unwrap();
+    assert_eq!(status.code(), Some(3), "{err}");
+    assert!(err.contains("run as root"), "{err}");
+    assert!(!err.contains("no uprobe"), "{err}");
+}
+
+#[test]
+fn tables_of_functions_that_a_program_is_given_are_counted_and_said_to_be_unseen() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("tables");
+    let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/tables.c");
+    let built = Command::new("cc")
+        .arg("-o")
+        .args([&program, &source])
+        .arg("-ldl")
+        .status();
+    assert!(built.unwrap().success());
+    let json = dir.path().join("calls.json");
+    let (json, program) = (json.to_str().unwrap(), program.to_str().unwrap());
+    let args = ["trace", "--softgpu", "--json", json, "--", program];
+    let (code, _, err) = output(dir.path(), &args);
+    assert_eq!(code, Some(0), "{err}");
+    // What every runtime asks for.
+    let id = "6bd5fb6c5bf4e74a8987d93912fd9df9";
+    let said =
+        format!("tables of cuGetExportTable, calls through which are not seen: {id} (3 lookups)");
+    assert!(err.contains(&said), "{err}");
+    let counted: Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    let process = &counted["processes"][0];
+    assert_eq!(process["tables"], serde_json::json!({ id: 3 }));
+    assert_eq!(process["untouched"], serde_json::json!([]));
+}

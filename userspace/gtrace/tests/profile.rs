@@ -232,7 +232,7 @@ fn a_duration_is_counted_by_interval_and_nothing_from_before() {
     let log = hlog::read(std::fs::read(dir.join("a.hlog")).unwrap().as_slice()).unwrap();
     assert_eq!(log.rows[key].histogram.count(), counts.histogram.count());
     let (code, _, err) = gtrace(dir, &["profile", "show", "a.json", "--out", "a.png"]);
-    assert!(code == Some(3) && err.contains("--format"), "{err}");
+    assert!(code == Some(2) && err.contains("--format"), "{err}");
 }
 
 #[test]
@@ -296,4 +296,31 @@ fn saved_profiles_are_merged_and_compared() {
     );
     let (code, _, err) = gtrace(dir, &["profile", "show", "store.db"]);
     assert!(code == Some(3) && err.contains("store.db"), "{err}");
+}
+
+#[test]
+fn a_name_that_does_not_say_how_to_write_is_wrong_usage_before_anything_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    for args in [
+        &["show", "none.json", "--out", "x.bogus"][..],
+        &["merge", "none.json", "--out", "x.bogus"],
+        &["--driver", "--duration", "1", "--out", "x.bogus"],
+        &["--all", "--duration", "1", "--out", "x.bogus"],
+    ] {
+        let (code, _, err) = gtrace(dir.path(), &[&["profile"], args].concat());
+        assert_eq!(code, Some(2), "{args:?}: {err}");
+        assert!(err.contains("give --format"), "{args:?}: {err}");
+    }
+    let named = [
+        "profile",
+        "show",
+        "none.json",
+        "--out",
+        "x.bogus",
+        "--format",
+        "json",
+    ];
+    let (code, _, err) = gtrace(dir.path(), &named);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains("none.json"), "{err}");
 }

@@ -1,4 +1,5 @@
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::{Path, Query, State};
@@ -20,6 +21,9 @@ use super::query::{BUCKETS, DEFAULT_LIMIT, EventQuery, parse_bool};
 use super::refusals::Reason;
 use super::stream::Begin;
 use super::{AppState, body, exposition, schema, stream};
+
+/// How long a reading of the kernel's counts may take.
+const CALLS_DEADLINE: Duration = Duration::from_secs(1);
 
 type Pairs = Query<Vec<(String, String)>>;
 
@@ -197,6 +201,8 @@ pub(super) async fn histograms(
     State(state): State<AppState>,
     pairs: Pairs,
 ) -> Result<Json<Vec<CallStats>>, Problem> {
+    // Without an answer in time, as where the kernel holds up the thread that reads, what was read last is shown.
+    let _ = tokio::time::timeout(CALLS_DEADLINE, state.hub.read_calls()).await;
     let mut calls = state.hub.calls();
     if !wants_buckets(&pairs)? {
         calls.iter_mut().for_each(|call| call.buckets.clear());

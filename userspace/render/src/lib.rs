@@ -1,7 +1,8 @@
-//! What people read on a terminal: events, and tables of calls. No I/O but the question whether
+//! What people read on a terminal: events, states, and tables of calls. No I/O but the question whether
 //! standard output is a terminal.
 
 pub mod cuda_calls;
+pub mod daemon_status;
 pub mod driver_calls;
 mod events;
 

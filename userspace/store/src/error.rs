@@ -83,6 +83,12 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
+    /// The file that was opened is not there any more: what is appended goes where nobody can read it.
+    #[error("{path}: somebody removed or replaced the file while gtrace wrote it")]
+    Removed {
+        /// The store.
+        path: PathBuf,
+    },
     /// A database, but not of gtrace.
     #[error(
         "{path} is a database of another program ({why}): move it away or set another path for the store"
@@ -163,11 +169,11 @@ impl StoreError {
         }
     }
 
-    /// Whether the file is to be replaced: it is damaged, or its tables are not as the writer left
+    /// Whether the file is to be replaced: it is damaged or gone, or its tables are not as the writer left
     /// them.
     pub fn is_damage(&self) -> bool {
         match self {
-            Self::Corrupt { .. } => true,
+            Self::Corrupt { .. } | Self::Removed { .. } => true,
             Self::Sqlite { source, .. } => is_of_content(source),
             _ => false,
         }

@@ -1,6 +1,6 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ impl std::fmt::Display for MovedAside {
 pub(crate) struct Opened {
     pub(crate) conn: Connection,
     pub(crate) tip: Tip,
+    /// Its device and inode.
+    pub(crate) file: (u64, u64),
     pub(crate) moved_aside: Option<MovedAside>,
     /// Whether a gtrace that recorded no removals may have removed the beginning.
     pub(crate) unrecorded: bool,
@@ -135,9 +137,11 @@ fn connect(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
         seq,
         hash,
     };
+    let file = fs::metadata(path).map_err(|e| not_writable(path, e))?;
     Ok(Opened {
         conn,
         tip,
+        file: (file.dev(), file.ino()),
         moved_aside: None,
         unrecorded,
     })

@@ -1,5 +1,7 @@
 use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::ops::RangeInclusive;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -81,6 +83,8 @@ pub struct Store {
     removals: Vec<(u64, Event)>,
     /// As this writer set them: what it keeps when the file is replaced.
     cursors: BTreeMap<String, String>,
+    /// Device and inode of the file that is open.
+    file: (u64, u64),
     /// While the file is being replaced there is none to write to.
     closed: bool,
     /// Held by a checkpoint, and while the file is replaced.
@@ -113,6 +117,7 @@ impl Store {
         let Opened {
             conn,
             tip,
+            file,
             moved_aside,
             unrecorded,
         } = open_writer(path, options.busy_timeout)?;
@@ -130,6 +135,7 @@ impl Store {
             unrecorded,
             removals: Vec::new(),
             cursors: BTreeMap::new(),
+            file,
             closed: false,
             turn: Arc::default(),
             has_syncer: false,
@@ -199,13 +205,17 @@ impl Store {
     /// Checks that the file is still in its place: else what is appended goes where nobody can read it.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] if it is gone.
+    /// [`StoreError::Removed`] if it is gone, or another one is there.
     pub fn check_place(&self) -> Result<(), StoreError> {
-        match self.closed || self.path.exists() {
+        let there = match std::fs::metadata(&self.path) {
+            Ok(file) => (file.dev(), file.ino()) == self.file,
+            // Who cannot tell goes on.
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        };
+        match there || self.closed {
             true => Ok(()),
-            false => Err(StoreError::Corrupt {
+            false => Err(StoreError::Removed {
                 path: self.path.clone(),
-                why: "somebody removed the file while gtrace wrote it".to_owned(),
             }),
         }
     }
@@ -238,7 +248,7 @@ impl Store {
             });
         }
         let opened = open_writer(&self.path, self.options.busy_timeout)?;
-        self.conn = opened.conn;
+        (self.conn, self.file) = (opened.conn, opened.file);
         self.closed = false;
         self.thinned.clear();
         (self.epoch, self.epoch_begun) = (Epoch::generate(), false);

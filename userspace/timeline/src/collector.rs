@@ -1,6 +1,6 @@
 //! Takes what traced processes send and record.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -48,6 +48,8 @@ pub struct Process {
     pub who: Named,
     /// What it was given as the driver has it.
     pub untouched: BTreeSet<String>,
+    /// How often it was given each table of `cuGetExportTable`.
+    pub tables: BTreeMap<u128, u64>,
 }
 
 /// A thread's memory, or that of several which followed each other.
@@ -181,6 +183,7 @@ impl Collector {
             Message::Untouched { name, .. } => {
                 process.untouched.insert(text(name));
             }
+            Message::Table { id, .. } => *process.tables.entry(id).or_default() += 1,
         }
     }
 

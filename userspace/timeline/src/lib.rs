@@ -9,6 +9,7 @@ pub mod arguments;
 pub mod collector;
 mod driver_calls;
 mod host;
+pub mod live;
 mod names;
 mod served;
 mod spool;

@@ -1,5 +1,6 @@
 //! What was counted, as a table and as JSON.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gtrace_recording::{FUNCTIONS, NAMES, Stats, name};
@@ -44,8 +45,10 @@ struct Process {
     gpu_work: Option<GpuWork>,
     /// The slowest first, by the sum of their times.
     functions: Vec<Function>,
-    /// Functions and tables that the program has from the driver, and whose calls are not seen.
+    /// Functions that the program has from the driver, and whose calls are not seen.
     untouched: Vec<String>,
+    /// How often the program was given each table of `cuGetExportTable`, by UUID. Calls through them are not seen.
+    tables: BTreeMap<String, u64>,
     /// Calls that had not ended.
     unfinished: Vec<Unfinished>,
 }
@@ -132,6 +135,11 @@ impl Summary {
                 lost_events: collector.lost(at),
                 functions,
                 untouched: process.untouched.iter().cloned().collect(),
+                tables: process
+                    .tables
+                    .iter()
+                    .map(|(id, lookups)| (format!("{id:032x}"), *lookups))
+                    .collect(),
                 unfinished: unfinished.collect(),
             }
         });
@@ -219,6 +227,20 @@ impl Process {
         if !self.untouched.is_empty() {
             let names: Vec<_> = self.untouched.iter().map(|name| clean(name)).collect();
             let _ = writeln!(out, "given out and not seen: {}", names.join(", "));
+        }
+        if !self.tables.is_empty() {
+            let tables = self.tables.iter();
+            let tables: Vec<_> = tables
+                .map(|(id, lookups)| match lookups {
+                    1 => format!("{id} (1 lookup)"),
+                    _ => format!("{id} ({lookups} lookups)"),
+                })
+                .collect();
+            let _ = writeln!(
+                out,
+                "tables of cuGetExportTable, calls through which are not seen: {}",
+                tables.join(", ")
+            );
         }
         if let Some(work) = &self.gpu_work {
             let missing = work.calls.saturating_sub(work.timed);

@@ -78,10 +78,15 @@ pub enum TraceError {
         /// libbpf's error.
         source: libbpf_rs::Error,
     },
+    /// The kernel lets only privileged users do it.
+    #[error(
+        "CUDA calls cannot be probed by this user ({0}): run as root, or with CAP_BPF and CAP_PERFMON; root in a \
+         container needs them too, and lockdown=confidentiality refuses everybody"
+    )]
+    NotPermitted(String),
     /// No way of attaching works.
     #[error(
-        "this kernel lets no uprobe be attached ({0}): it needs root or CAP_BPF and CAP_PERFMON, and a \
-         kernel with CONFIG_UPROBES and CONFIG_BPF_EVENTS"
+        "this kernel lets no uprobe be attached ({0}): it needs CONFIG_UPROBES and CONFIG_BPF_EVENTS"
     )]
     NoWay(String),
     /// The library is not one.
@@ -101,6 +106,13 @@ pub enum TraceError {
          until no process has one of them open"
     )]
     TooMany(PathBuf),
+}
+
+impl TraceError {
+    /// Whether the kernel refused the user, not what the user wants.
+    pub(crate) fn is_permission(&self) -> bool {
+        matches!(self, Self::Bpf { source, .. } if source.kind() == libbpf_rs::ErrorKind::PermissionDenied)
+    }
 }
 
 pub(crate) fn bpf(what: impl Into<String>) -> impl FnOnce(libbpf_rs::Error) -> TraceError {

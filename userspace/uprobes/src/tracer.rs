@@ -83,6 +83,8 @@ impl Tracer {
             None => Way::ALL.to_vec(),
         };
         let mut refused = Vec::new();
+        // A kernel that does not know a way may refuse its program with EACCES, but not those of all ways.
+        let mut permitted = false;
         for way in ways {
             let tried = load(&options, way).and_then(|object| {
                 let trap = calibrate::calibrate(&object, way)?;
@@ -92,6 +94,7 @@ impl Tracer {
                 Ok((object, trap)) => return Self::new(options, way, object, trap, refused),
                 Err(error) => {
                     tracing::debug!("{} is not possible: {error}", way.name());
+                    permitted |= !error.is_permission();
                     refused.push((way, error.to_string()));
                 }
             }
@@ -100,7 +103,11 @@ impl Tracer {
             .iter()
             .map(|(way, why)| format!("{}: {why}", way.name()))
             .collect();
-        Err(TraceError::NoWay(reasons.join("; ")))
+        let reasons = reasons.join("; ");
+        Err(match permitted {
+            true => TraceError::NoWay(reasons),
+            false => TraceError::NotPermitted(reasons),
+        })
     }
 
     fn new(

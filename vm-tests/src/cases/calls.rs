@@ -424,12 +424,15 @@ fn traced(guest: &mut Guest) -> Result<()> {
     ensure!(device.control(GET_INFO)? == 0x51, "no failure");
     ensure!(device.control(UNNAMED)? == NV_OK, "a failure");
     device.free(0x5c00_0042)?;
+    // The driver chooses the handle.
+    let allocated = device.alloc(AllocForm::Long535, 0x80, 0, None)?;
+    ensure!(allocated == NV_OK, "{allocated:#x}");
     // Another process's calls are not shown.
     Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "5"])?.line()?;
     // Calls are shown in their order: with this one, all before it have been.
     ensure!(device.control(UNNAMED)? == NV_OK, "a failure");
     let mut text = String::new();
-    for nth in ["opening", "first", "second", "third", "fourth"] {
+    for nth in ["opening", "first", "second", "third", "fourth", "fifth"] {
         let line = lines.recv_timeout(PATIENCE);
         text.push_str(&line.with_context(|| format!("the {nth} call is not shown"))?);
         text.push('\n');
@@ -446,7 +449,7 @@ fn traced(guest: &mut Guest) -> Result<()> {
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()?;
-    let [opening, first, second, freeing, last] = &calls[..] else {
+    let [opening, first, second, freeing, allocating, last] = &calls[..] else {
         anyhow::bail!("{text}");
     };
     ensure!(opening["op"] == "OPEN" && opening["ret"] == 0, "{text}");
@@ -457,6 +460,11 @@ fn traced(guest: &mut Guest) -> Result<()> {
     ensure!(first["device"] == "nvidiactl", "{text}");
     ensure!(
         freeing["op"] == "RM_FREE" && freeing["handles"][1] == "0x5c000042",
+        "{text}"
+    );
+    let chosen = allocating["handles"][1].as_str().unwrap_or_default();
+    ensure!(
+        allocating["op"] == "RM_ALLOC" && chosen.len() > "0x0".len(),
         "{text}"
     );
     for call in [second, last] {

@@ -15,6 +15,7 @@ mod rdma_load;
 mod rdma_ports;
 mod rdma_two;
 mod real;
+mod real_gsp;
 mod reload;
 mod smoke;
 mod stub;
@@ -93,6 +94,7 @@ const TOPICS: &[&[Case]] = &[
     rdma_two::CASES,
     uprobes::CASES,
     real::CASES,
+    real_gsp::CASES,
     bench::CASES,
 ];
 
@@ -152,6 +154,7 @@ mod tests {
             "pcie_",
             "rdma_",
             "uprobes_",
+            "real_",
         ] {
             assert!(
                 core.iter().any(|case| case.name.starts_with(topic)),
@@ -161,7 +164,7 @@ mod tests {
         for scenario in Scenario::ALL {
             let rotates = matches!(
                 scenario,
-                Scenario::RdmaTwo | Scenario::RdmaCounted | Scenario::Real | Scenario::Bench
+                Scenario::RdmaTwo | Scenario::RdmaCounted | Scenario::Bench
             );
             let found = core.iter().any(|case| case.scenario == scenario);
             assert_eq!(found, !rotates, "{scenario}");

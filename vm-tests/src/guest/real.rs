@@ -1,6 +1,6 @@
 //! NVIDIA's own driver on a PCI function that is made of memory.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
@@ -21,6 +21,10 @@ const CONTROL: &str = "/sys/kernel/debug/fakegpu/control";
 const NODES: [(&str, u32, u32); 2] = [("/dev/nvidiactl", 195, 255), ("/dev/nvidia0", 195, 0)];
 const UVM_NODE: &str = "/dev/nvidia-uvm";
 
+/// What the driver is to do without where a GPU is answered for, of which no engine works: the first has it start the
+/// GPU's system processor by registers, which the others keep from copying and from waiting for a channel.
+const WITHOUT_ENGINES: &str = "NVreg_RegistryDwords=RmDisableCotCmd=0x15;RMDisableScrubOnFree=1;RMDisableFastScrubber=1;RmRcWatchdog=0";
+
 /// How long the last users of a module may take to be gone: opening the GPU fails after five seconds.
 const UNLOAD: Duration = Duration::from_secs(20);
 
@@ -32,7 +36,11 @@ impl Guest {
 
     /// Loads the driver's two modules and makes its nodes.
     pub(crate) fn load_driver(&self) -> Result<()> {
-        self.insmod(Path::new(REAL_MODULES).join("nvidia.ko"), "")?;
+        self.load_driver_with("")
+    }
+
+    fn load_driver_with(&self, parameters: &str) -> Result<()> {
+        self.insmod(Path::new(REAL_MODULES).join("nvidia.ko"), parameters)?;
         self.insmod(Path::new(REAL_MODULES).join("nvidia-uvm.ko"), "")?;
         for (path, major, minor) in NODES {
             make_node(path, major, minor)?;
@@ -49,6 +57,14 @@ impl Guest {
     pub(crate) fn load_real(&self) -> Result<()> {
         self.load_gpu()?;
         self.load_driver()
+    }
+
+    /// Both, and the driver is answered: its GPU opens. The GPU is in use while what is returned is kept, so that not
+    /// each program that asks for it starts it anew.
+    pub(crate) fn load_answering(&self) -> Result<File> {
+        self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "gsp=1")?;
+        self.load_driver_with(WITHOUT_ENGINES)?;
+        File::open("/dev/nvidia0").context("the GPU does not open")
     }
 
     /// Takes the driver out of the kernel.

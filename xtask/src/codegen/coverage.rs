@@ -1,5 +1,6 @@
 //! docs/cuda-coverage.md: which functions there are, and who answers them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result};
@@ -49,7 +50,18 @@ older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORT
             rows.push(row(api, function, calls)?);
         }
         rows.sort();
-        out.push_str(&rows.concat());
+        // NVML's are of few kinds, the driver's of many.
+        match api {
+            Api::Driver => rows
+                .iter()
+                .try_for_each(|(names, cells)| writeln!(out, "| {names} |{cells}"))?,
+            Api::Nvml => {
+                for (cells, names) in grouped(rows.into_iter().map(|(names, cells)| (cells, names)))
+                {
+                    writeln!(out, "| {names} |{cells}")?;
+                }
+            }
+        }
         writeln!(
             out,
             "\n### {title}: {} functions that are not covered\n",
@@ -60,19 +72,34 @@ older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORT
     Ok(out)
 }
 
+/// Names that belong to the same thing, in one line.
+fn grouped<K: Ord>(named: impl Iterator<Item = (K, String)>) -> BTreeMap<K, String> {
+    let mut groups: BTreeMap<K, String> = BTreeMap::new();
+    for (key, name) in named {
+        let names = groups.entry(key).or_default();
+        let comma = if names.is_empty() { "" } else { ", " };
+        *names += &format!("{comma}{name}");
+    }
+    groups
+}
+
 /// The functions that are not covered, and why, where that is said of each.
 fn not_covered(out: &mut String, api: Api, absent: &[&str]) -> Result<()> {
+    let quoted = |name: &str| format!("`{name}`");
     if api == Api::Nvml {
-        for name in absent {
-            writeln!(out, "* `{name}`")?;
-        }
+        let names: Vec<_> = absent.iter().map(|name| quoted(name)).collect();
+        writeln!(out, "{}", names.join(", "))?;
         return Ok(());
     }
-    writeln!(out, "| function | why not |\n|---|---|")?;
+    let mut reasons = Vec::new();
     for name in absent {
         let why = functions::why_absent(name)
             .with_context(|| format!("{name} is not described, and nobody says why"))?;
-        writeln!(out, "| `{name}` | {why} |")?;
+        reasons.push((why, quoted(name)));
+    }
+    writeln!(out, "| why not | functions |\n|---|---|")?;
+    for (why, names) in grouped(reasons.into_iter()) {
+        writeln!(out, "| {why} | {names} |")?;
     }
     Ok(())
 }
@@ -104,7 +131,8 @@ fn callers(symbols: &[&str], calls: &Calls) -> String {
     }
 }
 
-fn row(api: Api, function: &Function, calls: &Calls) -> Result<String> {
+/// A function's names, and the other cells of its row.
+fn row(api: Api, function: &Function, calls: &Calls) -> Result<(String, String)> {
     let class = match function.class {
         Class::Local => "local",
         Class::OneWay => "one-way",
@@ -138,7 +166,8 @@ fn row(api: Api, function: &Function, calls: &Calls) -> Result<String> {
     let mut all = vec![name];
     all.extend(symbols.iter().map(|(symbol, _)| symbol.as_str()));
     let callers = callers(&all, calls);
-    Ok(format!(
-        "| `{name}`{others} | {class} | {synchronising} | {since} | {how} | {callers} |\n"
+    Ok((
+        format!("`{name}`{others}"),
+        format!(" {class} | {synchronising} | {since} | {how} | {callers} |"),
     ))
 }

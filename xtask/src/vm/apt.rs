@@ -160,6 +160,25 @@ impl Apt {
         })
     }
 
+    /// The newest of the package's versions that begin with the number `series`: several releases of Debian are among
+    /// the sources.
+    pub(crate) fn package_of(&self, name: &str, series: &str) -> Result<Package> {
+        let table = shell::read(self.command("apt-cache").args(["madison", name]))?;
+        let versions = versions(&table);
+        let newest = versions
+            .iter()
+            .find(|version| version.split('.').next() == Some(series));
+        Ok(Package {
+            name: name.to_owned(),
+            version: newest
+                .with_context(|| {
+                    let (known, whose) = (versions.join(", "), self.describe());
+                    format!("{whose} has no {name} of series {series}; it has {known}")
+                })?
+                .clone(),
+        })
+    }
+
     /// Names of the packages that `package` depends on, alternatives included.
     pub(super) fn depends(&self, package: &Package) -> Result<Vec<String>> {
         let record = shell::read(self.command("apt-cache").args([
@@ -187,6 +206,18 @@ impl Apt {
                 .args(DOWNLOAD.iter().flat_map(|option| ["-o", option]))
                 .args(["download", "--quiet"])
                 .args(packages.iter().map(exact))
+                .current_dir(dir),
+        )?;
+        Ok(())
+    }
+
+    /// Fetches into `dir` what the authors of a package's sources released, the `.orig.tar` file.
+    pub(super) fn download_source(&self, package: &Package, dir: &Path) -> Result<()> {
+        shell::read(
+            self.command("apt-get")
+                .args(DOWNLOAD.iter().flat_map(|option| ["-o", option]))
+                .args(["source", "--quiet", "--download-only", "--tar-only"])
+                .arg(exact(package))
                 .current_dir(dir),
         )?;
         Ok(())
@@ -237,16 +268,30 @@ fn age(file: &Path) -> Option<Duration> {
 }
 
 /// Debian 12 has kernel 6.1, its backports newer ones. NVIDIA's driver and what belongs to it are of the components that
-/// are not free or depend on what is not, all of one version there. The security archive lies beside the main one on
-/// every full mirror.
+/// are not free or depend on what is not, all of one version in a release, its newer series in Debian 13; its sources are
+/// wanted too. The security archive lies beside the main one on every full mirror.
 fn sources(mirror: &str) -> String {
     let mirror = mirror.trim_end_matches('/');
     let options = format!("[arch=amd64 signed-by={KEYRING}]");
     format!(
         "deb {options} {mirror} bookworm main contrib non-free non-free-firmware\n\
+         deb-src {options} {mirror} bookworm contrib\n\
+         deb {options} {mirror} trixie contrib non-free non-free-firmware\n\
+         deb-src {options} {mirror} trixie contrib\n\
          deb {options} {mirror} bookworm-backports main\n\
          deb {options} {mirror}-security bookworm-security main\n"
     )
+}
+
+/// The versions in what `apt-cache madison` prints, as they come, each once.
+fn versions(table: &str) -> Vec<String> {
+    let mut versions: Vec<_> = table
+        .lines()
+        .filter(|line| line.ends_with("Packages"))
+        .filter_map(|line| Some(line.split('|').nth(1)?.trim().to_owned()))
+        .collect();
+    versions.dedup();
+    versions
 }
 
 /// The names in the `Depends:` field of what `apt-cache show` prints.
@@ -281,6 +326,15 @@ mod tests {
             ]
         );
         assert!(depends("Package: x\n").is_empty());
+    }
+
+    #[test]
+    fn versions_are_those_of_packages_not_of_sources() {
+        let table = " nvidia-open-kernel-source | 550.163.01-2 | http://deb.debian.org/debian trixie/contrib amd64 Packages\n \
+                     nvidia-open-kernel-source | 535.261.03-1 | http://deb.debian.org/debian bookworm/contrib amd64 Packages\n\
+                     nvidia-open-gpu-kernel-modules | 535.261.03-1 | http://deb.debian.org/debian bookworm/contrib Sources\n";
+        assert_eq!(versions(table), ["550.163.01-2", "535.261.03-1"]);
+        assert!(versions("").is_empty());
     }
 
     #[test]

@@ -47,6 +47,9 @@ use crate::shell::{self, step};
 /// Names another cache than `vm` in the target directory.
 const CACHE_VARIABLE: &str = "GTRACE_VM_CACHE";
 
+/// The series of NVIDIA's driver that everything is tested with; the first one where none is named.
+pub(crate) const DRIVERS: [&str; 2] = ["535", "550"];
+
 /// Where the consoles' output goes, in the cache.
 const LOGS: &str = "logs";
 
@@ -70,6 +73,8 @@ const NEEDED: [(&str, Option<&str>); 10] = [
 pub(crate) struct Options {
     /// Lines of kernels, `6.12`; the default ones if there is none.
     pub(crate) kernels: Vec<String>,
+    /// Series of NVIDIA's driver, `550`; the first of [`DRIVERS`] if there is none.
+    pub(crate) drivers: Vec<String>,
     /// Whether cases are to repeat what they repeat a hundred times.
     pub(crate) long: bool,
     /// Only cases whose names contain this.
@@ -196,8 +201,6 @@ struct Base {
     kernel: Kernel,
     /// The directory with the stub's modules.
     stub: PathBuf,
-    /// NVIDIA's driver, where a case wants it.
-    driver: Option<real::Driver>,
 }
 
 impl Base {
@@ -205,23 +208,19 @@ impl Base {
     fn ensure(context: &Context, cache: &Cache, line: &str) -> Result<Self> {
         let kernel = kernel::ensure(&cache.dir, &cache.apt, line)?;
         let stub = stub::build(context, &cache.dir, &kernel)?;
-        Ok(Self {
-            kernel,
-            stub,
-            driver: None,
-        })
+        Ok(Self { kernel, stub })
     }
 
-    /// Fetches NVIDIA's driver and builds it for this kernel.
-    fn ensure_driver(&mut self, context: &Context, cache: &Cache) -> Result<()> {
-        self.driver = Some(real::ensure(context, cache, &self.kernel)?);
-        Ok(())
-    }
-
-    /// Makes the guest's file systems of what [`build`] has built.
-    fn images(&self, context: &Context, cache: &Cache, profile: Profile) -> Result<Images> {
-        let (kernel, driver) = (&self.kernel, self.driver.as_ref());
-        image::build(context, profile, &cache.dir, kernel, &self.stub, driver)
+    /// Makes the guest's file systems of what [`build`] has built, one of them with NVIDIA's driver where it is given.
+    fn images(
+        &self,
+        context: &Context,
+        cache: &Cache,
+        profile: Profile,
+        driver: Option<&real::Driver>,
+    ) -> Result<Images> {
+        let (kernel, stub) = (&self.kernel, &self.stub);
+        image::build(context, profile, &cache.dir, kernel, stub, driver)
     }
 }
 
@@ -307,8 +306,10 @@ fn plan<'a>(
         let scenario = match case.scenario {
             // For measurements.
             Scenario::Bench => false,
-            // Its driver takes minutes to build: where all is wanted, or just this.
-            Scenario::Real => options.selection == Selection::All || filter.starts_with("real"),
+            // Its driver takes minutes to build, and its cases minutes to run: where all is wanted, or just this.
+            Scenario::Real => {
+                case.core || options.selection == Selection::All || filter.starts_with("real")
+            }
             _ => true,
         };
         scenario && case.name.contains(filter)
@@ -343,6 +344,9 @@ fn run(
     }
     for line in &lines {
         kernel::check_line(line)?;
+    }
+    for series in &options.drivers {
+        real::check_series(series)?;
     }
     report.begin("virtual machines: build");
     let cases = build(context, options.profile())?;
@@ -386,36 +390,48 @@ fn run(
     if bases.is_empty() {
         return Ok(true);
     }
-    for (base, plan) in &mut bases {
+    let drivers = match options.drivers.is_empty() {
+        true => vec![DRIVERS[0].to_owned()],
+        false => options.drivers.clone(),
+    };
+    // What is run on one kernel: cases without NVIDIA's driver, then cases with each.
+    let mut runs = Vec::new();
+    for (base, mut plan) in bases {
         let real = plan.extract_if(.., |(scenario, _)| *scenario == Scenario::Real);
         let real: Vec<_> = real.collect();
+        let name = row(&base.kernel.line);
+        if !plan.is_empty() {
+            runs.push((name.clone(), base.clone(), None, plan));
+        }
         if real.is_empty() {
             continue;
         }
-        match base.ensure_driver(context, &cache) {
-            Ok(()) => plan.extend(real),
-            Err(error) => {
-                let row = format!("{}, NVIDIA's driver", row(&base.kernel.line));
-                let cases = u64::try_from(count(&real)).unwrap_or(u64::MAX);
-                match is_lack(&error) {
-                    true => without(report, &row, cases, error),
-                    false => report.check(&row, Err(error)),
+        for series in &drivers {
+            let name = format!("{name}, driver {series}");
+            match real::ensure(context, &cache, &base.kernel, series) {
+                Ok(driver) => runs.push((name, base.clone(), Some(driver), real.clone())),
+                Err(error) if is_lack(&error) => {
+                    let cases = u64::try_from(count(&real)).unwrap_or(u64::MAX);
+                    without(report, &name, cases, error);
                 }
+                Err(error) => report.check(&name, Err(error)),
             }
         }
     }
     let mut log = Log::default();
-    for (base, plan) in &bases {
-        let row = row(&base.kernel.line);
-        report.begin(&row);
-        let images = match base.images(context, &cache, options.profile()) {
+    for (row, base, driver, plan) in &runs {
+        report.begin(row);
+        let images = match base.images(context, &cache, options.profile(), driver.as_ref()) {
             Ok(images) => images,
             Err(error) => {
-                report.check(&row, Err(error));
+                report.check(row, Err(error));
                 continue;
             }
         };
-        step(format!("testing on kernel {}", base.kernel.key));
+        let driver = driver.as_ref().map_or(String::new(), |driver| {
+            format!(" with NVIDIA's driver {}", driver.version())
+        });
+        step(format!("testing on kernel {}{driver}", base.kernel.key));
         let suite = Suite {
             kernel: &base.kernel,
             images: &images,
@@ -424,7 +440,7 @@ fn run(
             limit,
         };
         let (counts, note) = suite.run(plan, &mut log);
-        report.suite(&row, counts, note);
+        report.suite(row, counts, note);
         for (name, time) in log.times.drain(..) {
             report.detail(name, time);
         }

@@ -1,5 +1,5 @@
 //! NVIDIA's own driver: its open kernel modules, built for each kernel, its firmware and libraries, and a PCI function
-//! made of memory for it. All of it is fetched from Debian into the cache; nothing of NVIDIA's is part of gtrace.
+//! made of memory for it. All of NVIDIA's is fetched from Debian into the cache; none of it is part of gtrace.
 
 use std::fmt;
 use std::fs;
@@ -62,6 +62,16 @@ impl fmt::Display for NoDriver {
 
 impl std::error::Error for NoDriver {}
 
+/// Whether `series` can be one: `550`.
+pub(super) fn check_series(series: &str) -> Result<()> {
+    let digits = series.bytes().all(|byte| byte.is_ascii_digit());
+    ensure!(
+        digits && series.len() == 3,
+        "{series:?} is no series of NVIDIA's driver: give the number that its version begins with, such as 535"
+    );
+    Ok(())
+}
+
 /// The driver for one kernel.
 #[derive(Clone, Debug)]
 pub(super) struct Driver {
@@ -73,15 +83,27 @@ pub(super) struct Driver {
     fakegpu: PathBuf,
 }
 
-/// The newest driver that can be had, built for `kernel`; without a network, the newest that is in the cache.
-pub(super) fn ensure(context: &Context, cache: &Cache, kernel: &Kernel) -> Result<Driver> {
+impl Driver {
+    /// As the packages have it: `535.261.03-1`.
+    pub(super) fn version(&self) -> String {
+        let name = self.packages.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}
+
+/// The newest driver of `series` that can be had, built for `kernel`; without a network, the newest that is in the cache.
+pub(super) fn ensure(
+    context: &Context,
+    cache: &Cache,
+    kernel: &Kernel,
+    series: &str,
+) -> Result<Driver> {
     let all = cache.dir.join("nvidia");
     fs::create_dir_all(&all).with_context(|| format!("cannot create {}", all.display()))?;
-    let packages = match fetch(cache, &all) {
+    let packages = match fetch(cache, &all, series) {
         Ok(packages) => packages,
         Err(error) => {
-            let cached =
-                kernel::newest_in(&all, |name| name.starts_with(|c: char| c.is_ascii_digit()))?;
+            let cached = kernel::newest_in(&all, |name| name.split('.').next() == Some(series))?;
             let Some(cached) = cached else {
                 return Err(NoDriver(format!("{error:#}")).into());
             };
@@ -94,8 +116,9 @@ pub(super) fn ensure(context: &Context, cache: &Cache, kernel: &Kernel) -> Resul
     let version = packages.file_name().context("a package has a version")?;
     let modules = all.join("modules").join(version).join(&kernel.key);
     DRIVER.build(context, kernel, &modules, &[packages.as_os_str()])?;
-    let fakegpu = cache.dir.join("fakegpu").join(&kernel.key);
-    FAKEGPU.build(context, kernel, &fakegpu, &[])?;
+    let sources = sources(cache, &packages).map_err(|error| NoDriver(format!("{error:#}")))?;
+    let fakegpu = cache.dir.join("fakegpu").join(version).join(&kernel.key);
+    FAKEGPU.build(context, kernel, &fakegpu, &[sources.as_os_str()])?;
     Ok(Driver {
         packages,
         modules,
@@ -104,9 +127,9 @@ pub(super) fn ensure(context: &Context, cache: &Cache, kernel: &Kernel) -> Resul
 }
 
 /// Fetches and unpacks the packages unless they are there; their folder.
-fn fetch(cache: &Cache, all: &Path) -> Result<PathBuf> {
+fn fetch(cache: &Cache, all: &Path, series: &str) -> Result<PathBuf> {
     let apt = cache.apt.get()?;
-    let source = apt.package(SOURCE)?;
+    let source = apt.package_of(SOURCE, series)?;
     let whole = all.join(&source.version);
     if whole.is_dir() {
         return Ok(whole);
@@ -141,6 +164,34 @@ fn fetch(cache: &Cache, all: &Path) -> Result<PathBuf> {
     Ok(whole)
 }
 
+/// The tar file of the driver's sources, fetched unless it is there: what answers the driver is laid out as these say.
+fn sources(cache: &Cache, packages: &Path) -> Result<PathBuf> {
+    let whole = packages.join("sources");
+    if !whole.is_dir() {
+        let version = packages.file_name().context("a package has a version")?;
+        let package = Package {
+            name: SOURCE.to_owned(),
+            version: version.to_string_lossy().into_owned(),
+        };
+        step("fetching the sources of NVIDIA's driver");
+        let half = packages.join(".sources.half");
+        if half.exists() {
+            fs::remove_dir_all(&half)
+                .with_context(|| format!("cannot clear {}", half.display()))?;
+        }
+        fs::create_dir_all(&half).with_context(|| format!("cannot create {}", half.display()))?;
+        cache.apt.get()?.download_source(&package, &half)?;
+        fs::rename(&half, &whole).with_context(|| format!("cannot create {}", whole.display()))?;
+    }
+    let entries =
+        fs::read_dir(&whole).with_context(|| format!("cannot read {}", whole.display()))?;
+    entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .find(|path| path.to_string_lossy().contains(".orig.tar."))
+        .with_context(|| format!("{} has no .orig.tar file", whole.display()))
+}
+
 /// Adds it to the image, with what judges gtrace by.
 pub(super) fn add(
     archive: &mut Archive,
@@ -160,7 +211,12 @@ pub(super) fn add(
             )?;
         }
     }
-    let firmware = driver.packages.join("lib/firmware/nvidia");
+    // Debian 13 has it below /usr.
+    let firmware = ["lib/firmware/nvidia", "usr/lib/firmware/nvidia"]
+        .map(|path| driver.packages.join(path))
+        .into_iter()
+        .find(|path| path.is_dir())
+        .context("the package firmware-nvidia-gsp has no firmware/nvidia")?;
     let version = only(&firmware)?;
     archive.file(REAL_VERSION, version.as_bytes(), 0o644);
     let path = format!("/lib/firmware/nvidia/{version}/{FIRMWARE}");

@@ -1,5 +1,7 @@
 //! Which cases a run takes: all of them, or the core set and, of the rest, the part that falls to the commit.
 
+use gtrace_vm_tests::scenario::Scenario;
+
 use super::cases::Case;
 use crate::context::Context;
 use crate::shell;
@@ -13,7 +15,7 @@ pub(crate) enum Selection {
     /// Every case, on every kernel.
     #[default]
     All,
-    /// The core set on every kernel; of the other cases one of [`PARTS`] parts, each case on one kernel.
+    /// The core set on every kernel, that with NVIDIA's driver on one; of the other cases one of [`PARTS`] parts, each case on one kernel.
     Part(usize),
 }
 
@@ -37,6 +39,10 @@ impl Selection {
     fn takes(self, index: usize, case: &Case, kernel: usize, kernels: usize) -> bool {
         match self {
             Self::All => true,
+            // For each kernel the driver is built for minutes: a run takes one.
+            Self::Part(number) if case.core && case.scenario == Scenario::Real => {
+                number % kernels == kernel
+            }
             Self::Part(_) if case.core => true,
             Self::Part(number) => {
                 let (part, turn) = (number % PARTS, number / PARTS);
@@ -72,8 +78,6 @@ impl Selection {
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
-
-    use gtrace_vm_tests::scenario::Scenario;
 
     use super::*;
 
@@ -132,6 +136,18 @@ mod tests {
             let runs = (0..KERNELS).map(|kernel| Selection::Part(number).of(&all, kernel, KERNELS));
             let rotating = runs.map(|run| run.len() - core).sum::<usize>();
             assert_eq!(rotating, (all.len() - core) / PARTS);
+        }
+    }
+
+    #[test]
+    fn the_core_of_nvidias_driver_is_on_one_kernel_a_run() {
+        let mut case = cases().remove(0);
+        case.scenario = Scenario::Real;
+        for number in 0..PARTS * KERNELS {
+            let on = |kernel| Selection::Part(number).of(&[&case], kernel, KERNELS).len();
+            let on = [0, 1].map(on);
+            assert_eq!(on, if number % 2 == 0 { [1, 0] } else { [0, 1] });
+            assert_eq!(Selection::All.of(&[&case], 1, KERNELS).len(), 1);
         }
     }
 

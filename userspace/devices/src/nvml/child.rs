@@ -23,6 +23,8 @@ pub fn child_main(lib_path: Option<PathBuf>) -> ExitCode {
     if rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).is_err() {
         return ExitCode::FAILURE;
     }
+    // The driver names who waits for a GPU that does not answer, and this was started as `exe`.
+    let _ = rustix::thread::set_name(c"gtrace-nvml");
     let Ok(out) = private_stdout() else {
         return ExitCode::FAILURE;
     };

@@ -734,6 +734,42 @@ fn a_store_that_somebody_removes_is_begun_anew_and_the_loss_recorded() {
 }
 
 #[test]
+fn nothing_that_comes_after_the_store_was_removed_is_lost_however_often_that_is() {
+    let world = World::new(PciTree::default());
+    let path = world.dir.path().join("store.db");
+    let mut gpus = (0..100_u8).map(|n| pci(&format!("0000:{n:02x}:00.0")));
+    let mut add = |text: &str| {
+        let mut occurrence = xid(text);
+        occurrence.gpu = gpus.next().map(gtrace_event::Gpu::at);
+        world.ingest_one(KMSG, occurrence);
+        world.flush();
+    };
+    let kept = || {
+        let stored = world.stored(None);
+        let xids = stored.iter().filter(|event| event.kind == Kind::Xid);
+        xids.map(|event| event.message.clone()).collect::<Vec<_>>()
+    };
+    add("Xid 79, before");
+    for round in 0..3 {
+        std::fs::remove_file(&path).unwrap();
+        let texts = ["one", "two"].map(|n| format!("Xid 79, {n} of round {round}"));
+        texts.iter().for_each(|text| add(text));
+        assert_eq!(kept(), texts);
+        let report = Reader::open(&path).unwrap().verify().unwrap();
+        assert!(report.is_ok(), "{report:?}");
+    }
+    // Another file in its place is not what the writer writes to either. It is kept.
+    let other = world.dir.path().join("other");
+    std::fs::write(&other, "not a store").unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    add("Xid 79, last");
+    assert_eq!(kept(), ["Xid 79, last"]);
+    let files = std::fs::read_dir(world.dir.path()).unwrap();
+    let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    assert!(contents.any(|content| content == b"not a store"));
+}
+
+#[test]
 fn a_store_that_turns_damaged_is_replaced_and_nothing_that_waits_is_lost() {
     let mut world = World::new(PciTree::default());
     world.ingest_one(KMSG, xid("Xid 13, the first"));

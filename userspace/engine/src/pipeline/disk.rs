@@ -2,7 +2,7 @@
 //! disk likes, and appends do not wait for it.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_store::{StoreError, Syncer};
 
@@ -11,6 +11,9 @@ use crate::supervise::{Task, beat};
 
 /// What was committed is synced so long after, which is what a power cut can cost.
 const SYNC_AFTER: Duration = Duration::from_millis(100);
+/// But two syncs begin at least so long apart: an append that meets one waits for the disk, so where records keep
+/// coming, a power cut can cost this much.
+const SYNC_EVERY: Duration = Duration::from_millis(500);
 /// The WAL is folded into the file after so many commits: some 24 MiB where each is small. The first
 /// append after that waits for the disk, as SQLite syncs the header of a WAL that it begins anew (else a
 /// power cut could leave the old header with new frames); so it is one append in a thousand.
@@ -59,7 +62,9 @@ impl Disk {
         };
         hub.tasks.start(task, move |pulse| {
             let mut problem = false;
-            while !pulse.is_stopping() && of_task.wait() {
+            let mut not_before = Instant::now();
+            while !pulse.is_stopping() && of_task.wait(not_before) {
+                not_before = Instant::now() + SYNC_EVERY;
                 problem = report(of_task.bring_to_disk(&syncer), problem, &its_hub);
             }
             Ok(())
@@ -93,8 +98,8 @@ impl Commits {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until something was committed and a moment has passed; false at the end.
-    fn wait(&self) -> bool {
+    /// Waits until something was committed and a moment has passed, and for `not_before`; false at the end.
+    fn wait(&self, not_before: Instant) -> bool {
         let wait = |state: MutexGuard<'_, State>, time: Duration, until: fn(&State) -> bool| {
             let waited = self
                 .changed
@@ -106,7 +111,8 @@ impl Commits {
             beat();
             let (unsynced, closed) = wait(self.lock(), IDLE, |s| s.unsynced || s.closed);
             if unsynced && !closed {
-                wait(self.lock(), SYNC_AFTER, |s| s.closed);
+                let rest = not_before.saturating_duration_since(Instant::now());
+                wait(self.lock(), rest.max(SYNC_AFTER), |s| s.closed);
             }
             if unsynced || closed {
                 return !closed;

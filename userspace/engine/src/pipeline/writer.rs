@@ -20,8 +20,9 @@ use crate::hub::Hub;
 use crate::metrics::Counted;
 use crate::supervise::{Task, beat};
 
-/// Two commits begin at least so long apart, so that a storm makes larger ones and not more.
-const COMMIT_EVERY: Duration = Duration::from_millis(1);
+/// After a commit the next one waits for as long as it took, but no longer than this: a storm makes larger ones, which
+/// take half of a core at most, and a line that comes alone does not wait.
+const REST: Duration = Duration::from_millis(1);
 /// Between attempts to write what could not be written.
 const RETRY: Duration = Duration::from_secs(1);
 /// Between checks whether days are to be dropped, unless the store grows much before.
@@ -180,10 +181,10 @@ impl State {
             self.show_size();
             let began = Instant::now();
             let rest = match self.write() {
-                true => COMMIT_EVERY,
+                true => began.elapsed().min(REST),
                 false => RETRY,
             };
-            not_before = began + rest;
+            not_before = Instant::now() + rest;
             if !open {
                 break;
             }
@@ -215,6 +216,8 @@ impl State {
         let appended = self
             .store
             .append_encoded(Timestamp::now(), encoded, &cursors);
+        // Afterwards, as a file that is removed later had what was appended.
+        let appended = appended.and_then(|seqs| self.store.check_place().map(|()| seqs));
         match appended {
             Ok(seqs) => {
                 // Recorded in the same transaction, before the records.
@@ -234,10 +237,13 @@ impl State {
 
     /// The store did not take something: what waits goes on waiting. True if a new store is there.
     fn failed(&mut self, error: &StoreError) -> bool {
-        if error.is_damage() && !is_recent(self.replaced, REPLACE_EVERY) {
+        let removed = matches!(error, StoreError::Removed { .. });
+        if removed || error.is_damage() && !is_recent(self.replaced, REPLACE_EVERY) {
             match self.store.replace(&error.to_string()) {
                 Ok(()) => {
-                    self.replaced = Some(Instant::now());
+                    if !removed {
+                        self.replaced = Some(Instant::now());
+                    }
                     self.publish_removals();
                     self.disk.committed();
                     self.works_again();

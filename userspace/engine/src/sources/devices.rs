@@ -211,6 +211,7 @@ impl State {
     fn emit(&mut self, report: DeviceReport) {
         self.show_others(&report);
         let interval = self.pci_interval.or(self.nvml_interval);
+        // What PCI shows of GPUs is still needed by other sources.
         let presence = metrics_without_nvml(&report.gpus);
         self.publish(WitnessName::SysfsPci, interval, presence);
         if *self.devices.tree() != self.tree {
@@ -221,7 +222,7 @@ impl State {
         let observations: Vec<_> = report
             .events
             .into_iter()
-            .filter(|observed| !self.off.contains(&observed.witness))
+            .filter(|observed| !self.is_off(observed.witness))
             .map(|observed| Observation {
                 witness: observed.witness,
                 occurrence: observed.occurrence,
@@ -249,8 +250,12 @@ impl State {
         }
     }
 
+    fn is_off(&self, source: WitnessName) -> bool {
+        self.off.contains(&source)
+    }
+
     fn publish(&self, component: WitnessName, interval: Option<Duration>, metrics: Vec<Metric>) {
-        let Some(interval) = interval else {
+        let Some(interval) = interval.filter(|_| !self.is_off(component)) else {
             return;
         };
         self.hub.samples.publish(&Batch {
@@ -292,14 +297,16 @@ impl State {
     }
 
     fn show_others(&mut self, report: &DeviceReport) {
-        if report.pci_error.is_none() {
+        if report.pci_error.is_none() && !self.is_off(WitnessName::SysfsPci) {
             self.hub.metrics.saw(WitnessName::SysfsPci);
         }
-        if report.driver.is_some() {
+        if report.driver.is_some() && !self.is_off(WitnessName::ProcDriver) {
             self.hub.metrics.saw(WitnessName::ProcDriver);
         }
         let pci = match &report.pci_error {
-            _ if self.pci_interval.is_none() => (SourceState::Off, None),
+            _ if self.pci_interval.is_none() || self.is_off(WitnessName::SysfsPci) => {
+                (SourceState::Off, None)
+            }
             None => match unanswered(&report.gpus) {
                 None => (SourceState::Active, None),
                 reason => (SourceState::Degraded, reason),
@@ -307,7 +314,8 @@ impl State {
             Some(error) => (SourceState::Failed, Some(error.clone())),
         };
         show(&self.hub, WitnessName::SysfsPci, pci.0, pci.1);
-        if let Some(aer) = report.aer.as_ref().filter(|_| self.pci_interval.is_some()) {
+        let watched = self.pci_interval.is_some() && !self.is_off(WitnessName::SysfsAer);
+        if let Some(aer) = report.aer.as_ref().filter(|_| watched) {
             let (state, reason) = aer_source(aer);
             show(&self.hub, WitnessName::SysfsAer, state, reason);
             self.publish(
@@ -316,12 +324,23 @@ impl State {
                 aer.metrics.clone(),
             );
         }
-        let watched = !self.off.contains(&WitnessName::SysfsRdma);
+        let watched = !self.is_off(WitnessName::SysfsRdma);
         if let Some(health) = report.rdma.as_ref().filter(|_| watched) {
             self.show_rdma(health);
         }
         let driver = match &report.driver {
-            Some(_) => (SourceState::Active, None),
+            _ if self.is_off(WitnessName::ProcDriver) => (SourceState::Off, None),
+            Some(_) => {
+                let names: Vec<_> = report
+                    .proc_unanswered
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect();
+                match left_alone(&names, "a reading of /proc/driver/nvidia/gpus") {
+                    None => (SourceState::Active, None),
+                    reason => (SourceState::Degraded, reason),
+                }
+            }
             None => (
                 SourceState::Absent,
                 Some("the NVIDIA driver is not loaded".to_owned()),
@@ -628,6 +647,45 @@ mod tests {
         state.publish_nvml(&[gpu], false);
         assert_eq!(names(), [""; 0]);
         assert_eq!(hub.metrics.last_seen(WitnessName::Nvml), seen);
+    }
+
+    #[test]
+    fn a_source_that_is_off_has_no_samples() {
+        let sys = FakeSysfs::with_gpu();
+        sys.corrected(GPU, 1);
+        let sampled = |disabled: &str| {
+            let keys = Keys {
+                sysfs_root: Some(sys.root().0),
+                proc_root: Some("/nonexistent".into()),
+                nvml_interval_s: Some(0),
+                disabled_sources: Some(disabled.to_owned()),
+                ..Keys::default()
+            };
+            let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+            let (hub, _commands) = Hub::new(gtrace_api::Status::default());
+            hub.update_status(|status| status.sources = component::initial());
+            let (sender, _inputs) = sync_channel(64);
+            let hold = Arc::new(DriverHold::default());
+            let context = config.components(&hub);
+            let mut state = State::new(&config, &context, sender.into(), hold).unwrap();
+            state.poll((false, true));
+            [WitnessName::SysfsPci, WitnessName::SysfsAer].map(|source| {
+                let batch = hub.samples.last(source.name());
+                let sources = hub.status().sources;
+                let shown = sources.iter().find(|s| s.witness == Some(source));
+                (
+                    batch.is_some_and(|batch| !batch.metrics.is_empty()),
+                    shown.unwrap().state == SourceState::Active,
+                    hub.metrics.last_seen(source).is_some(),
+                )
+            })
+        };
+        let [pci, aer] = sampled("");
+        assert_eq!((pci, aer), ((true, true, true), (true, true, false)));
+        let off = (false, false, false);
+        assert_eq!(sampled("sysfs:aer"), [pci, off]);
+        assert_eq!(sampled("sysfs:pci"), [off, aer]);
+        assert_eq!(sampled("sysfs:pci,sysfs:aer"), [off, off]);
     }
 
     #[test]

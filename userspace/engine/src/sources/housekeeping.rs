@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use gtrace_abi::{Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES, STATUS_BITS};
 use gtrace_api::ProbeCost;
 use gtrace_decoder::DriverVersion;
+use gtrace_devices::{ProcGpus, ProcRoot};
 use gtrace_event::WitnessName;
 
 use super::calls::{self, Calls};
@@ -29,6 +30,8 @@ use crate::supervise::beat;
 const ROUND: Duration = Duration::from_secs(1);
 /// Between readings of the driver-call histograms.
 const CALLS_EVERY: Duration = Duration::from_secs(2);
+/// The same where somebody asks for them: a client that asks all the time must not keep the daemon busy.
+const CALLS_ASKED_EVERY: Duration = Duration::from_millis(100);
 /// Between polls of /proc/devices.
 const DEVICES_EVERY: Duration = Duration::from_secs(2);
 /// Between polls of calls that do not return.
@@ -63,6 +66,11 @@ impl Devices {
             decode: None,
             set: None,
         }
+    }
+
+    /// A reader of what the driver says of its GPUs, which knows none yet.
+    pub(super) fn proc_gpus(&self) -> ProcGpus {
+        ProcGpus::new(ProcRoot(self.proc_root.clone()))
     }
 
     /// Which devices are watched, as last set.
@@ -180,10 +188,14 @@ impl<'a> ProbeHousekeeping<'a> {
         let start = Instant::now();
         let (mut calls_at, mut devices_at, mut cost_at) = (start, start, start);
         let mut hung_at = start;
+        let mut calls_not_before = start;
         while !self.shared.stop.load(Ordering::Relaxed) {
             beat();
-            // Woken early when a module comes or goes.
-            std::thread::park_timeout(ROUND);
+            // Woken early when a module comes or goes, or somebody wants the calls.
+            std::thread::park_timeout(match self.shared.hub.are_calls_wanted() {
+                true => calls_not_before.saturating_duration_since(Instant::now()),
+                false => ROUND,
+            });
             if self.shared.stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -191,6 +203,8 @@ impl<'a> ProbeHousekeeping<'a> {
             self.shared.obey_switches();
             if self.shared.follow_driver() {
                 self.names_left = NAMES_POLLS;
+                // What was read may be of the driver before.
+                *self.shared.proc_gpus() = self.devices.proc_gpus();
                 // Shown as working only once they are configured.
                 self.refresh();
                 self.shared.show_states();
@@ -203,9 +217,11 @@ impl<'a> ProbeHousekeeping<'a> {
                 devices_at = now + DEVICES_EVERY;
                 self.refresh();
             }
-            if now >= calls_at {
+            let wanted = now >= calls_not_before && self.shared.hub.are_calls_wanted();
+            if now >= calls_at || wanted {
                 calls_at = now + CALLS_EVERY;
                 self.read_calls();
+                calls_not_before = Instant::now() + CALLS_ASKED_EVERY;
             }
             if now >= hung_at {
                 hung_at = now + HUNG_EVERY;
@@ -240,11 +256,11 @@ impl<'a> ProbeHousekeeping<'a> {
             drop(probes);
             self.users.set_earlier(filters, users);
         }
-        // Reading the driver's GPU information wakes the GPUs, so it is read rarely. GPUs come
-        // up one by one after the module was loaded.
+        // GPUs come up one by one after the module was loaded.
         if self.names_left > 0 {
             self.names_left -= 1;
-            shared.set_device_names(DeviceNames::read(&self.devices.proc_root));
+            let names = DeviceNames::read_with(&self.devices.proc_root, &mut shared.proc_gpus());
+            shared.set_device_names(names);
         }
     }
 
@@ -305,6 +321,7 @@ impl<'a> ProbeHousekeeping<'a> {
     }
 
     fn read_calls(&mut self) {
+        let wanted = self.shared.hub.take_calls_wanted();
         let probes = self.shared.lock();
         let (histograms, failures) = (probes.histograms(), probes.failures());
         let open_files = probes.open_files();
@@ -335,6 +352,10 @@ impl<'a> ProbeHousekeeping<'a> {
         }
         if !nothing {
             self.shared.hub.set_calls(read.stats);
+        }
+        for answer in wanted {
+            // Whoever asked may have given up.
+            let _ = answer.send(());
         }
     }
 

@@ -85,6 +85,8 @@ impl Manager {
             }
         }
         let log = probes.start_log();
+        let mut proc_gpus = devices.proc_gpus();
+        let names = DeviceNames::read_with(&config.proc_root, &mut proc_gpus);
         let shared = Arc::new(Shared {
             probes: Mutex::new(probes),
             tracefs,
@@ -97,7 +99,8 @@ impl Manager {
             unload: AtomicBool::new(false),
             rescan: AtomicBool::new(true),
             driver_probed: AtomicBool::new(false),
-            device_names: Mutex::new(Arc::new(DeviceNames::read(&config.proc_root))),
+            device_names: Mutex::new(Arc::new(names)),
+            proc_gpus: Mutex::new(proc_gpus),
             hold,
             housekeeping: Mutex::new(None),
             rings,

@@ -11,6 +11,7 @@ use aya::maps::{MapData, RingBuf};
 use gtrace_abi::{ModuleChange, ModuleRecord};
 use gtrace_api::SourceState;
 use gtrace_decoder::DriverVersion;
+use gtrace_devices::ProcGpus;
 use gtrace_event::WitnessName;
 
 use super::driver_modules::{DriverHold, Follower};
@@ -47,6 +48,8 @@ pub(super) struct Shared {
     /// Whether the driver's own functions are probed.
     pub(super) driver_probed: AtomicBool,
     pub(super) device_names: Mutex<Arc<DeviceNames>>,
+    /// What the driver said of its GPUs: asking it again wakes them, and one that starts does not answer.
+    pub(super) proc_gpus: Mutex<ProcGpus>,
     pub(super) hold: Arc<DriverHold>,
     /// The housekeeping thread, to be woken.
     pub(super) housekeeping: Mutex<Option<Thread>>,
@@ -220,6 +223,12 @@ impl Shared {
             self.unload.store(true, Ordering::Relaxed);
         }
         self.wake_housekeeping();
+    }
+
+    pub(super) fn proc_gpus(&self) -> MutexGuard<'_, ProcGpus> {
+        self.proc_gpus
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn device_names(&self) -> Arc<DeviceNames> {

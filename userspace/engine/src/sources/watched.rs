@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
 use gtrace_abi::{DeviceFilter, MAX_DEVICES};
-use gtrace_devices::ProcRoot;
+use gtrace_devices::{ProcGpus, ProcRoot};
 use gtrace_event::PciAddress;
 
 /// The major number that the NVIDIA driver has had since ever (Documentation/admin-guide/
@@ -99,11 +99,19 @@ pub struct DeviceNames {
 impl DeviceNames {
     /// Reads /proc/devices and the driver's GPU information.
     pub fn read(proc_root: &Path) -> Self {
+        Self::read_with(
+            proc_root,
+            &mut ProcGpus::new(ProcRoot(proc_root.to_owned())),
+        )
+    }
+
+    /// The same, but of GPUs only what `gpus` does not know yet.
+    pub(super) fn read_with(proc_root: &Path, gpus: &mut ProcGpus) -> Self {
         let text = fs::read_to_string(proc_root.join("devices")).unwrap_or_default();
-        let gpus = gtrace_devices::proc_gpus(&ProcRoot(proc_root.to_owned()));
         Self {
             majors: listed(&text).collect(),
             gpus: gpus
+                .read()
                 .into_iter()
                 .filter_map(|gpu| Some((gpu.minor?, gpu.pci)))
                 .collect(),

@@ -78,10 +78,3 @@ pub enum PortChange {
     /// As many as expected are active again.
     Enough,
 }
-
-impl PortChange {
-    /// Whether it ends a trouble.
-    pub const fn is_recovery(self) -> bool {
-        matches!(self, Self::Up | Self::FullSpeed | Self::Enough)
-    }
-}

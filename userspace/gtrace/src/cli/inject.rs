@@ -13,7 +13,7 @@ use clap::{Subcommand, ValueEnum};
 use gtrace_engine::sources::kmsg;
 use gtrace_event::PciAddress;
 
-use super::shared;
+use super::shared::{self, Exit};
 
 /// What an injected line begins with.
 pub const MARK: &str = "gtrace-inject: ";
@@ -78,9 +78,9 @@ enum What {
         #[arg(long, default_value = "python")]
         comm: String,
     },
-    /// Any line that the kernel could log.
+    /// Any line that the kernel could log: text without control characters.
     Line {
-        /// The line.
+        /// The line, at most 961 bytes.
         text: String,
     },
 }
@@ -88,7 +88,8 @@ enum What {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum AerSeverity {
     /// The hardware corrected it.
-    Corrected,
+    #[value(alias = "corrected")]
+    Correctable,
     /// A transaction was lost.
     Nonfatal,
     /// The link is no longer reliable.
@@ -100,12 +101,13 @@ const MAX_LINE: usize = 976;
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let text = format!("{MARK}{}", text(&args.what));
-    anyhow::ensure!(
-        text.len() <= MAX_LINE,
-        "the line is {} bytes long and the kernel log takes {MAX_LINE}; shorten the message",
-        text.len()
-    );
+    let text = match line(&args.what) {
+        Ok(text) => text,
+        Err(error) => {
+            say!("{error}");
+            return Ok(Exit::Usage.into());
+        }
+    };
     let path = Path::new(kmsg::PATH);
     kmsg::write_line(path, &text).map_err(|error| {
         let remedy = match error.kind() {
@@ -122,6 +124,29 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         anyhow::bail!("kernel.printk_devkmsg is off, so the kernel drops the line; set it to on");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The line with its mark; why the kernel log would not show it as one line.
+fn line(what: &What) -> Result<String, String> {
+    let text = text(what);
+    if text.trim().is_empty() {
+        return Err("the line is empty: say what the kernel would log".to_owned());
+    }
+    if let Some((at, control)) = text.char_indices().find(|(_, c)| c.is_control()) {
+        return Err(format!(
+            "the line has the control character U+{:04X} at byte {at}, which the kernel log would end the line at or \
+             escape: leave it out",
+            u32::from(control)
+        ));
+    }
+    let line = format!("{MARK}{text}");
+    match line.len() <= MAX_LINE {
+        true => Ok(line),
+        false => Err(format!(
+            "the line is {} bytes long with its mark and the kernel log takes {MAX_LINE}: shorten it",
+            line.len()
+        )),
+    }
 }
 
 fn text(what: &What) -> String {
@@ -156,7 +181,7 @@ fn text(what: &What) -> String {
         }
         What::Aer { severity, gpu } => {
             let (severity, layer, agent) = match severity {
-                AerSeverity::Corrected => ("Corrected", "Data Link Layer", "Transmitter ID"),
+                AerSeverity::Correctable => ("Corrected", "Data Link Layer", "Transmitter ID"),
                 AerSeverity::Nonfatal => (
                     "Uncorrected (Non-Fatal)",
                     "Transaction Layer",
@@ -196,5 +221,41 @@ fn xid_text(code: u32) -> &'static str {
         }
         154 => "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)",
         _ => "drill",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pcie_errors_have_the_words_of_the_kernels_counters_and_of_its_log() {
+        for (word, severity) in [
+            ("correctable", "Corrected"),
+            ("corrected", "Corrected"),
+            ("nonfatal", "Uncorrected (Non-Fatal)"),
+            ("fatal", "Uncorrected (Fatal)"),
+        ] {
+            let aer = What::Aer {
+                severity: AerSeverity::from_str(word, false).unwrap(),
+                gpu: "0000:3b:00.0".parse().unwrap(),
+            };
+            let text = line(&aer).unwrap();
+            assert!(
+                text.contains(&format!("severity={severity}, ")),
+                "{word}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_longest_line_is_taken_and_no_longer_one() {
+        let of = |bytes| {
+            line(&What::Line {
+                text: "x".repeat(bytes),
+            })
+        };
+        assert_eq!(of(961).unwrap().len(), MAX_LINE);
+        assert!(of(962).is_err());
     }
 }

@@ -167,7 +167,7 @@ fn once(args: &Args) -> anyhow::Result<Exit> {
     } else {
         let style = Style::of_stdout(args.color);
         let now = Timestamp::now();
-        super::status::running(status, &events, &style, now)
+        crate::render::daemon_status::running(status, &events, &style, now)
             + &gtrace_top::snapshot(&readings, &shown)
     };
     shared::print(&text)?;

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 use gtrace_api::CallStats;
@@ -146,6 +147,35 @@ fn root_driver_calls_of_four_threads_are_counted_exactly_and_others_not_at_all()
     assert_eq!(stats.errors, want, "urandom knows no such ioctl");
     assert_eq!(stats.op.as_deref(), Some("RM_CONTROL"));
     assert!(stats.p50_ns > 0 && stats.p50_ns <= stats.p99_ns && stats.p99_ns <= stats.max_ns);
+    daemon.stop();
+}
+
+#[test]
+fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("ioctls");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/ioctls.c");
+    let built = Command::new("cc")
+        .arg("-o")
+        .args([&program, &source])
+        .status();
+    assert!(built.unwrap().success());
+    let daemon = Daemon::start(&DEVICES);
+    const CALLS: u64 = 1000;
+    for round in 1..=10 {
+        let ended = Command::new(&program)
+            .args([DEVICE, &CALLS.to_string()])
+            .status();
+        assert!(ended.unwrap().success());
+        let mut command = Command::new(GTRACE);
+        command.args(["profile", "--driver", "--json", "--socket"]);
+        let output = command.arg(daemon.socket()).output().unwrap();
+        let rows: Vec<CallStats> = serde_json::from_slice(&output.stdout).unwrap();
+        let counted: u64 = rows.iter().map(|row| row.count).sum();
+        assert_eq!(counted, round * CALLS, "{rows:?}");
+    }
     daemon.stop();
 }
 

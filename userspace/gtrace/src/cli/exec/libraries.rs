@@ -21,23 +21,27 @@ pub(in crate::cli) struct Library {
     folder: &'static str,
 }
 
+const DRIVER_AND_NVML: &[&str] = &[
+    "libcuda.so.1",
+    "libcuda.so",
+    "libnvidia-ml.so.1",
+    "libnvidia-ml.so",
+];
+
+// Statics, not constants: each user of a constant would have megabytes of its own in this binary.
+
 /// Driver and NVML of a client without a GPU.
-pub(in crate::cli) const CLIENT: Library = Library {
+pub(in crate::cli) static CLIENT: Library = Library {
     bytes: include_bytes!(env!("GTRACE_SHIM")),
     digest: env!("GTRACE_SHIM_DIGEST"),
     // Named as a driver's is, so that tracers find it: processes have it mapped by this name.
     file: "libcuda.so.gtrace",
-    names: &[
-        "libcuda.so.1",
-        "libcuda.so",
-        "libnvidia-ml.so.1",
-        "libnvidia-ml.so",
-    ],
+    names: DRIVER_AND_NVML,
     folder: "remote",
 };
 
 /// The driver of a traced program.
-pub(in crate::cli) const TRACE: Library = Library {
+pub(in crate::cli) static TRACE: Library = Library {
     bytes: include_bytes!(env!("GTRACE_TRACE")),
     digest: env!("GTRACE_TRACE_DIGEST"),
     file: "libgtrace_trace.so",
@@ -46,11 +50,11 @@ pub(in crate::cli) const TRACE: Library = Library {
 };
 
 /// The CPU emulator for a GPU.
-pub(in crate::cli) const SOFTGPU: Library = Library {
+pub(in crate::cli) static SOFTGPU: Library = Library {
     bytes: include_bytes!(env!("GTRACE_SOFTGPU")),
     digest: env!("GTRACE_SOFTGPU_DIGEST"),
     file: "libcuda.so.gtrace-softgpu",
-    names: CLIENT.names,
+    names: DRIVER_AND_NVML,
     folder: "cpu-emulator",
 };
 

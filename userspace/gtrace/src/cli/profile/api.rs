@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
+use gtrace_collect::record::wait;
 use gtrace_collect::{Calls, Collector as _};
 use gtrace_render::cuda_calls;
 use gtrace_uprobes::Settings;
@@ -55,7 +56,7 @@ pub(super) fn run(args: &super::Args) -> anyhow::Result<ExitCode> {
     }
     let start = Instant::now();
     let due = args.duration.map(|duration| start + duration);
-    record::wait(&mut [&mut calls], &stopped, due)?;
+    wait(&mut [&mut calls], &stopped, due)?;
     let report = calls.end(start.elapsed())?;
     if args.json {
         shared::print(&shared::json_line(&report)?)?;

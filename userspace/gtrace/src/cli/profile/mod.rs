@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use gtrace_collect::profile_file::{self, Format, View};
 use gtrace_profile::{Profile, table};
+use gtrace_timeline::live::Target;
 
 use super::shared::{self, Place};
-use super::trace::target::Target;
 use super::{NOT_POSSIBLE, USAGE};
 
 /// What the rows are sorted by.
@@ -120,10 +120,17 @@ struct Output {
 }
 
 impl Output {
+    /// Whether it is known how a profile is written there.
+    fn check_format(&self) -> anyhow::Result<()> {
+        let out = self.out.as_ref();
+        out.map_or(Ok(()), |path| {
+            profile_file::format_of(path, self.format).map(drop)
+        })
+    }
+
     /// Whether a profile could be put there, before one is taken.
     fn check(&self) -> anyhow::Result<()> {
-        let out = self.out.as_ref();
-        out.map_or(Ok(()), |path| profile_file::check(path, self.format))
+        self.out.as_deref().map_or(Ok(()), profile_file::check)
     }
 
     /// Writes a profile there; to standard output, as a table, if nothing else is said.
@@ -159,6 +166,17 @@ impl Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let output = match &args.command {
+        Some(Saved::Diff(_)) => None,
+        Some(Saved::Show(args)) => Some(&args.output),
+        Some(Saved::Merge(args)) => Some(&args.output),
+        // --json is a format too.
+        None => Some(&args.output).filter(|_| !args.json),
+    };
+    if let Some(Err(error)) = output.map(Output::check_format) {
+        say!("{error}");
+        return Ok(ExitCode::from(USAGE));
+    }
     match &args.command {
         Some(Saved::Diff(args)) => return diff::run(args),
         Some(Saved::Show(args)) => return show::show(args),

@@ -20,7 +20,7 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "TEXT")]
     function: Option<String>,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
     /// What to sort by.
     #[arg(long, value_enum, default_value_t)]
     sort: Sort,
@@ -36,7 +36,7 @@ pub(super) struct MergeArgs {
     #[arg(required = true, num_args = 1..)]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    output: Output,
+    pub(super) output: Output,
 }
 
 pub(super) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {

@@ -1,37 +1,17 @@
 //! `gtrace trace --pid N --output FILE`: every call of a running process, of the CUDA driver by uprobes and into the
 //! kernel's driver, as a trace. The process is neither stopped nor prepared.
 
-pub(super) mod driver_calls;
-
-use std::collections::HashMap;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
-use gtrace_abi::{ApiCall, ApiCounter};
-use gtrace_engine::process;
-use gtrace_engine::sources::records::text_of;
 use gtrace_recording::clock::{Pair, Scale};
-use gtrace_recording::{NAMES, UnderWay};
-use gtrace_timeline::arguments::{self, Meaning};
-use gtrace_timeline::{self as timeline, Clock, Process, Recorded, Spool};
-use gtrace_uprobes::functions::trace_set;
-use gtrace_uprobes::{Function, Options, POLL_INTERVAL, Settings, Watch};
+use gtrace_timeline::live::{Daemon, DriverCalls, Running};
+use gtrace_timeline::{self as timeline, Clock, Recorded, Spool};
 
-use self::driver_calls::Driver;
-use super::{Args, host};
+use super::{Args, unwritten};
 use crate::cli::shared::{on_signals, say};
 use crate::cli::{NOT_POSSIBLE, USAGE, not_possible};
-
-/// Between polls of the ring.
-const DRAIN_EVERY: Duration = Duration::from_millis(2);
-/// Calls that can be under way at once.
-const UNDER_WAY: u32 = 16_384;
-/// Bytes of a call in the ring, with its head there.
-const CALL_BYTES: u32 = ApiCall::SHORT as u32 + 8;
 
 /// Runs the command.
 ///
@@ -47,26 +27,20 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let instance = args.traced.place.resolve()?;
     let mut spool = Spool::new(output, args.traced.max_events)?;
-    let options = options(pid, args.traced.ring);
-    let settings = Settings {
-        budget: None,
-        ..Settings::default()
-    };
-    let watch = match Watch::start(options, settings) {
-        Ok(watch) => watch,
+    let mut trace = match Running::start(pid, args.traced.ring, say) {
+        Ok(trace) => trace,
         Err(error) => return Ok(not_possible(&error.into())),
     };
     let end = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&end);
     on_signals(move || asked.store(true, Ordering::Relaxed))?;
-    let host = host::Watch::start(&instance, None);
-    let driver = Driver::start(pid, devices, args.traced.max_events);
+    let host = Daemon::watch(instance.reading_client(), None);
+    let driver = DriverCalls::start(pid, devices, args.traced.max_events);
     if let Err(error) = &driver {
         say(&format!(
             "the trace has no calls into the driver: {error:#}"
         ));
     }
-    let mut trace = Trace::new(pid, watch);
     trace.greet();
     trace.follow(&mut spool, args.duration, &end)?;
     drop(target);
@@ -75,7 +49,7 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
         Ok(driver) => driver.end()?,
         Err(_) => Default::default(),
     };
-    let host = host.end();
+    let host = host.end(say);
     say!(
         "{}; {} calls into the driver{driver_lost}",
         seen.text(spool.dropped()),
@@ -91,216 +65,11 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let clock = Clock::new(Scale::BOOTTIME, trace.begun, Pair::now());
     timeline::write(output, &recorded, spool, &clock, &host)
-        .with_context(|| output.display().to_string())?;
+        .map_err(|error| unwritten("--output", output, &error))?;
     say!("{} opens in ui.perfetto.dev", output.display());
     Ok(match traced_nothing {
         // Nothing could be seen, which is not the same as no calls.
         true => ExitCode::from(NOT_POSSIBLE),
         false => ExitCode::SUCCESS,
     })
-}
-
-/// What is probed, with a ring for so many calls.
-fn options(pid: u32, ring: u32) -> Options {
-    let mut functions = trace_set(NAMES.iter().copied());
-    for function in &mut functions {
-        arguments::describe(function);
-    }
-    let ring = ring.clamp(1 << 10, 1 << 20).saturating_mul(CALL_BYTES);
-    Options {
-        calls: true,
-        under_way: UNDER_WAY,
-        histograms: functions.len() as u32,
-        ring_bytes: ring.next_power_of_two(),
-        ..Options::new(Some(pid), functions)
-    }
-}
-
-/// A trace that is being taken.
-struct Trace {
-    watch: Watch,
-    pid: u32,
-    process: Process,
-    /// By number of the function.
-    meanings: Vec<Option<Meaning>>,
-    /// What lies between CLOCK_MONOTONIC and CLOCK_BOOTTIME, nanoseconds.
-    asleep_ns: u64,
-    begun: Pair,
-    calls: u64,
-    /// Most libraries that were probed at once.
-    libraries: usize,
-}
-
-/// What was seen in all.
-struct Seen {
-    calls: u64,
-    lost: u64,
-    /// What was dropped, by place.
-    losses: Vec<(ApiCounter, u64)>,
-    under_way: Vec<UnderWay>,
-}
-
-impl Seen {
-    fn text(&self, beyond: u64) -> String {
-        let mut text = format!("{} calls of the CUDA driver", self.calls);
-        if !self.under_way.is_empty() {
-            text.push_str(&format!(", {} have not returned", self.under_way.len()));
-        }
-        if beyond > 0 {
-            text.push_str(&format!(", {beyond} of them beyond --max-events"));
-        }
-        let losses = self.losses.iter().filter(|(_, n)| *n > 0);
-        let losses: Vec<String> = losses
-            .map(|(counter, n)| format!("{} {n}", counter.name()))
-            .collect();
-        if !losses.is_empty() {
-            text.push_str(&format!(", and lost: {}", losses.join(", ")));
-        }
-        text
-    }
-}
-
-impl Trace {
-    fn new(pid: u32, watch: Watch) -> Self {
-        let functions = watch.tracer().functions();
-        Self {
-            meanings: functions
-                .iter()
-                .map(|function: &Function| Meaning::of(&function.name))
-                .collect(),
-            process: Process {
-                pid,
-                name: process::comm(&Path::new("/proc").join(pid.to_string())).unwrap_or_default(),
-                ..Process::default()
-            },
-            asleep_ns: asleep_ns(),
-            begun: Pair::now(),
-            calls: 0,
-            libraries: 0,
-            watch,
-            pid,
-        }
-    }
-
-    fn greet(&mut self) {
-        if self.watch.tracer().libraries().next().is_none() {
-            say(&format!(
-                "process {} has no {}* open: waiting until it opens one",
-                self.pid,
-                gtrace_uprobes::library::LIBCUDA
-            ));
-        }
-        if !self.watch.tracer().others_unaffected() {
-            say(
-                "other processes that use the same library pay for the probes too, though their calls are not \
-                 traced: this kernel cannot leave them alone (Linux 6.10 can)",
-            );
-        }
-        self.say_words();
-        say(&format!("tracing process {}; end with Ctrl-C", self.pid));
-    }
-
-    fn say_words(&mut self) {
-        for word in self.watch.take_words() {
-            say(&word);
-        }
-        let libraries = self.watch.tracer().libraries().count();
-        self.libraries = self.libraries.max(libraries);
-    }
-
-    /// Takes calls until the process ends, the time is over or somebody asks for the end.
-    fn follow(
-        &mut self,
-        spool: &mut Spool,
-        duration: Option<Duration>,
-        end: &AtomicBool,
-    ) -> anyhow::Result<()> {
-        let mut ring = self.watch.tracer().calls()?;
-        let start = Instant::now();
-        let mut looked = start;
-        let mut alive = true;
-        while alive && !end.load(Ordering::Relaxed) {
-            if duration.is_some_and(|duration| start.elapsed() >= duration) {
-                break;
-            }
-            std::thread::sleep(DRAIN_EVERY);
-            self.drain(&mut ring, spool)?;
-            if looked.elapsed() >= POLL_INTERVAL {
-                looked = Instant::now();
-                alive = self.watch.is_alive();
-                self.watch.poll()?;
-                self.say_words();
-            }
-        }
-        self.watch.detach();
-        while self.drain(&mut ring, spool)? {}
-        Ok(())
-    }
-
-    fn drain(
-        &mut self,
-        ring: &mut gtrace_uprobes::Calls,
-        spool: &mut Spool,
-    ) -> anyhow::Result<bool> {
-        let (process, meanings, asleep) = (&mut self.process, &self.meanings, self.asleep_ns);
-        let calls = &mut self.calls;
-        let mut failure = Ok(());
-        let any = ring.drain(|call| {
-            *calls += 1;
-            let Some(Some(meaning)) = meanings.get(call.function as usize) else {
-                return;
-            };
-            let tid = call.header.tid;
-            let name = process.threads.entry(tid);
-            name.or_insert_with(|| text_of(&call.comm));
-            let event = meaning.event(call, asleep);
-            meaning.learn(call, &event, &mut process.kernels);
-            if failure.is_ok() {
-                failure = spool.push(0, &event);
-            }
-        })?;
-        failure?;
-        Ok(any)
-    }
-
-    /// What was seen, once nothing more comes.
-    fn finish(&self) -> anyhow::Result<Seen> {
-        let counted = self.watch.tracer().counted()?;
-        let value = |counter| counted.counter(counter);
-        let under_way = self.watch.tracer().under_way()?;
-        let names: HashMap<u32, u16> = (0..)
-            .zip(&self.meanings)
-            .filter_map(|(number, meaning)| Some((number, meaning.as_ref()?.name)))
-            .collect();
-        let under_way = under_way.into_iter().filter_map(|call| {
-            Some(UnderWay {
-                thread: call.tid,
-                function: *names.get(&call.function)?,
-                since: call.start_ns + self.asleep_ns,
-            })
-        });
-        Ok(Seen {
-            calls: self.calls,
-            lost: value(ApiCounter::RingFull) + value(ApiCounter::StartsFull),
-            losses: [ApiCounter::RingFull, ApiCounter::StartsFull]
-                .map(|counter| (counter, value(counter)))
-                .to_vec(),
-            under_way: under_way.collect(),
-        })
-    }
-}
-
-/// CLOCK_BOOTTIME less CLOCK_MONOTONIC: of several readings the one in which the least time lay between.
-fn asleep_ns() -> u64 {
-    let read = |id| {
-        let time = rustix::time::clock_gettime(id);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
-    use rustix::time::ClockId::{Boottime, Monotonic};
-    let reading = |_| {
-        let (before, boottime, after) = (read(Monotonic), read(Boottime), read(Monotonic));
-        let middle = before + (after - before) / 2;
-        (after - before, boottime.saturating_sub(middle))
-    };
-    (0..16).map(reading).min().map_or(0, |(_, asleep)| asleep)
 }

@@ -1,7 +1,6 @@
 //! `gtrace trace -- PROGRAM`: a program's calls of the CUDA driver, timed in its own process.
 
 mod held;
-mod libcuda;
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -14,6 +13,7 @@ use gtrace_abi::DeviceFilter;
 use gtrace_recording::Variables;
 use gtrace_recording::clock::{Pair, Scale};
 use gtrace_timeline::collector::{Collector, Wake};
+use gtrace_timeline::live::{Daemon, DriverCalls, Kept, libcuda};
 use gtrace_timeline::summary::Summary;
 use gtrace_timeline::{self as timeline, Spool};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -22,8 +22,7 @@ use self::held::Held;
 use super::super::exec::{libraries, not_started, quoted, search_path, stats};
 use super::super::shared::{self, Place, say};
 use super::super::{USAGE, not_possible};
-use super::host;
-use super::process::driver_calls::{Driver as DriverCalls, Kept};
+use super::unwritten;
 
 /// Events that a thread's ring has room for.
 const RING: u32 = 1 << 16;
@@ -181,16 +180,23 @@ pub(super) fn run(
     }
     let ended = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let ended = ended.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    session.collect(ended.as_ref(), || !matches!(child.try_wait(), Ok(None)))?;
+    let collected = session.collect(ended.as_ref(), || !matches!(child.try_wait(), Ok(None)));
+    // A full disk does not end the program.
     let status = child.wait().context("waiting for the program")?;
     let code = status
         .code()
         .or_else(|| status.signal().map(|signal| 128 + signal));
-    if let Err(error) = session.report(args, json, code) {
-        // The program's status is what this command ends with.
-        say!("{error:#}");
-    }
-    Ok(ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1)))
+    let written = collected.and_then(|()| session.report(args, json, code));
+    Ok(match (written, code) {
+        (Err(error), Some(0)) => not_possible(&error),
+        (written, code) => {
+            // Why the program failed matters more than that its trace is missing.
+            if let Err(error) = written {
+                say!("{error:#}");
+            }
+            ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1))
+        }
+    })
 }
 
 fn environment(variables: &Variables, folders: &[PathBuf]) -> Vec<(&'static str, OsString)> {
@@ -222,7 +228,7 @@ struct Session {
     variables: Variables,
     collector: Collector,
     spool: Option<Spool>,
-    host: Option<host::Watch>,
+    host: Option<Daemon>,
     begun: Pair,
     /// Its calls into the kernel's driver, and whose they are.
     driver: Option<(u32, DriverCalls)>,
@@ -251,7 +257,7 @@ impl Session {
         };
         Ok(Self {
             host: match &args.output {
-                Some(_) => Some(host::Watch::start(&args.place.resolve()?, nvml)),
+                Some(_) => Some(Daemon::watch(args.place.resolve()?.reading_client(), nvml)),
                 None => None,
             },
             variables: Variables {
@@ -331,10 +337,10 @@ impl Session {
         if let Some(path) = json {
             let mut text = serde_json::to_vec_pretty(&summary)?;
             text.push(b'\n');
-            std::fs::write(path, text).with_context(|| path.display().to_string())?;
+            std::fs::write(path, text).map_err(|error| unwritten("--json", path, &error.into()))?;
         }
         if let (Some(output), Some(spool)) = (&args.output, self.spool) {
-            let host = self.host.map(host::Watch::end).unwrap_or_default();
+            let host = self.host.map(|host| host.end(say)).unwrap_or_default();
             let (pid, kept) = match self.driver {
                 Some((pid, driver)) => (pid, driver.end().map(|(kept, lost)| said(kept, &lost))?),
                 None => (0, Kept::default()),
@@ -346,7 +352,7 @@ impl Session {
             let mut recorded = self.collector.recorded();
             recorded.add_driver(&stranger, kept.calls, kept.names);
             timeline::write(output, &recorded, spool, &clock, &host)
-                .with_context(|| output.display().to_string())?;
+                .map_err(|error| unwritten("--output", output, &error))?;
             say!("{} opens in ui.perfetto.dev", output.display());
         }
         Ok(())

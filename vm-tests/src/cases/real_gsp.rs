@@ -1,0 +1,450 @@
+//! NVIDIA's own driver on a GPU that is made of memory and answers: a stand-in for the GPU's system processor (GSP), which
+//! executes no work (vm-tests/fakegpu/README.md).
+
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use gtrace_catalogue::Catalogue;
+use gtrace_vm_tests::layout::{REAL_LIBRARIES, REAL_SMI};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::calls::source_is;
+use super::real::{ALL_THREE, compare, events, seen_so_far};
+use super::xid::{of_code, witnesses};
+use crate::guest::daemon::Daemon;
+use crate::guest::real::GPU;
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("real_gsp_opens", Scenario::Real, opens).patience(180),
+    Case::new("real_gsp_readings", Scenario::Real, readings).patience(180),
+    Case::new("real_gsp_xids", Scenario::Real, xids).patience(300),
+    Case::new("real_gsp_silent", Scenario::Real, silent).patience(300),
+    Case::new(
+        "real_gsp_nvidia_smi_agrees_with_a_judge",
+        Scenario::Real,
+        judged,
+    )
+    .patience(180),
+];
+
+const UUID: &str = "GPU-00112233-4455-6677-8899-aabbccddeeff";
+const NAME: &str = "NVIDIA H100 80GB HBM3";
+
+/// Longer than a sample takes where the processor is emulated, and shared.
+const SAMPLE: &str = "60";
+/// How long the first one may be on its way; after an attempt that failed the next is due in a minute.
+const FIRST_SAMPLE: Duration = Duration::from_secs(150);
+
+/// A daemon with NVIDIA's own NVML, whose first sample is there. A sample may take `deadline` seconds.
+fn daemon(guest: &mut Guest, deadline: &str) -> Result<Daemon> {
+    let library = format!("{REAL_LIBRARIES}/libnvidia-ml.so.1");
+    let nvml = [
+        "--nvml-library",
+        &library,
+        "--nvml-interval-s",
+        "10",
+        "--nvml-deadline-s",
+        deadline,
+    ];
+    let daemon = guest.daemon(&[&nvml[..], &["--pci-interval-s", "1"]].concat())?;
+    for source in ["driver:ioctl", "nv_report_error"] {
+        source_is(&daemon, source, "active")?;
+    }
+    guest.note("waiting for NVML's first sample")?;
+    within(FIRST_SAMPLE, "NVML shows the GPU", || {
+        let gpu = find(&daemon)?;
+        Ok(gpu
+            .filter(|gpu| gpu["sample"]["time"].is_string())
+            .map(|_| ()))
+    })
+    .with_context(|| daemon.log_end())?;
+    Ok(daemon)
+}
+
+/// The GPU as the daemon describes it, once it has looked.
+fn find(daemon: &Daemon) -> Result<Option<Value>> {
+    let gpus = daemon.get("/api/v1/gpus")?;
+    let list = gpus.as_array().context("no list of GPUs")?;
+    Ok(list.iter().find(|gpu| gpu["pci"] == GPU).cloned())
+}
+
+fn gpu(daemon: &Daemon) -> Result<Value> {
+    find(daemon)?.with_context(|| format!("the daemon does not show {GPU}"))
+}
+
+/// What NVIDIA's `nvidia-smi` prints.
+fn smi(args: &[&str]) -> Result<String> {
+    let output = Command::new(REAL_SMI)
+        .args(args)
+        .env("LD_LIBRARY_PATH", REAL_LIBRARIES)
+        .stdin(Stdio::null())
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(
+        output.status.success(),
+        "nvidia-smi {args:?}: {}: {text}",
+        output.status
+    );
+    Ok(text)
+}
+
+fn opens(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    let listed = smi(&["-L"])?;
+    ensure!(
+        listed.trim() == format!("GPU 0: {NAME} (UUID: {UUID})"),
+        "{listed}"
+    );
+    let daemon = daemon(guest, SAMPLE)?;
+    let gpu = gpu(&daemon)?;
+    ensure!(gpu["uuid"] == UUID && gpu["name"] == NAME, "{gpu:#}");
+    ensure!(gpu["driver_bound"] == "nvidia", "{gpu:#}");
+    for source in ["nvml", "pci", "proc"] {
+        ensure!(gpu["present_in"][source] == true, "{source}: {gpu:#}");
+    }
+    seen_so_far(&daemon)?;
+    let faults: Vec<_> = events(&daemon)?
+        .into_iter()
+        .filter(|event| event["kind"] != "slow_call")
+        .collect();
+    ensure!(faults.is_empty(), "a GPU that answers has {faults:#?}");
+    guest.note(format!("nvidia-smi and gtrace: {NAME}, {UUID}"))
+}
+
+/// A reading of the stand-in, as nvidia-smi and gtrace show it.
+struct Reading {
+    /// What the control file calls it, and what it is set to.
+    set: Option<(&'static str, u32)>,
+    /// Elements of `nvidia-smi -q -x`, the outer one first.
+    path: &'static [&'static str],
+    /// The metric with its labels beside the GPU's.
+    metric: &'static str,
+    labels: &'static [(&'static str, &'static str)],
+    /// How much of the metric's unit one of nvidia-smi's is.
+    factor: f64,
+}
+
+const fn reading(path: &'static [&'static str], metric: &'static str, factor: f64) -> Reading {
+    Reading {
+        set: None,
+        path,
+        metric,
+        labels: &[],
+        factor,
+    }
+}
+
+impl Reading {
+    const fn set(mut self, name: &'static str, value: u32) -> Self {
+        self.set = Some((name, value));
+        self
+    }
+
+    const fn labels(mut self, labels: &'static [(&'static str, &'static str)]) -> Self {
+        self.labels = labels;
+        self
+    }
+}
+
+const MIB: f64 = 1_048_576.0;
+
+const READINGS: &[Reading] = &[
+    reading(
+        &["temperature", "gpu_temp"],
+        "gtrace_gpu_temperature_celsius",
+        1.0,
+    )
+    .labels(&[("sensor", "gpu")])
+    .set("temperature", 47),
+    reading(
+        &["utilization", "gpu_util"],
+        "gtrace_gpu_utilization_ratio",
+        0.01,
+    )
+    .set("gpu_utilization", 37),
+    reading(
+        &["utilization", "memory_util"],
+        "gtrace_gpu_memory_utilization_ratio",
+        0.01,
+    )
+    .set("memory_utilization", 12),
+    reading(&["performance_state"], "gtrace_gpu_performance_state", 1.0)
+        .set("performance_state", 2),
+    reading(
+        &["pci", "replay_counter"],
+        "gtrace_gpu_pcie_replays_total",
+        1.0,
+    )
+    .set("pcie_replays", 5),
+    reading(
+        &["remapped_rows", "remapped_row_corr"],
+        "gtrace_gpu_remapped_rows_total",
+        1.0,
+    )
+    .labels(&[("cause", "correctable")])
+    .set("remapped_correctable", 3),
+    reading(
+        &["remapped_rows", "remapped_row_unc"],
+        "gtrace_gpu_remapped_rows_total",
+        1.0,
+    )
+    .labels(&[("cause", "uncorrectable")])
+    .set("remapped_uncorrectable", 2),
+    reading(
+        &["remapped_rows", "remapped_row_pending"],
+        "gtrace_gpu_remapped_rows_pending",
+        1.0,
+    )
+    .set("remap_pending", 1),
+    reading(
+        &["remapped_rows", "remapped_row_failure"],
+        "gtrace_gpu_remapped_rows_failure",
+        1.0,
+    ),
+    reading(&["ecc_mode", "current_ecc"], "gtrace_gpu_ecc_enabled", 1.0),
+    reading(
+        &["fb_memory_usage", "total"],
+        "gtrace_gpu_memory_size_bytes",
+        MIB,
+    ),
+    reading(
+        &["fb_memory_usage", "reserved"],
+        "gtrace_gpu_memory_reserved_bytes",
+        MIB,
+    ),
+    reading(
+        &["fb_memory_usage", "used"],
+        "gtrace_gpu_memory_used_bytes",
+        MIB,
+    ),
+    reading(
+        &["fb_memory_usage", "free"],
+        "gtrace_gpu_memory_free_bytes",
+        MIB,
+    ),
+    reading(&["persistence_mode"], "gtrace_gpu_persistence_mode", 1.0),
+];
+
+/// The text of an element within others.
+fn element<'a>(xml: &'a str, path: &[&str]) -> Option<&'a str> {
+    path.iter().try_fold(xml, |rest, name| {
+        let (_, inside) = rest.split_once(&format!("<{name}>"))?;
+        Some(inside.split_once(&format!("</{name}>"))?.0)
+    })
+}
+
+/// The figure that nvidia-smi means: `47 C`, `P2`, `Yes`.
+fn figure(text: &str) -> Option<f64> {
+    match text.split(' ').next()? {
+        "Yes" | "Enabled" => Some(1.0),
+        "No" | "Disabled" => Some(0.0),
+        word => word.trim_start_matches('P').parse().ok(),
+    }
+}
+
+/// The value of a line of `/metrics` with these labels beside the GPU's.
+fn metric(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+    let line = text.lines().find(|line| {
+        let own = |(key, value): &(&str, &str)| line.contains(&format!("{key}=\"{value}\""));
+        let named = line
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(['{', ' ']));
+        named && line.contains(GPU) && labels.iter().all(own)
+    })?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+fn readings(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    for (name, value) in READINGS.iter().filter_map(|reading| reading.set) {
+        guest.gpu(&format!("reading {name} {value}"))?;
+    }
+    let daemon = daemon(guest, SAMPLE)?;
+    let xml = smi(&["-q", "-x"])?;
+    let metrics = daemon.get_text("/metrics")?;
+    let mut wrong = Vec::new();
+    for reading in READINGS {
+        let printed = element(&xml, reading.path).unwrap_or("-");
+        let shown = metric(&metrics, reading.metric, reading.labels);
+        let name = reading.path.join(".");
+        let ours = shown.map_or_else(|| "-".to_owned(), |shown| shown.to_string());
+        guest.note(format!(
+            "{name:40} {printed:>12} {ours:>14} {}",
+            reading.metric
+        ))?;
+        let said = figure(printed);
+        // nvidia-smi prints whole units.
+        let unit = if reading.factor == MIB { 1.0 } else { 1e-6 };
+        let agrees = said
+            .zip(shown)
+            .is_some_and(|(said, shown)| (shown / reading.factor - said).abs() < unit);
+        let as_set = reading
+            .set
+            .is_none_or(|(_, value)| said == Some(f64::from(value)));
+        if !agrees || !as_set {
+            wrong.push(format!(
+                "{name}: set {:?}, nvidia-smi {printed}, gtrace {ours}",
+                reading.set
+            ));
+        }
+    }
+    ensure!(wrong.is_empty(), "{wrong:#?}\n{:#}", gpu(&daemon)?);
+    Ok(())
+}
+
+/// So many Xids are under way at once: the stand-in keeps 64, and the kernel's log is small.
+const BATCH: usize = 16;
+
+fn xids(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    let daemon = daemon(guest, SAMPLE)?;
+    let catalogue = Catalogue::builtin();
+    let all: Vec<_> = catalogue
+        .xids()
+        .map(|entry| (entry.code, entry.name))
+        .collect();
+    ensure!(all.len() >= 40, "the catalogue has {} Xids", all.len());
+    // The driver writes the name of who waits before this one; each other has what the GSP says after two unknowns.
+    let text = |code: u32, name: &str| match code % 2 {
+        1 => format!("Ch {code:08x}, {name}"),
+        _ => name.to_owned(),
+    };
+    for batch in all.chunks(BATCH) {
+        for (code, name) in batch {
+            guest.gpu(&format!("xid {code} {}", text(*code, name)))?;
+        }
+        let (last, _) = batch[batch.len() - 1];
+        daemon.wait_for(PATIENCE, &format!("Xid {last}"), |events| {
+            (!of_code(events, last).is_empty()).then_some(())
+        })?;
+    }
+    seen_so_far(&daemon)?;
+    let events = daemon.events(&[])?;
+    let mut wrong = BTreeMap::new();
+    for (code, name) in &all {
+        if let Err(error) = check_xid(&events, *code, &text(*code, name)) {
+            wrong.insert(*code, format!("{error:#}"));
+        }
+    }
+    let others: Vec<_> = events
+        .iter()
+        .filter(|e| e["kind"] != "xid" && e["kind"] != "slow_call" && e["gpu"]["pci"] == GPU)
+        .map(|e| format!("{}: {}", e["kind"], e["message"]))
+        .collect();
+    guest.note(format!(
+        "Xids: {}, found right: {}, beside them: {others:?}",
+        all.len(),
+        all.len() - wrong.len()
+    ))?;
+    ensure!(wrong.is_empty(), "{wrong:#?}");
+    Ok(())
+}
+
+/// One event has the Xid with all that its line says.
+fn check_xid(events: &[Value], code: u32, text: &str) -> Result<()> {
+    let [event] = of_code(events, code)[..] else {
+        bail!("{} events", of_code(events, code).len());
+    };
+    ensure!(
+        event["gpu"]["pci"] == GPU && event["gpu"]["uuid"] == UUID,
+        "{}",
+        event["gpu"]
+    );
+    let message = event["message"].as_str().unwrap_or_default();
+    ensure!(message.ends_with(text), "{message}");
+    ensure!(
+        witnesses(event) == ALL_THREE,
+        "seen by {:?}",
+        witnesses(event)
+    );
+    // The driver names the kernel's thread that takes the message where nobody else can wait for the GSP.
+    if code == 119 {
+        return Ok(());
+    }
+    ensure!(event["process"].is_null(), "{}", event["process"]);
+    let channel = (code % 2 == 1).then(|| format!("{code:#x}"));
+    ensure!(
+        event["detail"]["channel"].as_str() == channel.as_deref(),
+        "channel {} of {message}",
+        event["detail"]["channel"]
+    );
+    Ok(())
+}
+
+/// The process that the event names.
+fn process(event: &Value) -> (u64, String) {
+    let comm = event["process"]["comm"].as_str().unwrap_or_default();
+    (
+        event["process"]["pid"].as_u64().unwrap_or_default(),
+        comm.to_owned(),
+    )
+}
+
+fn silent(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    let daemon = daemon(guest, "10")?;
+    guest.gpu("mute 1")?;
+    let mut smi = Command::new(REAL_SMI)
+        .env("LD_LIBRARY_PATH", REAL_LIBRARIES)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()?;
+    let waiting = format!("Xid 119 of a process that asks: nvidia-smi is {}", smi.id());
+    let event = daemon.wait_for(PATIENCE, &waiting, |events| {
+        of_code(events, 119)
+            .into_iter()
+            .find(|event| witnesses(event) == ALL_THREE)
+            .cloned()
+    })?;
+    ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
+    let (pid, comm) = process(&event);
+    guest.note(format!("Xid 119 names {pid} {comm}"))?;
+    // Silence for longer than the daemon waits for its NVML.
+    thread::sleep(Duration::from_secs(30));
+    let events = daemon.events(&[])?;
+    let named: Vec<_> = of_code(&events, 119).into_iter().map(process).collect();
+    guest.note(format!("Xids 119 in half a minute: {named:?}"))?;
+    let mut kinds = BTreeMap::<_, u32>::new();
+    for event in &events {
+        let of = (event["kind"].as_str().unwrap_or_default(), process(event).1);
+        *kinds.entry(of).or_default() += 1;
+    }
+    guest.note(format!("events by kind and program: {kinds:?}"))?;
+    // Before anything is judged: nobody who waits for the GPU ends while it is silent.
+    guest.gpu("mute 0")?;
+    let _ = smi.wait()?;
+    // The daemon itself has read the driver's file on the GPU before, and asks for nothing else.
+    let known = |comm: &str| comm == "nvidia-smi" || comm == "gtrace-nvml";
+    ensure!(
+        named.iter().all(|(pid, comm)| *pid != 0 && known(comm)),
+        "others than nvidia-smi and gtrace's NVML wait for the GPU: {named:?}"
+    );
+    ensure!(named.len() <= 6, "a storm: {named:?}");
+    within(Duration::from_secs(120), "NVML gives samples again", || {
+        let component = daemon.get("/api/v1/status")?;
+        Ok(nvml_is_healthy(&component).then_some(()))
+    })?;
+    Ok(())
+}
+
+fn nvml_is_healthy(status: &Value) -> bool {
+    let components = status["components"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let nvml = components
+        .iter()
+        .find(|component| component["name"] == "nvml");
+    nvml.is_some_and(|nvml| nvml["health"]["state"] == "healthy")
+}
+
+fn judged(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    compare(guest, &[REAL_SMI])?;
+    compare(guest, &[REAL_SMI, "-q"])
+}
