@@ -351,7 +351,7 @@ fn an_error_of_an_nvswitch_is_one_with_its_drivers_name_before_it() {
 
 /// The kernel reads the registers of a device that may not answer between the port's message and the rest.
 #[test]
-fn details_that_come_after_the_ports_message_was_told_go_on_with_it() {
+fn details_that_come_after_the_ports_message_was_seen_go_on_with_it() {
     let lines = burst("0000:3b:00.0", 1);
     let mut decoder = gtrace_decoder::Decoder::new(gtrace_decoder::Options::default());
     let mut out = Vec::new();
@@ -364,9 +364,9 @@ fn details_that_come_after_the_ports_message_was_told_go_on_with_it() {
         }
         std::mem::take(&mut out)
     };
-    let told = feed(&lines[0], 1_000_000, true);
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(!told[0].continues);
+    let events = feed(&lines[0], 1_000_000, true);
+    assert_eq!(events.len(), 1, "{events:#?}");
+    assert!(!events[0].continues);
     for line in &lines[1..lines.len() - 1] {
         assert!(feed(line, 2_000_000, false).is_empty());
     }
@@ -374,7 +374,7 @@ fn details_that_come_after_the_ports_message_was_told_go_on_with_it() {
     assert_eq!(rest.len(), 1, "{rest:#?}");
     assert!(rest[0].continues);
     assert_eq!(rest[0].detail.aer.errors, ["RxErr"]);
-    assert_eq!(rest[0].fold_key(), told[0].fold_key());
+    assert_eq!(rest[0].fold_key(), events[0].fold_key());
 
     // The next report is one of its own, also after a message that nothing followed.
     assert_eq!(feed(&lines[0], 3_000_000, true).len(), 1);

@@ -21,7 +21,7 @@ const MAX_LATE_US: i64 = 60_000_000;
 pub(crate) struct State {
     groups: Vec<Open>,
     /// Ports' messages that were reported as they stood, as nothing came after them for a while, oldest first.
-    told: Vec<Announcement>,
+    announced: Vec<Announcement>,
 }
 
 /// A port's message that a device reported an error.
@@ -140,14 +140,14 @@ impl State {
     pub(crate) fn expire(&mut self, now: &Meta, out: &mut Vec<Occurrence>) {
         let closed = self.groups.extract_if(.., |g| g.group.expired(now));
         for open in closed {
-            remember(&mut self.told, &open);
+            remember(&mut self.announced, &open);
             out.push(open.finish());
         }
     }
 
     pub(crate) fn flush(&mut self, out: &mut Vec<Occurrence>) {
         for open in self.groups.drain(..) {
-            remember(&mut self.told, &open);
+            remember(&mut self.announced, &open);
             out.push(open.finish());
         }
     }
@@ -236,7 +236,8 @@ impl State {
         };
         out.extend(self.groups.extract_if(.., old).map(Open::finish));
         // What was reported about this device has no details, else they would have come before the next message.
-        self.told.retain(|told| told.header.source != source);
+        self.announced
+            .retain(|announced| announced.header.source != source);
         let mut open = Open::new(line);
         open.header = Some(header);
         open.port = Some(port);
@@ -265,9 +266,9 @@ impl State {
             open.group.prepend(announcement.group);
             open.header = announcement.header;
             open.port = announcement.port;
-        } else if let Some(told) = self.take_continuation(line, device) {
-            open.header = Some(told.header);
-            open.port = told.port;
+        } else if let Some(announced) = self.take_continuation(line, device) {
+            open.header = Some(announced.header);
+            open.port = announced.port;
             open.continues = true;
         }
         self.push(open, out)
@@ -276,17 +277,17 @@ impl State {
     /// The message, already reported, that details of `device` belong to.
     fn take_continuation(&mut self, line: &Line<'_>, device: PciAddress) -> Option<Announcement> {
         let last = |tells: &dyn Fn(&Announcement) -> bool| {
-            self.told.iter().rposition(|told| {
-                let near = match (told.meta.clock_us(), line.meta.clock_us()) {
+            self.announced.iter().rposition(|announced| {
+                let near = match (announced.meta.clock_us(), line.meta.clock_us()) {
                     (Some((a, then)), Some((b, now))) => a == b && now - then <= MAX_LATE_US,
                     _ => false,
                 };
-                near && told.meta.provenance == line.meta.provenance && tells(told)
+                near && announced.meta.provenance == line.meta.provenance && tells(announced)
             })
         };
-        let at = last(&|told| told.header.source == device)
-            .or_else(|| last(&|told| told.header.may_continue(device, told.port)))?;
-        Some(self.told.remove(at))
+        let at = last(&|announced| announced.header.source == device)
+            .or_else(|| last(&|announced| announced.header.may_continue(device, announced.port)))?;
+        Some(self.announced.remove(at))
     }
 
     fn push(&mut self, open: Open, out: &mut Vec<Occurrence>) -> &mut Open {
@@ -304,14 +305,14 @@ impl State {
     }
 }
 
-fn remember(told: &mut Vec<Announcement>, open: &Open) {
+fn remember(announced: &mut Vec<Announcement>, open: &Open) {
     let Some(announcement) = open.announcement() else {
         return;
     };
-    if told.len() >= MAX_CONTINUED {
-        told.remove(0);
+    if announced.len() >= MAX_CONTINUED {
+        announced.remove(0);
     }
-    told.push(announcement);
+    announced.push(announcement);
 }
 
 impl Open {

@@ -28,7 +28,7 @@ pub enum Ended {
 
 pub(super) fn notify(state: &[sd_notify::NotifyState<'_>]) {
     if let Err(error) = sd_notify::notify(state) {
-        tracing::debug!("systemd is not told: {error}");
+        tracing::debug!("systemd was not notified: {error}");
     }
 }
 

@@ -390,16 +390,16 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_processes_made_up_does_not_add_up_for_ever() {
+    fn what_ended_processes_invented_does_not_add_up_for_ever() {
         let mut calls = Calls::default();
         for round in 0..4u32 {
-            let made_up: Vec<CallKey> = (0..400)
+            let invented: Vec<CallKey> = (0..400)
                 .map(|n| CallKey {
                     code: 0xff00_0000 + 1000 * round + n,
                     ..key(u32::MAX - 1 - round)
                 })
                 .collect();
-            assert_eq!(read_ended(&mut calls, &made_up, &[]).given_up, 0);
+            assert_eq!(read_ended(&mut calls, &invented, &[]).given_up, 0);
         }
         let read = calls.read(Vec::new(), &[], &DeviceNames::default());
         assert!(read.stats.len() <= MAX_ENDED, "{}", read.stats.len());
@@ -444,10 +444,10 @@ mod tests {
             .keys()
             .find(|series| series.device == "nvidia0" && series.code.as_deref() != Some(OTHER));
         assert_eq!(before[called.unwrap()], 8 + 1);
-        let made_up = before
+        let invented = before
             .keys()
             .find(|series| series.code.as_deref() == Some(OTHER));
-        assert_eq!(before[made_up.unwrap()], 8 * 50);
+        assert_eq!(before[invented.unwrap()], 8 * 50);
         // 800 files, the two above, and room for 512.
         assert_eq!((given_up, ended), (802 - 512, 802 - 512));
         let oldest = |n: u32| {
