@@ -8,6 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint};
 use gtrace_cuda::payload::{DeviceSnapshot, Payload as _, SNAPSHOT, Snapshot, SnapshotRequest};
 use gtrace_cuda::types::driver::{self as cuda, CUdevice, CUdevprop, CUresult, CUuuid};
 use gtrace_protocol::Flags;
+use gtrace_tables::results;
 
 use crate::context::put;
 use crate::entry::{check, done, exchange};
@@ -457,7 +458,7 @@ pub(crate) unsafe fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -
     done(|| {
         local!("cuGetErrorName");
         // SAFETY: a pointer of the program.
-        unsafe { text(pStr, gtrace_cuda::status::name(error)) }
+        unsafe { text(pStr, results::driver(error).map(|(name, _)| name)) }
     })
 }
 
@@ -465,7 +466,7 @@ pub(crate) unsafe fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char)
     done(|| {
         local!("cuGetErrorString");
         // SAFETY: a pointer of the program.
-        unsafe { text(pStr, gtrace_cuda::status::description(error)) }
+        unsafe { text(pStr, results::driver(error).map(|(_, text)| text)) }
     })
 }
 

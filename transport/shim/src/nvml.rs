@@ -107,7 +107,7 @@ pub(crate) unsafe fn nvmlShutdown() -> nvmlReturn_t {
 }
 
 pub(crate) unsafe fn nvmlErrorString(result: nvmlReturn_t) -> *const c_char {
-    gtrace_cuda::status::nvml_description(result).as_ptr()
+    gtrace_tables::results::nvml(result).as_ptr()
 }
 
 fn ready() -> Result<(), nvmlReturn_t> {

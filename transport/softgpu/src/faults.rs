@@ -171,7 +171,7 @@ fn parse_entry(entry: &str, injected: &mut DeviceFaults) -> Option<()> {
         let code: u32 = code
             .parse()
             .ok()
-            .filter(|code| crate::error::describe(*code).is_some())?;
+            .filter(|code| gtrace_tables::results::driver(*code).is_some())?;
         injected.failing.push((at.parse().ok()?, code));
     } else if entry == "lost" {
         injected.lost_at = Some(0);

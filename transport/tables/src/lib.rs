@@ -11,6 +11,7 @@
 //! for the real one.
 
 mod integrity;
+pub mod results;
 mod storage;
 mod table;
 

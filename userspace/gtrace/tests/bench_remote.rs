@@ -222,21 +222,3 @@ fn the_calls_of_a_recorded_program_are_made_again_by_name() {
     assert_eq!(code, Some(2), "{err}");
     assert!(err.contains("gtrace trace -o"), "{err}");
 }
-
-#[test]
-fn the_published_schema_is_current() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/bench-remote.schema.json"
-    );
-    let schema = schemars::schema_for!(Report);
-    let wanted = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-    if std::env::var_os("GTRACE_BLESS").is_some() {
-        std::fs::write(path, &wanted).unwrap();
-    }
-    let published = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(
-        published, wanted,
-        "run this test with GTRACE_BLESS=1 to write docs/bench-remote.schema.json"
-    );
-}

@@ -11,6 +11,38 @@ use gtrace_event::{Event, Severity, WitnessName};
 use serde_json::Value;
 use support::{Daemon, repeat, xid};
 
+/// What a schema asks for, and what a document has.
+#[test]
+fn a_schema_fits_what_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let (code, schema, _) = output(dir.path(), &["schema", "event"]);
+    assert_eq!(code, Some(0));
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let log = dir.path().join("log");
+    std::fs::write(
+        &log,
+        "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n",
+    )
+    .unwrap();
+    let (_, events, _) = output(dir.path(), &["decode", "--json", log.to_str().unwrap()]);
+    let event: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
+    for key in event.as_object().unwrap().keys() {
+        assert!(
+            schema["properties"][key].is_object(),
+            "{key} is not in the schema"
+        );
+    }
+    for document in ["profile", "bench-remote"] {
+        let (code, schema, _) = output(dir.path(), &["schema", document]);
+        assert_eq!(code, Some(0));
+        let schema: Value = serde_json::from_str(&schema).unwrap();
+        assert!(
+            !schema["properties"].as_object().unwrap().is_empty(),
+            "{document}"
+        );
+    }
+}
+
 const HOUR: &str = "2026-03-03T04:00:00Z";
 
 fn gtrace(dir: &std::path::Path, args: &[&str]) -> Command {

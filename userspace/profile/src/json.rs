@@ -255,6 +255,24 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
+    #[test]
+    fn the_schema_names_what_is_written() {
+        let schema = serde_json::to_value(schema()).unwrap();
+        let known = &schema["properties"];
+        let text = text(&Profile::default());
+        let written: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_str(&text).unwrap();
+        for key in written.keys() {
+            assert!(known[key].is_object(), "{key} is not in the schema");
+        }
+        for key in schema["required"].as_array().unwrap() {
+            assert!(
+                written.contains_key(key.as_str().unwrap()),
+                "{key} is not written"
+            );
+        }
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost(profile in made::profile()) {

@@ -154,21 +154,6 @@ fn is_of_content(source: &rusqlite::Error) -> bool {
 const IOERR_SHMSIZE: i32 = 10 | (19 << 8);
 
 impl StoreError {
-    /// Whether the same call may succeed later: space, locks, permissions, memory, disk trouble. What
-    /// may not needs a new file ([`crate::Store::replace`]) or somebody who looks at it.
-    pub fn is_retryable(&self) -> bool {
-        match self {
-            Self::Full { .. }
-            | Self::Io { .. }
-            | Self::Busy { .. }
-            | Self::NotWritable { .. }
-            | Self::NotReadable { .. }
-            | Self::Locked { .. } => true,
-            Self::Sqlite { source, .. } => !is_of_content(source),
-            _ => false,
-        }
-    }
-
     /// Whether the file is to be replaced: it is damaged or gone, or its tables are not as the writer left
     /// them.
     pub fn is_damage(&self) -> bool {

@@ -303,7 +303,7 @@ impl Store {
     /// range is empty if `records` is.
     ///
     /// # Errors
-    /// If [`StoreError::is_retryable`], nothing was stored and the same call may succeed later.
+    /// Nothing was stored. Unless [`StoreError::is_damage`], the same call may succeed later.
     pub fn append(
         &mut self,
         records: &[Record],

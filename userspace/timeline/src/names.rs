@@ -40,7 +40,7 @@ impl Kernels {
 
 /// The name of a result.
 pub(crate) fn result(code: u32) -> Option<&'static str> {
-    gtrace_cuda::status::name(code)?.to_str().ok()
+    gtrace_tables::results::driver(code)?.0.to_str().ok()
 }
 
 /// The name of a stream. `per_thread`: 0 stands for the thread's default stream.

@@ -348,6 +348,11 @@ fn run(
     for series in &options.drivers {
         real::check_series(series)?;
     }
+    let cache = cache(context)?;
+    // What is asked for by name and cannot be had is said before anything is compiled.
+    for line in &options.kernels {
+        kernel::ensure(&cache.dir, &cache.apt, line)?;
+    }
     report.begin("virtual machines: build");
     let cases = build(context, options.profile())?;
     let mut plans: Vec<_> = (0..lines.len())
@@ -375,7 +380,6 @@ fn run(
         }
     }
     report.begin("virtual machines: kernels, stub of the driver");
-    let cache = cache(context)?;
     let mut bases = Vec::new();
     for (line, plan) in lines.iter().zip(plans) {
         match Base::ensure(context, &cache, line) {

@@ -4,7 +4,8 @@
 use std::ffi::{CStr, CString};
 
 use gtrace_cuda::types::nvml::{self as types, nvmlFieldValue_t, nvmlPciInfo_t, nvmlReturn_t};
-use gtrace_cuda::{Argument, Function, Length, Pass, Signature, status};
+use gtrace_cuda::{Argument, Function, Length, Pass, Signature};
+use gtrace_tables::results;
 
 use super::{Device, SUCCESS};
 
@@ -292,7 +293,7 @@ pub(super) fn field(library: &Library, device: &Device, id: u32) -> String {
 }
 
 fn described(code: i32) -> String {
-    let text = status::nvml_description(code.cast_unsigned());
+    let text = results::nvml(code.cast_unsigned());
     format!("{code} {}", text.to_string_lossy())
 }
 

@@ -3,7 +3,9 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::{In, Out, api};
-use crate::error::{INVALID_VALUE, describe};
+use gtrace_tables::results;
+
+use crate::error::INVALID_VALUE;
 use crate::{attributes, state, tables};
 
 api! { TABLE:
@@ -22,7 +24,7 @@ api! { TABLE:
 
     /// The name of an error code.
     fn cuGetErrorName(code: u32, text: Out<*const c_char>) {
-        match describe(code) {
+        match results::driver(code) {
             Some((name, _)) => text.put(name.as_ptr()),
             None => {
                 text.put(std::ptr::null())?;
@@ -33,7 +35,7 @@ api! { TABLE:
 
     /// What an error code means.
     fn cuGetErrorString(code: u32, text: Out<*const c_char>) {
-        match describe(code) {
+        match results::driver(code) {
             Some((_, meaning)) => text.put(meaning.as_ptr()),
             None => {
                 text.put(std::ptr::null())?;

@@ -1,6 +1,6 @@
 //! Initialisation, versions, error texts, units.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::{
     INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, enter, leave, nvml, state,
@@ -10,37 +10,6 @@ use crate::attributes::driver_version;
 
 /// Version of the driver and of NVML as they are reported: no driver of NVIDIA has it.
 pub(crate) const DRIVER: &str = "580.0-softgpu";
-
-/// Texts of `nvmlReturn_t`.
-static ERRORS: &[(u32, &CStr)] = &[
-    (0, c"Success"),
-    (1, c"Uninitialized"),
-    (2, c"Invalid Argument"),
-    (3, c"Not Supported"),
-    (4, c"Insufficient Permissions"),
-    (5, c"Already Initialized"),
-    (6, c"Not Found"),
-    (7, c"Insufficient Size"),
-    (8, c"Insufficient External Power"),
-    (9, c"Driver Not Loaded"),
-    (10, c"Timeout"),
-    (11, c"Interrupt Request Issue"),
-    (12, c"NVML Shared Library Not Found"),
-    (13, c"Function Not Found"),
-    (14, c"Corrupted infoROM"),
-    (15, c"GPU is lost"),
-    (16, c"GPU requires reset"),
-    (17, c"The operating system has blocked the request."),
-    (18, c"Driver/library version mismatch"),
-    (19, c"In use by another client"),
-    (20, c"Insufficient Memory"),
-    (21, c"No data"),
-    (25, c"Argument version mismatch"),
-    (26, c"Deprecated"),
-    (27, c"Not Ready"),
-    (28, c"No GPUs were found"),
-    (29, c"Invalid State"),
-];
 
 /// Interface between `nvidia-smi` and its library: c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4. An empty
 /// table is enough for it; without one it reports a mismatch of versions.
@@ -148,9 +117,5 @@ nvml! {
 /// Text of an `nvmlReturn_t`.
 #[unsafe(no_mangle)]
 pub extern "C" fn nvmlErrorString(result: u32) -> *const c_char {
-    let found = ERRORS
-        .iter()
-        .find(|(code, _)| *code == result)
-        .map(|(_, text)| *text);
-    found.unwrap_or(c"Unknown Error").as_ptr()
+    gtrace_tables::results::nvml(result).as_ptr()
 }

@@ -13,8 +13,11 @@ use crate::process::container_of;
 
 /// The name of an error.
 pub fn result_name(result: u32) -> String {
-    let name = gtrace_cuda::status::name(result as _);
-    name.map_or_else(|| result.to_string(), |name| name.to_string_lossy().into())
+    let found = gtrace_tables::results::driver(result);
+    found.map_or_else(
+        || result.to_string(),
+        |(name, _)| name.to_string_lossy().into(),
+    )
 }
 
 /// The name of a probed function.

@@ -8,8 +8,8 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, config, decode, doctor, events, exec, inject, pause, profile, run, serve, status,
-    top, trace,
+    ack, bench, config, decode, doctor, events, exec, inject, pause, profile, run, schema, serve,
+    status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -54,6 +54,7 @@ pub(super) enum Command {
     Bench(bench::Args),
     /// Check or show the configuration.
     Config(config::Args),
+    Schema(schema::Args),
     /// Execute the calls of one client of `gtrace serve`.
     #[command(hide = true)]
     ServeWorker,
@@ -97,6 +98,7 @@ pub fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::BenchClient { plan } => return bench::client(&plan),
         Command::Config(args) => config::run(args),
+        Command::Schema(args) => schema::run(args),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
     };
     result.unwrap_or_else(|error| {

@@ -16,6 +16,7 @@ pub mod inject;
 pub mod pause;
 pub mod profile;
 pub mod run;
+pub mod schema;
 pub mod serve;
 pub mod status;
 pub mod top;

@@ -1,4 +1,4 @@
-//! What was found, as it is written with `--json`. The schema is `docs/bench-remote.schema.json`.
+//! What was found, as it is written with `--json`. `gtrace schema bench-remote` prints the schema.
 
 use std::collections::BTreeMap;
 

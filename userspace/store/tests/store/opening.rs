@@ -155,7 +155,7 @@ fn damage_met_while_writing_is_told_from_what_passes() {
         .append_at(day(0), &events(day(0), 5..6), &[])
         .unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
-    assert!(error.is_damage() && !error.is_retryable());
+    assert!(error.is_damage());
     assert!(error.to_string().contains("restart"), "{error}");
     drop(store);
     assert!(place.store().moved_aside().is_some());

@@ -65,7 +65,7 @@ fn a_table_that_somebody_dropped_is_damage_and_a_lock_is_none() {
     let cursor = ("kmsg".to_owned(), "1".to_owned());
     let cursor = [cursor];
     let error = store.append_at(day(0), &[], &cursor).unwrap_err();
-    assert!(error.is_damage() && !error.is_retryable(), "{error:?}");
+    assert!(error.is_damage(), "{error:?}");
     store.replace("a table is missing").unwrap();
     store.append_at(day(0), &[], &cursor).unwrap();
     assert_whole(&place.path);

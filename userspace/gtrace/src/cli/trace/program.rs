@@ -1,26 +1,21 @@
 //! `gtrace trace -- PROGRAM`: a program's calls of the CUDA driver, timed in its own process.
 
-mod held;
-
 use std::ffi::OsString;
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context as _;
-use gtrace_abi::DeviceFilter;
 use gtrace_recording::Variables;
-use gtrace_recording::clock::{Pair, Scale};
-use gtrace_timeline::collector::{Collector, Wake};
-use gtrace_timeline::live::{Daemon, DriverCalls, Kept, libcuda};
-use gtrace_timeline::summary::Summary;
-use gtrace_timeline::{self as timeline, Spool};
+use gtrace_recording::clock::Scale;
+use gtrace_timeline::Spool;
+use gtrace_timeline::live::{Daemon, Held, Session, libcuda};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use self::held::Held;
 use super::super::exec::{libraries, not_started, quoted, search_path, stats};
-use super::super::shared::{self, Place, say};
+use super::super::shared::{self, Place, on_signals, say};
 use super::super::{USAGE, not_possible};
 use super::unwritten;
 
@@ -91,7 +86,7 @@ pub(super) fn run(
     devices: &str,
 ) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.held {
-        return Ok(held::wait(path, &args.program));
+        return Ok(wait(path, &args.program));
     }
     let json = match json {
         Some(None) => {
@@ -146,18 +141,35 @@ pub(super) fn run(
     }
     let cpu_emulator = args.softgpu.then(|| folders.last().cloned()).flatten();
     let nvml = cpu_emulator.map(|folder| folder.join("libnvidia-ml.so.1"));
-    let mut session = Session::new(args, variables, nvml)?;
+    let socket = args.listen.then(libcuda::shared_socket).transpose()?;
+    let (spool, daemon) = match &args.output {
+        Some(output) => {
+            let daemon = Daemon::watch(args.place.resolve()?.reading_client(), nvml);
+            (Some(Spool::new(output, args.max_events)?), Some(daemon))
+        }
+        None => (None, None),
+    };
+    let mut session = Session::new(variables, socket, spool, daemon)?;
     if args.listen {
-        session.listen()?;
-        session.report(args, json, None)?;
+        listen(&mut session)?;
+        report(session, args, json, None)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some((program, arguments)) = args.program.split_first() else {
         return Ok(ExitCode::from(USAGE));
     };
-    let held = session.hold(devices.is_some());
+    let held = session.hold(devices.is_some()).unwrap_or_else(|error| {
+        say!("no driver calls in the trace: {error}");
+        None
+    });
     let mut command = match &held {
-        Some(held) => held.command(&args.program),
+        Some(held) => {
+            // The link and not the path behind it: that may have been replaced by an upgrade.
+            let mut command = Command::new("/proc/self/exe");
+            command.args(["trace", "--held"]).arg(held.path());
+            command.arg("--").args(&args.program);
+            command
+        }
         None => {
             let mut command = Command::new(program);
             command.args(arguments);
@@ -167,7 +179,7 @@ pub(super) fn run(
     for name in Variables::NAMES {
         command.env_remove(name);
     }
-    command.envs(environment(&session.variables, &folders));
+    command.envs(environment(session.variables(), &folders));
     // Ctrl-C is for the program, whose calls are to be shown then.
     let _ignored = stats::ignore_interrupts();
     let mut child = match command.spawn() {
@@ -175,7 +187,9 @@ pub(super) fn run(
         Err(error) => return Ok(not_started(program, &error)),
     };
     if let Some(held) = held {
-        session.take_driver_calls(child.id(), devices, args.max_events);
+        if let Err(error) = session.take_driver_calls(child.id(), devices, args.max_events) {
+            say!("the trace has no calls into the driver: {error:#}");
+        }
         held.release(&mut child);
     }
     let ended = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -186,7 +200,7 @@ pub(super) fn run(
     let code = status
         .code()
         .or_else(|| status.signal().map(|signal| 128 + signal));
-    let written = collected.and_then(|()| session.report(args, json, code));
+    let written = collected.and_then(|()| report(session, args, json, code));
     Ok(match (written, code) {
         (Err(error), Some(0)) => not_possible(&error),
         (written, code) => {
@@ -223,145 +237,45 @@ fn print(environment: &[(&'static str, OsString)]) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A trace that is being taken.
-struct Session {
-    variables: Variables,
-    collector: Collector,
-    spool: Option<Spool>,
-    host: Option<Daemon>,
-    begun: Pair,
-    /// Its calls into the kernel's driver, and whose they are.
-    driver: Option<(u32, DriverCalls)>,
-    /// The folder of the socket, where it is one of this session.
-    folder: Option<tempfile::TempDir>,
+/// Waits at `path`, then becomes the program.
+fn wait(path: &Path, program: &[OsString]) -> ExitCode {
+    Held::wait(path);
+    let Some((name, arguments)) = program.split_first() else {
+        return ExitCode::from(USAGE);
+    };
+    let error = Command::new(name).args(arguments).exec();
+    not_started(name, &error)
 }
 
-impl Session {
-    /// `nvml`: the library of the GPU, if it is not the one that the daemon knows.
-    fn new(args: &Args, variables: Variables, nvml: Option<PathBuf>) -> anyhow::Result<Self> {
-        let (socket, folder) = match args.listen {
-            true => (libcuda::shared_socket()?, None),
-            false => {
-                let folder = tempfile::Builder::new()
-                    .prefix("gtrace-trace-")
-                    .tempdir()
-                    .context("a folder for the socket")?;
-                (folder.path().join("socket"), Some(folder))
-            }
-        };
-        let collector =
-            Collector::bind(&socket).with_context(|| format!("the socket {}", socket.display()))?;
-        let spool = match &args.output {
-            Some(output) => Some(Spool::new(output, args.max_events)?),
-            None => None,
-        };
-        Ok(Self {
-            host: match &args.output {
-                Some(_) => Some(Daemon::watch(args.place.resolve()?.reading_client(), nvml)),
-                None => None,
-            },
-            variables: Variables {
-                socket: Some(socket),
-                ..variables
-            },
-            collector,
-            spool,
-            begun: Pair::now(),
-            driver: None,
-            folder,
-        })
+/// Collects until Ctrl-C.
+fn listen(session: &mut Session) -> anyhow::Result<()> {
+    let end = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&end);
+    on_signals(move || asked.store(true, Ordering::Relaxed))?;
+    if let Some(socket) = &session.variables().socket {
+        say!("collecting at {}; end with Ctrl-C", socket.display());
     }
-
-    /// Where the program waits until the probes on the kernel's driver are there; `None` if there are to be none.
-    /// `asked`: for which devices was said.
-    fn hold(&self, asked: bool) -> Option<Held> {
-        let there = asked || Path::new("/proc/driver/nvidia/version").exists();
-        if self.spool.is_none() || !there || !gtrace_engine::host::is_root() {
-            return None;
-        }
-        let held = Held::new(self.folder.as_ref()?.path());
-        held.inspect_err(|error| say(&format!("no driver calls in the trace: {error}")))
-            .ok()
-    }
-
-    /// Has the calls of a process into the kernel's driver seen.
-    fn take_driver_calls(&mut self, pid: u32, devices: Option<Vec<DeviceFilter>>, most: u64) {
-        match DriverCalls::start(pid, devices, most) {
-            Ok(driver) => self.driver = Some((pid, driver)),
-            Err(error) => say(&format!(
-                "the trace has no calls into the driver: {error:#}"
-            )),
-        }
-    }
-
-    /// Collects until `over`, which is checked whenever `ended` becomes readable.
-    fn collect(
-        &mut self,
-        ended: Option<&OwnedFd>,
-        mut over: impl FnMut() -> bool,
-    ) -> anyhow::Result<()> {
-        let mut busy = false;
-        loop {
-            let events = self.spool.is_some();
-            let wake = Wake { events, busy };
-            self.collector.wait(ended.map(|fd| fd.as_fd()), wake)?;
-            // Before what is there is taken, so that nothing comes between.
-            let last = over();
-            self.collector.receive();
-            busy = self.collector.drain(self.spool.as_mut())?;
-            if last {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Collects until Ctrl-C.
-    fn listen(&mut self) -> anyhow::Result<()> {
-        use std::sync::Arc;
-        use std::sync::atomic::{AtomicBool, Ordering};
-        let end = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&end);
-        super::on_signals(move || asked.store(true, Ordering::Relaxed))?;
-        if let Some(socket) = &self.variables.socket {
-            say!("collecting at {}; end with Ctrl-C", socket.display());
-        }
-        self.collect(None, || end.load(Ordering::Relaxed))
-    }
-
-    /// Shows and writes what was collected. `code`: the program's exit status.
-    fn report(self, args: &Args, json: Option<&Path>, code: Option<i32>) -> anyhow::Result<()> {
-        let ended = Pair::now();
-        let clock = timeline::Clock::new(self.variables.scale, self.begun, ended);
-        let summary = Summary::new(&self.collector, &clock, self.spool.as_ref(), code);
-        shared::print_error(&summary.table());
-        if let Some(path) = json {
-            let mut text = serde_json::to_vec_pretty(&summary)?;
-            text.push(b'\n');
-            std::fs::write(path, text).map_err(|error| unwritten("--json", path, &error.into()))?;
-        }
-        if let (Some(output), Some(spool)) = (&args.output, self.spool) {
-            let host = self.host.map(|host| host.end(say)).unwrap_or_default();
-            let (pid, kept) = match self.driver {
-                Some((pid, driver)) => (pid, driver.end().map(|(kept, lost)| said(kept, &lost))?),
-                None => (0, Kept::default()),
-            };
-            let stranger = timeline::Process {
-                pid,
-                ..timeline::Process::default()
-            };
-            let mut recorded = self.collector.recorded();
-            recorded.add_driver(&stranger, kept.calls, kept.names);
-            timeline::write(output, &recorded, spool, &clock, &host)
-                .map_err(|error| unwritten("--output", output, &error))?;
-            say!("{} opens in ui.perfetto.dev", output.display());
-        }
-        Ok(())
-    }
+    session.collect(None, || end.load(Ordering::Relaxed))
 }
 
-/// Prints how many calls into the kernel's driver were seen.
-fn said(kept: Kept, lost: &str) -> Kept {
-    let calls = kept.calls.len() as u64 + kept.dropped;
-    say!("{calls} calls into the driver{lost}");
-    kept
+/// Shows and writes what was collected. `status`: the program's exit status.
+fn report(
+    session: Session,
+    args: &Args,
+    json: Option<&Path>,
+    status: Option<i32>,
+) -> anyhow::Result<()> {
+    let ended = session.end(status);
+    shared::print_error(&ended.summary.table());
+    if let Some(path) = json {
+        let mut text = serde_json::to_vec_pretty(&ended.summary)?;
+        text.push(b'\n');
+        std::fs::write(path, text).map_err(|error| unwritten("--json", path, &error.into()))?;
+    }
+    if let Some(output) = &args.output {
+        let written = ended.write(output, say);
+        written.map_err(|error| unwritten("--output", output, &error))?;
+        say!("{} opens in ui.perfetto.dev", output.display());
+    }
+    Ok(())
 }
