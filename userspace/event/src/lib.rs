@@ -17,6 +17,7 @@ mod detail;
 mod event;
 mod gpu;
 mod id;
+mod incident;
 mod kind;
 mod occurrence;
 mod process;
@@ -38,7 +39,11 @@ pub use detail::{
 };
 pub use event::Event;
 pub use gpu::{Gpu, PciAddress, PciAddressError};
-pub use id::{EventId, EventIdError};
+pub use id::{EventId, IdError, IncidentId};
+pub use incident::{
+    Affected, CausalLink, Confidence, Evidence, FailureClass, Incident, IncidentState,
+    MissingEvidence, StateChange, UnknownClass,
+};
 pub use jiff::Timestamp;
 pub use kind::{Kind, UnknownKind};
 pub use occurrence::{FoldKey, LogLine, Occurrence};

@@ -2,7 +2,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Ack, Amendment, Event, EventId};
+use crate::{Ack, Amendment, Event, EventId, Incident};
 
 /// What the store appends and live streams carry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,15 +14,28 @@ pub enum Record {
     Amendment(Box<Amendment>),
     /// An event was acknowledged.
     Ack(Ack),
+    /// An incident was opened or has changed.
+    Incident(Box<Incident>),
 }
 
 impl Record {
-    /// The event that the record is about.
-    pub fn event_id(&self) -> EventId {
+    /// The event that the record is about; `None` if it is about an incident.
+    pub fn event_id(&self) -> Option<EventId> {
         match self {
-            Self::Event(e) => e.id,
-            Self::Amendment(a) => a.id,
-            Self::Ack(a) => a.id,
+            Self::Event(e) => Some(e.id),
+            Self::Amendment(a) => Some(a.id),
+            Self::Ack(a) => Some(a.id),
+            Self::Incident(_) => None,
+        }
+    }
+
+    /// The id of the event or incident that the record is about.
+    pub fn subject(&self) -> String {
+        match self {
+            Self::Event(e) => e.id.to_string(),
+            Self::Amendment(a) => a.id.to_string(),
+            Self::Ack(a) => a.id.to_string(),
+            Self::Incident(i) => i.id.to_string(),
         }
     }
 
@@ -32,6 +45,7 @@ impl Record {
             Self::Event(e) => e.time,
             Self::Amendment(a) => a.time,
             Self::Ack(a) => a.time,
+            Self::Incident(i) => i.time,
         }
     }
 }

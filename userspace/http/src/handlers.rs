@@ -289,7 +289,7 @@ pub(super) async fn wrong_method(method: axum::http::Method, uri: axum::http::Ur
 }
 
 async fn find_event(state: &AppState, peer: Peer, id: &str) -> Result<Event, Problem> {
-    let id: EventId = id.parse().map_err(|error: gtrace_event::EventIdError| {
+    let id: EventId = id.parse().map_err(|error: gtrace_event::IdError| {
         Problem::bad_request(error.to_string(), "take an id from /api/v1/events")
     })?;
     // As above.

@@ -7,8 +7,9 @@ use serde::Deserialize;
 /// covers, so that a changed column can be reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Columns<'a> {
-    /// `event`, `amendment` or `ack`.
+    /// `event`, `amendment`, `ack` or `incident`.
     pub(crate) record: Cow<'a, str>,
+    /// Of an incident's record the incident's.
     pub(crate) event_id: Cow<'a, str>,
     pub(crate) time_ns: i64,
     pub(crate) kind: Option<Cow<'a, str>>,
@@ -30,10 +31,11 @@ impl Columns<'static> {
             Record::Event(e) => ("event", Some(e.kind), Some(e.severity), e.gpu.as_ref()),
             Record::Amendment(a) => ("amendment", None, a.severity, a.gpu.as_ref()),
             Record::Ack(_) => ("ack", None, None, None),
+            Record::Incident(i) => ("incident", None, Some(i.severity), None),
         };
         Self {
             record: tag.into(),
-            event_id: record.event_id().to_string().into(),
+            event_id: record.subject().into(),
             time_ns: nanos(record.time()),
             kind: kind.map(|k| k.name().into()),
             severity: severity.map(|s| s.name().into()),

@@ -203,7 +203,7 @@ fn find(part: &str, events: &[Event]) -> Result<EventId, Failure> {
         )),
         [one] => one
             .parse()
-            .map_err(|e: gtrace_event::EventIdError| Failure::not_possible(e)),
+            .map_err(|e: gtrace_event::IdError| Failure::not_possible(e)),
         many => {
             let shown: Vec<&str> = many.iter().take(5).map(String::as_str).collect();
             let count = many.len();

@@ -1,0 +1,297 @@
+//! The incident: events that belong together, what they come to, and what was kept of that time.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Advice, EventId, Gpu, IncidentId, Process, Severity};
+
+/// One incident, as of its `revision`. Each change is a record of its own that carries the whole incident, so a
+/// reader keeps the one with the highest revision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Incident {
+    /// Identifies it for ever.
+    pub id: IncidentId,
+    /// How often it has changed.
+    #[serde(default)]
+    pub revision: u32,
+    /// When this revision was made.
+    pub time: Timestamp,
+    /// When its first event happened.
+    pub opened: Timestamp,
+    /// When the newest occurrence of one of its events happened.
+    pub last_time: Timestamp,
+    /// When somebody resolved it, or nothing more had happened for long enough.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub closed: Option<Timestamp>,
+    /// What has been done about it.
+    pub state: IncidentState,
+    /// That of its most severe event.
+    pub severity: Severity,
+    /// What happened, in one sentence.
+    pub title: String,
+    /// The suspected class of failure.
+    pub class: FailureClass,
+    /// Whether all of it was injected: an exercise, which pages nobody.
+    #[serde(default)]
+    pub drill: bool,
+    /// The host's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// As in [`crate::Event::machine_id`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub machine_id: Option<String>,
+    /// The kernel's boot id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot_id: Option<String>,
+    /// Its events, the earliest first. Bounded: `event_count` counts all.
+    pub events: Vec<EventId>,
+    /// How many events belong to it.
+    pub event_count: u64,
+    /// How many occurrences these events stand for.
+    pub occurrences: u64,
+    /// What led to what, the first cause first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub chain: Vec<CausalLink>,
+    /// Who and what it touches.
+    #[serde(default)]
+    pub affected: Affected,
+    /// What to do now: that of the event that is most severe.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<Advice>,
+    /// What was kept of that time, by name and hash.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub evidence: Vec<Evidence>,
+    /// What would belong to the evidence and is not there.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub missing: Vec<MissingEvidence>,
+    /// Who changed its state, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub history: Vec<StateChange>,
+}
+
+/// What has been done about an incident.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum IncidentState {
+    /// Nothing yet.
+    Open,
+    /// Somebody is on it.
+    Acknowledged,
+    /// Its effects have ended; the cause may be there yet.
+    Mitigated,
+    /// It is over.
+    Resolved,
+}
+
+impl IncidentState {
+    /// Every state, in the order in which they follow each other.
+    pub const ALL: [Self; 4] = [
+        Self::Open,
+        Self::Acknowledged,
+        Self::Mitigated,
+        Self::Resolved,
+    ];
+
+    /// The name used in JSON, metrics and on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Acknowledged => "acknowledged",
+            Self::Mitigated => "mitigated",
+            Self::Resolved => "resolved",
+        }
+    }
+}
+
+impl fmt::Display for IncidentState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $title:literal;)*) => {
+        /// Classes of failure. F1 to F8 are those of guides for operators of GPU clusters.
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            JsonSchema,
+        )]
+        #[serde(rename_all = "snake_case")]
+        pub enum FailureClass {
+            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        }
+
+        impl FailureClass {
+            /// Every class.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name used in JSON, metrics, file names and on the command line.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// What people call it.
+            pub const fn title(self) -> &'static str {
+                match self { $(Self::$variant => $title,)* }
+            }
+        }
+    };
+}
+
+classes! {
+    /// F1: an allocation on a GPU failed, or the host ran out of memory.
+    GpuOom = "gpu_oom", "out of memory";
+    /// F2: clocks were lowered for heat or power.
+    Thermal = "thermal", "thermal throttling";
+    /// F3: the driver or the GPU's firmware failed.
+    DriverCrash = "driver_crash", "driver or firmware failure";
+    /// F4: the GPU's PCIe link failed.
+    Pcie = "pcie", "PCIe failure";
+    /// F5: another process takes the GPU's time.
+    NoisyNeighbour = "noisy_neighbour", "noisy neighbour";
+    /// F6: a process allocates more and more.
+    MemoryLeak = "memory_leak", "memory leak";
+    /// F7: library and kernel module are of different versions.
+    LibraryMismatch = "library_mismatch", "library mismatch";
+    /// F8: work waits while GPUs are idle.
+    Starvation = "starvation", "starvation";
+    /// The memory of a GPU is faulty.
+    GpuMemory = "gpu_memory", "GPU memory fault";
+    /// NVLink or NVSwitch.
+    Nvlink = "nvlink", "NVLink or NVSwitch failure";
+    /// Network adapters, RDMA ports, remote GPUs.
+    Network = "network", "network failure";
+    /// A program's own fault, such as an access to memory that is not its own.
+    Application = "application", "application fault";
+    /// Memory, disks and CPUs of the host.
+    Host = "host", "host failure";
+    /// gtrace itself lost a source or records.
+    Monitoring = "monitoring", "loss of monitoring";
+    /// Nothing is known that tells.
+    Unknown = "unknown", "unknown failure";
+}
+
+impl fmt::Display for FailureClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A word that names no [`FailureClass`].
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no class of failure; known classes: {known}", known = FailureClass::ALL.iter().map(|c| c.name()).collect::<Vec<_>>().join(", "))]
+pub struct UnknownClass(pub String);
+
+impl FromStr for FailureClass {
+    type Err = UnknownClass;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.iter().copied().find(|class| class.name() == s);
+        known.ok_or_else(|| UnknownClass(s.to_owned()))
+    }
+}
+
+/// One event led to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CausalLink {
+    /// The cause.
+    pub from: EventId,
+    /// The effect.
+    pub to: EventId,
+    /// Why that is believed.
+    pub why: String,
+    /// How sure it is.
+    pub confidence: Confidence,
+    /// The rule that says so, to look it up.
+    pub rule: String,
+}
+
+/// How sure a conclusion is.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Confidence {
+    /// They happened close together, no more.
+    Low,
+    /// The usual course.
+    Medium,
+    /// The driver or the kernel says so, or nothing else can be.
+    High,
+}
+
+impl fmt::Display for Confidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        })
+    }
+}
+
+/// Who and what an incident touches. Each list is bounded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Affected {
+    /// GPUs.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub gpus: Vec<Gpu>,
+    /// Processes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub processes: Vec<Process>,
+    /// Containers, by id.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub containers: Vec<String>,
+    /// Jobs of a scheduler, such as `slurm:4711` or `pod:UID`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub jobs: Vec<String>,
+    /// Clients of `gtrace serve`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub remote_clients: Vec<String>,
+}
+
+/// A file that was kept of an incident.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// The file's name in the incident's directory.
+    pub name: String,
+    /// SHA-256 of the file, hex.
+    pub sha256: String,
+    /// Its size.
+    pub bytes: u64,
+    /// The first time that it covers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<Timestamp>,
+    /// The last time that it covers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub to: Option<Timestamp>,
+}
+
+/// Evidence that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MissingEvidence {
+    /// What.
+    pub what: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Somebody changed the state of an incident.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StateChange {
+    /// When.
+    pub time: Timestamp,
+    /// The new state.
+    pub state: IncidentState,
+    /// Who, as they named themselves; `gtrace` where it was closed by itself.
+    pub by: String,
+    /// Why, or what was done.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub note: String,
+}
