@@ -13,4 +13,5 @@ mod query;
 mod read_only;
 mod replace;
 mod retention;
+mod segment;
 mod tamper;

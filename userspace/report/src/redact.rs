@@ -1,0 +1,297 @@
+//! Pseudonyms for what names people and places: hosts, users, paths, processes, containers, jobs, clients, addresses.
+//!
+//! One original has one pseudonym throughout a report, numbered by first appearance: a hash of a name could be guessed.
+
+mod scan;
+
+use std::collections::BTreeMap;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use gtrace_event::MissingEvidence;
+use serde_json::Value;
+
+use crate::material::{Material, missing};
+use crate::{ReportError, chain};
+
+/// Fields whose texts are words of gtrace, ids, times or hashes. Whatever is not listed is searched for names.
+const FIXED: [&str; 26] = [
+    "kind",
+    "severity",
+    "provenance",
+    "state",
+    "class",
+    "source",
+    "confidence",
+    "rule",
+    "id",
+    "from",
+    "to",
+    "events",
+    "time",
+    "made",
+    "start",
+    "end",
+    "opened",
+    "closed",
+    "last_time",
+    "first_time",
+    "layer",
+    "part",
+    "unit",
+    "metric",
+    "what",
+    "action",
+];
+
+/// What a name names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Category {
+    /// A host.
+    Host,
+    /// A machine's or a boot's id.
+    Machine,
+    /// A person, as they named themselves.
+    User,
+    /// A path or the address of a page.
+    Path,
+    /// A process.
+    Process,
+    /// A container.
+    Container,
+    /// A job.
+    Job,
+    /// A client of a remote GPU.
+    Client,
+    /// An address of a network.
+    Address,
+}
+
+impl Category {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Machine => "machine",
+            Self::User => "user",
+            Self::Path => "path",
+            Self::Process => "process",
+            Self::Container => "container",
+            Self::Job => "job",
+            Self::Client => "client",
+            Self::Address => "address",
+        }
+    }
+
+    /// What the texts of a field name.
+    fn of_field(field: &str) -> Option<Self> {
+        Some(match field {
+            "host" | "hosts" => Self::Host,
+            "machine_id" | "boot_id" => Self::Machine,
+            "by" | "user" => Self::User,
+            "cgroup" => Self::Path,
+            "comm" | "program" => Self::Process,
+            "container" | "containers" => Self::Container,
+            "jobs" => Self::Job,
+            "remote_clients" => Self::Client,
+            _ => return None,
+        })
+    }
+}
+
+/// A report without names.
+#[derive(Debug)]
+pub(crate) struct Redacted {
+    /// What is left.
+    pub(crate) material: Material,
+    /// Originals and their pseudonyms.
+    pub(crate) pseudonyms: BTreeMap<String, String>,
+}
+
+/// Replaces names by pseudonyms. The store's records and the snapshot are left out, which is said: hashes hold for the
+/// originals only, and a snapshot may name anything.
+///
+/// # Errors
+///
+/// [`ReportError::Json`], of material that has no form in JSON.
+pub(crate) fn redact(material: &Material) -> Result<Redacted, ReportError> {
+    let mut material = material.clone();
+    leave_out(&mut material);
+    // They have no names, and JSON has no word for NaN.
+    let points: Vec<_> = material
+        .samples
+        .iter_mut()
+        .map(|series| std::mem::take(&mut series.points))
+        .collect();
+    let mut value = serde_json::to_value(&material)?;
+    let mut names = Names::default();
+    names.fields(None, &value);
+    names.texts(None, &value);
+    let pseudonyms = names.pseudonyms();
+    let replacer = Replacer::new(&pseudonyms)?;
+    replacer.value(None, &mut value);
+    let mut material: Material = serde_json::from_value(value)?;
+    for (series, points) in material.samples.iter_mut().zip(points) {
+        series.points = points;
+        // A label may be called after a fixed field.
+        let labels = std::mem::take(&mut series.labels);
+        series.labels = labels
+            .into_iter()
+            .map(|(k, v)| (k, replacer.text(&v)))
+            .collect();
+    }
+    Ok(Redacted {
+        material,
+        pseudonyms,
+    })
+}
+
+fn leave_out(material: &mut Material) {
+    let mut gone = |what: &str, why: String| {
+        material.missing.retain(|missing| missing.what != what);
+        material.missing.push(MissingEvidence {
+            what: what.to_owned(),
+            why,
+        });
+    };
+    if let Some(summary) = material.chain.as_ref().and_then(chain::summary) {
+        let chain::Summary {
+            first_seq,
+            last_seq,
+            last,
+            ..
+        } = summary;
+        gone(
+            missing::CHAIN,
+            format!(
+                "the report is redacted, and the hashes hold for the original records only; the store has them as \
+                 {first_seq} to {last_seq}, the last with hash {last}"
+            ),
+        );
+    }
+    if !material.snapshot.is_empty() {
+        gone(
+            missing::SNAPSHOT,
+            "the report is redacted, and a snapshot may name anything".to_owned(),
+        );
+    }
+    material.chain = None;
+    material.snapshot.clear();
+}
+
+/// Originals, in the order in which they appear.
+#[derive(Default)]
+struct Names {
+    found: BTreeMap<String, Category>,
+    order: Vec<String>,
+}
+
+impl Names {
+    fn add(&mut self, original: &str, category: Category) {
+        let original = original.trim();
+        // Under this name the calls of ended processes add up; shorter than two letters is no name.
+        if original.len() < 2
+            || original == gtrace_profile::Process::ENDED
+            || self.found.contains_key(original)
+        {
+            return;
+        }
+        self.found.insert(original.to_owned(), category);
+        self.order.push(original.to_owned());
+    }
+
+    /// Names that stand in a field of their own.
+    fn fields(&mut self, field: Option<&str>, value: &Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(category) = field.and_then(Category::of_field) {
+                    self.add(text, category);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.fields(field, item)),
+            Value::Object(fields) => {
+                fields
+                    .iter()
+                    .for_each(|(name, value)| self.fields(Some(name), value));
+            }
+            _ => {}
+        }
+    }
+
+    /// Names within texts.
+    fn texts(&mut self, field: Option<&str>, value: &Value) {
+        match value {
+            Value::String(text) if field.is_none_or(|field| !FIXED.contains(&field)) => {
+                scan::names(text, &mut |name, category| self.add(name, category));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.texts(field, item)),
+            Value::Object(fields) => fields
+                .iter()
+                .for_each(|(name, value)| self.texts(Some(name), value)),
+            _ => {}
+        }
+    }
+
+    fn pseudonyms(self) -> BTreeMap<String, String> {
+        let mut counts: BTreeMap<Category, u32> = BTreeMap::new();
+        let mut pseudonyms = BTreeMap::new();
+        for original in self.order {
+            let category = self.found[&original];
+            let count = counts.entry(category).or_default();
+            *count += 1;
+            pseudonyms.insert(original, format!("{}-{count}", category.name()));
+        }
+        pseudonyms
+    }
+}
+
+struct Replacer {
+    automaton: AhoCorasick,
+    pseudonyms: Vec<String>,
+}
+
+/// From this length on a name is replaced within a word, too.
+const UNMISTAKABLE: usize = 6;
+
+impl Replacer {
+    fn new(pseudonyms: &BTreeMap<String, String>) -> Result<Self, ReportError> {
+        let automaton = AhoCorasickBuilder::new()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(true)
+            .build(pseudonyms.keys())
+            .map_err(|error| ReportError::Io(std::io::Error::other(error)))?;
+        Ok(Self {
+            automaton,
+            pseudonyms: pseudonyms.values().cloned().collect(),
+        })
+    }
+
+    fn text(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for found in self.automaton.find_iter(text) {
+            let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+            let (before, after) = (&text[..found.start()], &text[found.end()..]);
+            let within = in_word(before.chars().next_back()) || in_word(after.chars().next());
+            if within && found.len() < UNMISTAKABLE {
+                continue;
+            }
+            out.push_str(&text[done..found.start()]);
+            out.push_str(&self.pseudonyms[found.pattern().as_usize()]);
+            done = found.end();
+        }
+        out.push_str(&text[done..]);
+        out
+    }
+
+    fn value(&self, field: Option<&str>, value: &mut Value) {
+        match value {
+            Value::String(text) if field.is_none_or(|field| !FIXED.contains(&field)) => {
+                *text = self.text(text);
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(field, item)),
+            Value::Object(fields) => fields
+                .iter_mut()
+                .for_each(|(name, value)| self.value(Some(name), value)),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Names within texts of the kernel and of people: paths, addresses, container ids, and process names where the kernel
+//! says that something is one.
+
+use super::Category;
+
+/// Directories that every host has alike: what lies there names a device or a counter, not a place of the site.
+const COMMON: [&str; 3] = ["/dev/", "/sys/", "/proc/driver/"];
+/// What stands before a process's name: `comm %s` and `Comm: %s` (kernel), `name=%s` (NVIDIA's driver).
+const BEFORE_PROCESS: [&str; 4] = ["Comm: ", "comm: ", "comm=", "name="];
+
+/// Finds names in `text`.
+pub(super) fn names(text: &str, found: &mut dyn FnMut(&str, Category)) {
+    words(text, found);
+    for marker in BEFORE_PROCESS {
+        for (at, _) in text.match_indices(marker) {
+            let rest = &text[at + marker.len()..];
+            let end = rest
+                .find([',', ' ', ')', ';', '"', '\n'])
+                .unwrap_or(rest.len());
+            let name = rest[..end].trim_matches('"');
+            if !name.starts_with('/') {
+                found(name, Category::Process);
+            }
+        }
+    }
+    // `Killed process 4711 (python3)`, `python3[4711]: segfault at`.
+    for (at, _) in text.match_indices("process ") {
+        let rest = text[at..]
+            .split_once(" (")
+            .filter(|(number, _)| number.len() < 24);
+        if let Some((name, _)) = rest.and_then(|(_, rest)| rest.split_once(')')) {
+            found(name, Category::Process);
+        }
+    }
+    if let Some((name, _)) = text
+        .split_once("]: ")
+        .and_then(|(head, _)| head.split_once('['))
+        && !name.contains(' ')
+    {
+        found(name, Category::Process);
+    }
+}
+
+/// Whatever ends a path or an address in running text.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "\"'`<>(){}[],;=|".contains(c)
+}
+
+fn words(text: &str, found: &mut dyn FnMut(&str, Category)) {
+    for word in text.split(ends_word) {
+        let word = word.trim_end_matches(['.', ':', '!', '?']);
+        if word.contains("://") {
+            found(word, Category::Path);
+        } else if is_address(word) {
+            found(
+                word.rsplit_once(':').map_or(word, |(address, _)| address),
+                Category::Address,
+            );
+        } else if is_container(word) {
+            found(word, Category::Container);
+        } else if let Some(at) = word.find('/') {
+            let path = &word[at..];
+            // A word before it belongs to a name such as `GPCCLIENT/T1`, unless it ends in a colon.
+            let alone = at == 0 || word[..at].ends_with(':');
+            let common = COMMON.iter().any(|common| path.starts_with(common));
+            if alone && !common && path.chars().any(char::is_alphanumeric) {
+                found(path, Category::Path);
+            }
+        }
+    }
+}
+
+/// An IPv4 address, with a port or without.
+fn is_address(word: &str) -> bool {
+    let (host, port) = word.rsplit_once(':').unwrap_or((word, "0"));
+    port.parse::<u16>().is_ok() && host.parse::<std::net::Ipv4Addr>().is_ok()
+}
+
+/// A container's id: 64 hexadecimal digits, at least one of them a letter.
+fn is_container(word: &str) -> bool {
+    word.len() == 64
+        && word.bytes().all(|b| b.is_ascii_hexdigit())
+        && word.bytes().any(|b| b.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_where_the_kernel_says_that_they_are_some() {
+        let of = |text: &str| {
+            let mut all = Vec::new();
+            names(text, &mut |name, category| {
+                all.push((name.to_owned(), category))
+            });
+            all
+        };
+        let one = |name: &str, category| vec![(name.to_owned(), category)];
+        assert_eq!(
+            of("pid=1234, name=train.py, Ch 10"),
+            one("train.py", Category::Process)
+        );
+        assert_eq!(
+            of("Killed process 4711 (python3) total-vm:1kB"),
+            one("python3", Category::Process)
+        );
+        assert_eq!(
+            of("python3[4711]: segfault at 0"),
+            one("python3", Category::Process)
+        );
+        assert_eq!(
+            of("open /home/ann/model.bin: denied"),
+            one("/home/ann/model.bin", Category::Path)
+        );
+        assert_eq!(
+            of("peer 10.1.2.3:7471 left"),
+            one("10.1.2.3", Category::Address)
+        );
+        assert_eq!(of("/dev/nvidia0 of 0000:3b:00.0 GPC 1/2"), []);
+    }
+}

@@ -1,0 +1,208 @@
+//! Sentences that page and postmortem have in common.
+
+use gtrace_event::{Action, Advice, Event, Gpu, Timestamp};
+
+use crate::material::{Material, Window};
+
+/// A time in UTC, to the millisecond: `2026-03-03 04:05:06.123`.
+pub(crate) fn utc(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string()
+}
+
+/// The time of day in UTC, to the millisecond.
+pub(crate) fn clock(time: Timestamp) -> String {
+    time.strftime("%H:%M:%S%.3f").to_string()
+}
+
+/// The time of day in UTC, to the second.
+pub(crate) fn seconds(time: Timestamp) -> String {
+    time.strftime("%H:%M:%S").to_string()
+}
+
+/// A length of time as people say it: `340 ms`, `12 s`, `4 min 2 s`, `3 h 5 min`.
+pub(crate) fn length(window: Window) -> String {
+    let nanos = window.to.as_nanosecond() - window.from.as_nanosecond();
+    let ms = u64::try_from(nanos / 1_000_000).unwrap_or(0);
+    let s = ms / 1000;
+    match s {
+        0 => format!("{ms} ms"),
+        1..10 => format!("{s}.{} s", ms % 1000 / 100),
+        10..60 => format!("{s} s"),
+        60..3600 => format!("{} min {} s", s / 60, s % 60),
+        _ => format!("{} h {} min", s / 3600, s % 3600 / 60),
+    }
+}
+
+/// A number and what it counts, in the singular or the plural: `1 event`, `2 events`.
+pub(crate) fn count(number: u64, one: &str) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    let plural = match one.strip_suffix("ss") {
+        _ if number == 1 => one.to_owned(),
+        Some(_) => format!("{one}es"),
+        None => format!("{one}s"),
+    };
+    format!("{text} {plural}")
+}
+
+/// What happened, in one line.
+pub(crate) fn title(material: &Material) -> String {
+    match (&material.incident, material.worst()) {
+        (Some(incident), _) => incident.title.clone(),
+        (None, Some(event)) => {
+            let first = event.message.lines().next().unwrap_or("");
+            format!("{}: {}", event.kind, shortened(first, 160))
+        }
+        (None, None) => "No event in this time".to_owned(),
+    }
+}
+
+/// At most `most` characters, with an ellipsis where there were more.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", &text[..at]),
+    }
+}
+
+/// What to do: that of the incident, else of its most severe event.
+pub(crate) fn advice(material: &Material) -> Option<&Advice> {
+    let of_incident = material
+        .incident
+        .as_ref()
+        .and_then(|incident| incident.advice.as_ref());
+    of_incident.or_else(|| material.worst()?.advice.as_ref())
+}
+
+/// What the site's policy wants, as a sentence.
+pub(crate) const fn action(action: Action) -> &'static str {
+    match action {
+        Action::Log => "Keep the record; nobody has to act.",
+        Action::Ticket => "Open a ticket; check it in working hours.",
+        Action::Page => "Page: check it now.",
+        Action::Drill => "Drill: follow the steps as an exercise, touch no device, alert nobody.",
+    }
+}
+
+/// A device in few words: its address, and its index.
+pub(crate) fn gpu_short(device: &Gpu) -> String {
+    match device.pci {
+        None => gpu(device),
+        Some(_) => gpu(&Gpu {
+            uuid: None,
+            ..device.clone()
+        }),
+    }
+}
+
+/// A device as people find it.
+pub(crate) fn gpu(gpu: &Gpu) -> String {
+    let mut text = gpu.pci.map(|pci| pci.to_string()).unwrap_or_default();
+    if let Some(index) = gpu.index {
+        text.push_str(&format!(" (index {index})"));
+    }
+    if let Some(instance) = gpu.mig_gi {
+        text.push_str(&format!(" MIG instance {instance}"));
+    }
+    if let Some(uuid) = &gpu.uuid {
+        text.push_str(&format!(" {uuid}"));
+    }
+    match text.trim() {
+        "" => "not known which".to_owned(),
+        text => text.to_owned(),
+    }
+}
+
+/// What is affected, a kind at a time: `GPUs`, and which.
+pub(crate) fn affected(material: &Material) -> Vec<(&'static str, Vec<String>)> {
+    let process = |process: &gtrace_event::Process| {
+        let comm = process.comm.as_deref().unwrap_or("name not known");
+        match process.pid {
+            Some(pid) => format!("{comm} (pid {pid})"),
+            None => comm.to_owned(),
+        }
+    };
+    let (gpus, processes, [containers, jobs, clients]) = match &material.incident {
+        Some(incident) => {
+            let affected = &incident.affected;
+            let others = [
+                &affected.containers,
+                &affected.jobs,
+                &affected.remote_clients,
+            ]
+            .map(Clone::clone);
+            let gpus: Vec<String> = affected.gpus.iter().map(gpu).collect();
+            (
+                gpus,
+                affected.processes.iter().map(process).collect(),
+                others,
+            )
+        }
+        None => of_events(&material.events, process),
+    };
+    [
+        ("GPUs", gpus),
+        ("Processes", processes),
+        ("Containers", containers),
+        ("Jobs", jobs),
+        ("Remote clients", clients),
+    ]
+    .into_iter()
+    .filter(|(_, all)| !all.is_empty())
+    .collect()
+}
+
+type AffectedLists = (Vec<String>, Vec<String>, [Vec<String>; 3]);
+
+fn of_events(
+    events: &[Event],
+    process: impl Fn(&gtrace_event::Process) -> String,
+) -> AffectedLists {
+    let unique = |texts: &mut dyn Iterator<Item = String>| {
+        let all: std::collections::BTreeSet<String> = texts.collect();
+        all.into_iter().collect::<Vec<_>>()
+    };
+    let processes = || events.iter().filter_map(|event| event.process.as_ref());
+    (
+        unique(
+            &mut events
+                .iter()
+                .filter_map(|event| event.gpu.as_ref())
+                .map(gpu),
+        ),
+        unique(&mut processes().map(process)),
+        [
+            unique(&mut processes().filter_map(|process| process.container.clone())),
+            Vec::new(),
+            Vec::new(),
+        ],
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_counts_read_as_people_say_them() {
+        let at = |ms: i64| Timestamp::from_millisecond(ms).unwrap();
+        let of = |ms| {
+            length(Window {
+                from: at(0),
+                to: at(ms),
+            })
+        };
+        assert_eq!(
+            [340, 2_500, 12_000, 242_000, 11_100_000].map(of),
+            ["340 ms", "2.5 s", "12 s", "4 min 2 s", "3 h 5 min"]
+        );
+        assert_eq!(count(1, "event"), "1 event");
+        assert_eq!(count(12_345, "process"), "12,345 processes");
+    }
+}

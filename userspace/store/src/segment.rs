@@ -1,0 +1,182 @@
+//! Segments of the chain: the records of a time as they are stored, with what proves them.
+
+use std::collections::HashMap;
+
+use gtrace_event::{Kind, RemovalDetail, Timestamp};
+use rusqlite::{OptionalExtension as _, Transaction};
+use serde::Deserialize;
+
+use crate::schema::{Day, sql_int};
+use crate::{Hash, Reader, StoreError};
+
+/// A record as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// Its number.
+    pub seq: u64,
+    /// The hash that the chain goes on from: that of record `seq - 1`, also where that was removed.
+    pub before: Hash,
+    /// Its own hash, as the store has it. [`Hash::link`] recomputes it.
+    pub hash: Hash,
+    /// Its JSON, which is what was hashed.
+    pub body: String,
+}
+
+/// Records that follow each other, those that were removed aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// By rising number.
+    pub records: Vec<StoredRecord>,
+    /// How many more there are, later than these.
+    pub left_out: u64,
+}
+
+/// The part of a record that says what was removed.
+#[derive(Deserialize)]
+struct Removal {
+    detail: RemovalDetail,
+}
+
+impl Reader {
+    /// The records from the first that was made between `from` and `to` up to the last, and everything between those
+    /// two, whenever it was made; at most `limit` of them.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn segment(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        limit: usize,
+    ) -> Result<Segment, StoreError> {
+        let (tx, days) = self.snapshot()?;
+        let read = || -> rusqlite::Result<Segment> {
+            let Some((first, last)) = ends(&tx, &days, from, to)? else {
+                return Ok(Segment::default());
+            };
+            let mut segment = Segment::default();
+            for day in days.iter().filter(|day| day.first_seq <= last) {
+                records(&tx, day, (first, last), limit, &mut segment)?;
+            }
+            Ok(segment)
+        };
+        read().map_err(|e| self.sqlite(e))
+    }
+}
+
+/// Numbers of the first and the last record of a time.
+fn ends(
+    tx: &Transaction<'_>,
+    days: &[Day],
+    from: Timestamp,
+    to: Timestamp,
+) -> rusqlite::Result<Option<(u64, u64)>> {
+    let nanos = |time: Timestamp| i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX);
+    let mut ends: Option<(u64, u64)> = None;
+    for day in days {
+        let sql = format!(
+            "SELECT min(seq), max(seq) FROM \"{}\" WHERE time_ns BETWEEN ?1 AND ?2",
+            day.name
+        );
+        let found = tx.query_row(&sql, [nanos(from), nanos(to)], |row| {
+            Ok(row
+                .get::<_, Option<i64>>(0)?
+                .zip(row.get::<_, Option<i64>>(1)?))
+        })?;
+        let Some((first, last)) = found else { continue };
+        let (first, last) = (first.unsigned_abs(), last.unsigned_abs());
+        let (least, most) = ends.unwrap_or((first, last));
+        ends = Some((least.min(first), most.max(last)));
+    }
+    Ok(ends)
+}
+
+fn records(
+    tx: &Transaction<'_>,
+    day: &Day,
+    (first, last): (u64, u64),
+    limit: usize,
+    segment: &mut Segment,
+) -> rusqlite::Result<()> {
+    let mut previous = previous(tx, day, first)?;
+    let mut removed: Option<HashMap<u64, Hash>> = None;
+    let sql = format!(
+        "SELECT seq, hash, body FROM \"{}\" WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq",
+        day.name
+    );
+    let mut statement = tx.prepare(&sql)?;
+    let mut rows = statement.query([sql_int(first), sql_int(last)])?;
+    while let Some(row) = rows.next()? {
+        if segment.records.len() >= limit {
+            segment.left_out += 1;
+            continue;
+        }
+        let seq = row.get::<_, i64>(0)?.unsigned_abs();
+        let hash = Hash::from_slice(row.get_ref(1)?.as_blob()?).unwrap_or(Hash::GENESIS);
+        let (of, mut before) = previous;
+        if of + 1 != seq {
+            if removed.is_none() {
+                removed = Some(removals(tx)?);
+            }
+            // Where no record explains the gap the chain does not hold, and whoever verifies finds that.
+            let explained = removed.as_ref().and_then(|removed| removed.get(&(seq - 1)));
+            before = explained.copied().unwrap_or(before);
+        }
+        let body = String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned();
+        segment.records.push(StoredRecord {
+            seq,
+            before,
+            hash,
+            body,
+        });
+        previous = (seq, hash);
+    }
+    Ok(())
+}
+
+/// Number and hash of the newest record of the day before `first`; what the day opens with where there is none.
+fn previous(tx: &Transaction<'_>, day: &Day, first: u64) -> rusqlite::Result<(u64, Hash)> {
+    let sql = format!(
+        "SELECT seq, hash FROM \"{}\" WHERE seq < ?1 ORDER BY seq DESC LIMIT 1",
+        day.name
+    );
+    let found = tx
+        .query_row(&sql, [sql_int(first)], |row| {
+            let hash = Hash::from_slice(row.get_ref(1)?.as_blob()?);
+            Ok((
+                row.get::<_, i64>(0)?.unsigned_abs(),
+                hash.unwrap_or(Hash::GENESIS),
+            ))
+        })
+        .optional()?;
+    Ok(found.unwrap_or((day.first_seq.saturating_sub(1), day.opening)))
+}
+
+/// The hash of the last record of each range that was removed, by its number.
+fn removals(tx: &Transaction<'_>) -> rusqlite::Result<HashMap<u64, Hash>> {
+    let mut names = tx.prepare("SELECT name FROM days")?;
+    let names = names.query_map([], |row| row.get::<_, String>(0))?;
+    let mut removed = HashMap::new();
+    for name in names {
+        let sql = format!(
+            "SELECT body FROM \"{}\" WHERE record = 'event' AND kind = '{}'",
+            name?.replace('"', ""),
+            Kind::RecordsRemoved
+        );
+        let mut statement = tx.prepare(&sql)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
+            let removal = serde_json::from_slice::<Removal>(body).ok();
+            for range in removal
+                .into_iter()
+                .flat_map(|removal| removal.detail.removed)
+            {
+                if let Some(hash) = Hash::from_hex(&range.hash) {
+                    removed.insert(range.last, hash);
+                }
+            }
+        }
+    }
+    Ok(removed)
+}
