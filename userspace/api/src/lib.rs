@@ -33,14 +33,14 @@ pub use problem::ProblemBody;
 #[cfg(feature = "bodies")]
 pub use processes::{LayerCounts, ProcessUse};
 #[cfg(feature = "bodies")]
-pub use requests::{AckRequest, PauseRequest};
+pub use requests::{AckRequest, IncidentRequest, PauseRequest};
 #[cfg(feature = "bodies")]
 pub use status::{
     CaptureState, ComponentCost, ComponentHealth, ComponentStatus, DeviceUser, Footprint, Health,
     HealthState, HostHealth, ProbeCost, SourceState, SourceStatus, Status, TaskState, TaskStatus,
 };
 #[cfg(feature = "bodies")]
-pub use stream::{Gap, Published, SCHEMA_VERSION, ShownProvisional};
+pub use stream::{Gap, Published, PublishedIncident, SCHEMA_VERSION, ShownProvisional};
 #[cfg(feature = "bodies")]
 pub use title::{title, title_of};
 

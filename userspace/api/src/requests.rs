@@ -1,5 +1,6 @@
 //! Bodies of requests.
 
+use gtrace_event::IncidentState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,19 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct AckRequest {
     /// Who takes note, as they name themselves; 1 to 256 characters.
+    pub by: String,
+    /// Why, or what was done; at most 4096 characters.
+    #[serde(default)]
+    pub note: String,
+}
+
+/// Body of `POST /api/v1/incidents/{id}`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct IncidentRequest {
+    /// The new state: `acknowledged`, `mitigated`, `resolved`, or `open` again.
+    pub state: IncidentState,
+    /// Who changes it, as they name themselves; 1 to 256 characters.
     pub by: String,
     /// Why, or what was done; at most 4096 characters.
     #[serde(default)]

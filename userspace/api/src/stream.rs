@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gtrace_event::{Event, EventId, Record, RecordId};
+use gtrace_event::{Event, Incident, Record, RecordId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,9 +67,36 @@ impl Published {
     }
 }
 
+/// A change of an incident as live readers get it: `/api/v1/incidents/stream`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct PublishedIncident {
+    /// Version of this format.
+    pub schema_version: u32,
+    /// Identifies the record for ever. Absent of an incident of the history.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub id: Option<RecordId>,
+    /// The record's number in the store, rising by one: the last part of `id`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seq: Option<u64>,
+    /// The incident as it is now.
+    pub incident: Incident,
+}
+
+impl PublishedIncident {
+    /// A change that the store has as the record `id`, or an incident of the history.
+    pub fn new(id: Option<RecordId>, incident: Incident) -> Self {
+        Self {
+            schema_version: SCHEMA_VERSION,
+            id,
+            seq: id.map(|id| id.seq),
+            incident,
+        }
+    }
+}
+
 /// For readers that show each record once: what they have shown provisionally comes again.
 #[derive(Debug, Default)]
-pub struct ShownProvisional(HashSet<(EventId, String)>);
+pub struct ShownProvisional(HashSet<(String, String)>);
 
 impl ShownProvisional {
     /// Whether `published` was not shown yet.
@@ -78,8 +105,9 @@ impl ShownProvisional {
             Record::Event(_) => String::new(),
             Record::Amendment(amendment) => amendment.revision.to_string(),
             Record::Ack(ack) => ack.time.to_string(),
+            Record::Incident(incident) => incident.revision.to_string(),
         };
-        let key = (published.event.id, which);
+        let key = (published.record.subject(), which);
         match published.provisional {
             true => self.0.insert(key),
             // It does not come a third time.

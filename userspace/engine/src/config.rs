@@ -20,7 +20,7 @@ pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
     CALL_FAILURES, parse_budget, parse_call_failures, parse_disabled_sources, parse_listen,
-    parse_share,
+    parse_history, parse_share,
 };
 use crate::component::{self, driver_modules, pressure};
 use crate::hub::Hub;
@@ -146,6 +146,11 @@ keys! {
     /// Maximum size of the store in megabytes (10^6 bytes): the least severe and oldest events are removed;
     /// 0 for no limit.
     retention_mb: u64 = "GTRACE_RETENTION_MB",
+    /// Keep samples on disk, beside the store.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    sample_history: bool = "GTRACE_SAMPLE_HISTORY",
+    /// Most megabytes (10^6 bytes) of samples on disk, from 9. The oldest go first.
+    sample_history_mb: u64 = "GTRACE_SAMPLE_HISTORY_MB",
     /// Kill switch: every probe is detached while this file exists.
     kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
     /// Root of sysfs; other values are for tests.
@@ -207,6 +212,8 @@ pub struct Config {
     pub retention_age: Option<Duration>,
     /// How many bytes are kept.
     pub retention_bytes: Option<u64>,
+    /// How many bytes of samples are kept; `None`: none.
+    pub history_bytes: Option<u64>,
     /// Kill-switch file.
     pub kill_switch: PathBuf,
     /// Root of sysfs.
@@ -236,6 +243,14 @@ impl Config {
             pressure: self.pressure,
             rdma: Arc::default(),
         }
+    }
+
+    /// Bounds of the history of samples; `None` where none is kept.
+    pub fn history(&self) -> Option<gtrace_history::Options> {
+        self.history_bytes.map(|max_bytes| gtrace_history::Options {
+            max_bytes,
+            ..gtrace_history::Options::default()
+        })
     }
 
     /// The store's file.
@@ -296,6 +311,8 @@ impl Config {
             probe_cost_interval_s: Some(60),
             retention_days: Some(90),
             retention_mb: Some(1000),
+            sample_history: Some(true),
+            sample_history_mb: Some(256),
             kill_switch: Some("/run/gtrace/pause".into()),
             sysfs_root: Some("/sys".into()),
             proc_root: Some("/proc".into()),
@@ -365,6 +382,7 @@ impl Config {
                 .retention_mb
                 .filter(|&mb| mb > 0)
                 .map(|mb| mb.saturating_mul(1_000_000)),
+            history_bytes: parse_history(keys.sample_history, keys.sample_history_mb)?,
             kill_switch: keys.kill_switch.unwrap_or_default(),
             sysfs_root: keys.sysfs_root.unwrap_or_default(),
             proc_root: keys.proc_root.unwrap_or_default(),
@@ -408,7 +426,12 @@ mod tests {
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 6] = [
+        let cases: [(Change, &str, &str); 7] = [
+            (
+                |k| k.sample_history_mb = Some(8),
+                "sample_history_mb",
+                "9",
+            ),
             (
                 |k| k.listen = Some("0.0.0.0:7470".into()),
                 "listen",

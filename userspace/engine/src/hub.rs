@@ -7,11 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_api::{
-    CallStats, ComponentHealth, CudaReport, DeviceUser, HealthState, Published, SourceState,
-    SourceStatus, Status,
+    CallStats, ComponentHealth, CudaReport, DeviceUser, HealthState, Published, PublishedIncident,
+    SourceState, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
-use gtrace_event::{Ack, Event, Record, RecordId, Timestamp, WitnessName};
+use gtrace_event::{
+    Ack, Event, Incident, IncidentId, IncidentState, Record, RecordId, StateChange, Timestamp,
+    WitnessName,
+};
 use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
@@ -24,6 +27,9 @@ use crate::tally::Tally;
 /// memory until the slowest live reader has taken them.
 const STREAM_DEPTH: usize = 2048;
 
+/// Incidents that are known one by one; the store has them all.
+const INCIDENTS_MAX: usize = 256;
+
 /// What a live reader begins with, all of one moment.
 #[derive(Debug)]
 pub struct Subscription {
@@ -32,13 +38,32 @@ pub struct Subscription {
     /// What was published provisionally and waits for the store, oldest first.
     pub provisional: Vec<Arc<Published>>,
     /// What is published from now on.
-    pub live: broadcast::Receiver<Arc<Published>>,
+    pub live: broadcast::Receiver<News>,
+}
+
+/// What live readers get.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// A record of an event.
+    Event(Arc<Published>),
+    /// An incident was opened or has changed.
+    Incident(Arc<PublishedIncident>),
+}
+
+impl News {
+    /// The record's id; `None` while the store has not taken it.
+    pub fn id(&self) -> Option<RecordId> {
+        match self {
+            Self::Event(published) => published.id,
+            Self::Incident(published) => published.id,
+        }
+    }
 }
 
 /// The live stream, and what a reader that comes later has to know of it.
 #[derive(Debug)]
 struct LiveStream {
-    readers: broadcast::Sender<Arc<Published>>,
+    readers: broadcast::Sender<News>,
     last: Option<RecordId>,
     provisional: VecDeque<Arc<Published>>,
 }
@@ -48,6 +73,12 @@ struct LiveStream {
 pub enum Command {
     /// Append an acknowledgement; the answer comes once the store has it, or could not take it.
     Ack(Ack, oneshot::Sender<Result<Event, String>>),
+    /// Change the state of an incident; the answer comes once the store has it, or could not take it.
+    Incident(
+        IncidentId,
+        StateChange,
+        oneshot::Sender<Result<Incident, String>>,
+    ),
     /// Make everything captured so far readable in the store, by other processes too.
     Flush(oneshot::Sender<Result<(), String>>),
     /// Detach (true) or attach (false) every probe.
@@ -74,6 +105,8 @@ pub struct Hub {
     health: Mutex<BTreeMap<&'static str, Judged>>,
     seen: Mutex<BTreeMap<&'static str, Timestamp>>,
     remote: Mutex<Option<(RemoteAnswer, Instant)>>,
+    /// Those that are not resolved, and some that were, as they are now.
+    incidents: Mutex<BTreeMap<IncidentId, Incident>>,
     /// Processes that the daemon has started, and that use the GPUs on its behalf.
     own: Mutex<VecDeque<u32>>,
     /// Whether a reader has met damage in the store.
@@ -139,6 +172,7 @@ impl Hub {
             health: Mutex::default(),
             seen: Mutex::default(),
             remote: Mutex::default(),
+            incidents: Mutex::default(),
             own: Mutex::default(),
             store_suspect: AtomicBool::new(false),
         });
@@ -182,7 +216,37 @@ impl Hub {
         stream.last = Some(id);
         stream.provisional.pop_front();
         // No reader is no error.
-        let _ = stream.readers.send(published);
+        let _ = stream.readers.send(News::Event(published));
+    }
+
+    /// As [`Self::publish`], of a change of an incident. Those are never provisional: what an incident is made of was
+    /// published before.
+    pub fn publish_incident(&self, id: RecordId, incident: Incident) {
+        let published = Arc::new(PublishedIncident::new(Some(id), incident));
+        let mut stream = lock(&self.stream);
+        stream.last = Some(id);
+        let _ = stream.readers.send(News::Incident(published));
+    }
+
+    /// Shows the incident as it is now, whether or not the store has it yet.
+    pub fn set_incident(&self, incident: Incident) {
+        let mut all = lock(&self.incidents);
+        all.insert(incident.id, incident);
+        while all.len() > INCIDENTS_MAX {
+            let resolved = all.values().find(|i| i.state == IncidentState::Resolved);
+            let oldest = resolved.or_else(|| all.values().next()).map(|i| i.id);
+            oldest.and_then(|id| all.remove(&id));
+        }
+    }
+
+    /// The newest incidents, the one that began first at the front.
+    pub fn incidents(&self) -> Vec<Incident> {
+        lock(&self.incidents).values().cloned().collect()
+    }
+
+    /// The incident `id`, if it is one of the newest.
+    pub fn incident(&self, id: IncidentId) -> Option<Incident> {
+        lock(&self.incidents).get(&id).cloned()
     }
 
     /// As [`Self::publish`], of a record that the store wrote by itself: nobody has seen it provisionally.
@@ -190,7 +254,7 @@ impl Hub {
         let published = Arc::new(Published::committed(id, record, event));
         let mut stream = lock(&self.stream);
         stream.last = Some(id);
-        let _ = stream.readers.send(published);
+        let _ = stream.readers.send(News::Event(published));
     }
 
     /// Has the store's thread check the file, if `error` of a reader says that it is damaged.
@@ -212,7 +276,7 @@ impl Hub {
         if waits {
             stream.provisional.push_back(Arc::clone(&published));
         }
-        let _ = stream.readers.send(published);
+        let _ = stream.readers.send(News::Event(published));
     }
 
     /// A live reader from now on.

@@ -11,6 +11,7 @@ pub mod cuda;
 pub mod daemon;
 #[cfg(test)]
 mod fake_sysfs;
+pub mod history;
 pub mod host;
 pub mod hub;
 pub mod input;

@@ -7,13 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_event::{
-    Event, Kind, PciAddress, Provenance, RemovalCause, Severity, Timestamp, WitnessName,
+    Event, Incident, IncidentState, Kind, PciAddress, Provenance, RemovalCause, Severity,
+    Timestamp, WitnessName,
 };
 use gtrace_store::Size;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
 
 /// Labels of `gtrace_events`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -83,6 +85,38 @@ pub struct RefusedLabels {
     pub listener: &'static str,
     /// Why.
     pub reason: &'static str,
+}
+
+/// Labels of `gtrace_incidents_opened`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct IncidentLabels {
+    /// [`gtrace_event::FailureClass`] name, as it was when the incident was opened.
+    pub class: &'static str,
+    /// Whether all of it was injected.
+    pub drill: &'static str,
+}
+
+/// How long people took, in buckets from a minute to a week.
+#[derive(Clone, Debug)]
+pub struct ResponseTime(pub Histogram);
+
+impl Default for ResponseTime {
+    fn default() -> Self {
+        const MINUTE: f64 = 60.0;
+        const HOUR: f64 = 3600.0;
+        const DAY: f64 = 86_400.0;
+        Self(Histogram::new([
+            MINUTE,
+            5.0 * MINUTE,
+            15.0 * MINUTE,
+            30.0 * MINUTE,
+            HOUR,
+            4.0 * HOUR,
+            12.0 * HOUR,
+            DAY,
+            7.0 * DAY,
+        ]))
+    }
 }
 
 /// Most devices that have labels of their own though the host does not show them: the kernel named them, as it does
@@ -261,6 +295,12 @@ pub struct Metrics {
     pub process_exits: Family<ExitLabels, Counter>,
     /// Clients of the API that were refused or cut off.
     pub refused: Family<RefusedLabels, Counter>,
+    /// Incidents that were opened.
+    pub incidents_opened: Family<IncidentLabels, Counter>,
+    /// From the first event of an incident to its acknowledgement, in seconds; without drills.
+    pub time_to_acknowledge: ResponseTime,
+    /// From the first event of an incident to its resolution, in seconds; without drills.
+    pub time_to_resolve: ResponseTime,
     labels: Arc<Mutex<Labels>>,
     /// Losses by source, for the status, and when the last one was counted.
     lost_by_source: Arc<Mutex<BTreeMap<&'static str, (u64, Instant)>>>,
@@ -399,6 +439,33 @@ impl Metrics {
                 .get_or_create(&SizeLabels { part })
                 .set(bytes);
         }
+    }
+
+    /// Counts that `incident` was opened.
+    pub fn count_incident(&self, incident: &Incident) {
+        let drill = if incident.drill { "true" } else { "false" };
+        let labels = IncidentLabels {
+            class: incident.class.name(),
+            drill,
+        };
+        self.incidents_opened.get_or_create(&labels).inc();
+    }
+
+    /// Observes how long it took from the opening of `incident` to its newest change of state, the first of its kind.
+    pub fn observe_response(&self, incident: &Incident) {
+        let Some((newest, before)) = incident.history.split_last() else {
+            return;
+        };
+        if incident.drill || before.iter().any(|change| change.state >= newest.state) {
+            return;
+        }
+        let seconds = newest.time.duration_since(incident.opened).as_secs_f64();
+        let times = match newest.state {
+            IncidentState::Acknowledged => &self.time_to_acknowledge,
+            IncidentState::Resolved => &self.time_to_resolve,
+            IncidentState::Open | IncidentState::Mitigated => return,
+        };
+        times.0.observe(seconds.max(0.0));
     }
 
     /// Counts the end of a process that had a GPU device open.

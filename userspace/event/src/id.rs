@@ -8,9 +8,7 @@ use ulid::Ulid;
 
 /// A text that is no id.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "`{text}` is no {of} id: an id is 26 letters and digits, as `gtrace {of}s` prints it"
-)]
+#[error("`{text}` is no {of} id: an id is 26 letters and digits, as `gtrace {of}s` prints it")]
 pub struct IdError {
     /// What it should identify.
     of: &'static str,

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Advice, EventId, Gpu, IncidentId, Process, Severity};
 
+/// Changes of state that an incident keeps, the newest.
+const HISTORY_MAX: usize = 64;
+
 /// One incident, as of its `revision`. Each change is a record of its own that carries the whole incident, so a
 /// reader keeps the one with the highest revision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +74,19 @@ pub struct Incident {
     /// Who changed its state, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub history: Vec<StateChange>,
+}
+
+impl Incident {
+    /// Changes its state, which makes a new revision.
+    pub fn change_state(&mut self, change: StateChange) {
+        self.revision += 1;
+        self.time = change.time;
+        self.state = change.state;
+        self.closed = (change.state == IncidentState::Resolved).then_some(change.time);
+        self.history.push(change);
+        let surplus = self.history.len().saturating_sub(HISTORY_MAX);
+        self.history.drain(..surplus);
+    }
 }
 
 /// What has been done about an incident.

@@ -4,8 +4,8 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use gtrace_event::{Event, EventId, Record, RecordId, Timestamp};
-use gtrace_store::{Epochs, Reader, Resume, StoreError, VerifyReport};
+use gtrace_event::{Event, EventId, Incident, IncidentId, Record, RecordId, Timestamp};
+use gtrace_store::{Epochs, IncidentFilter, Reader, Resume, StoreError, VerifyReport};
 use jiff::SignedDuration;
 
 use super::query::{EventQuery, GpuSelector};
@@ -77,6 +77,24 @@ impl Archive {
     /// [`ArchiveError`] where the store cannot be read.
     pub fn event(&self, id: EventId) -> Result<Option<Event>, ArchiveError> {
         self.0.event(id).map_err(failed)
+    }
+
+    /// Incidents that match, the one that began first at the front.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError`] where the store cannot be read.
+    pub fn incidents(&self, filter: &IncidentFilter) -> Result<Vec<Incident>, ArchiveError> {
+        self.0.incidents(filter).map_err(failed)
+    }
+
+    /// One incident; `None` where the store does not have it.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError`] where the store cannot be read.
+    pub fn incident(&self, id: IncidentId) -> Result<Option<Incident>, ArchiveError> {
+        self.0.incident(id).map_err(failed)
     }
 
     /// At most `limit` records with numbers above `seq`, in order.

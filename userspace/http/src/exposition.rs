@@ -15,7 +15,7 @@ use gtrace_api::{
 use gtrace_devices::MetricKind;
 use gtrace_engine::component;
 use gtrace_engine::hub::Hub;
-use gtrace_event::Provenance;
+use gtrace_event::{Incident, IncidentState, Provenance};
 use gtrace_server::ServerStatus;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
@@ -106,6 +106,23 @@ pub(super) fn text(hub: &Arc<Hub>, clients: Clients, format: Format) -> Result<S
         "Clients of the API that were refused or cut off, by listener and reason",
         m.refused.clone(),
     );
+    registry.register(
+        "incidents_opened",
+        "Incidents that were opened, by suspected class of failure",
+        m.incidents_opened.clone(),
+    );
+    registry.register_with_unit(
+        "incident_time_to_acknowledge",
+        "From an incident's first event to its acknowledgement, without drills",
+        Unit::Seconds,
+        m.time_to_acknowledge.0.clone(),
+    );
+    registry.register_with_unit(
+        "incident_time_to_resolve",
+        "From an incident's first event to its resolution, without drills",
+        Unit::Seconds,
+        m.time_to_resolve.0.clone(),
+    );
     registry.register_collector(Box::new(Snapshot {
         hub: Arc::clone(hub),
         clients,
@@ -186,6 +203,7 @@ impl Collector for Snapshot {
             unanswered.value(self.clients.unanswered as f64),
         ];
         families.extend(of_status(&status));
+        families.push(open_incidents(&self.hub.incidents()));
         families.extend(of_sources(&status));
         families.extend(of_tasks(&status));
         families.extend(of_components(&status));
@@ -274,6 +292,39 @@ fn of_status(status: &Status) -> [Family; 6] {
         .value(status.gpu_processes.len() as f64),
         Family::gauge("store_problem", "", "1 while the store cannot be written").value(problem),
     ]
+}
+
+fn open_incidents(incidents: &[Incident]) -> Family {
+    let mut open: BTreeMap<_, u32> = BTreeMap::new();
+    let unresolved = incidents
+        .iter()
+        .filter(|incident| incident.state != IncidentState::Resolved);
+    for incident in unresolved {
+        let key = (
+            incident.class,
+            incident.severity,
+            incident.state,
+            incident.drill,
+        );
+        *open.entry(key).or_default() += 1;
+    }
+    let samples = open
+        .into_iter()
+        .map(|((class, severity, state, drill), n)| {
+            let labels = vec![
+                ("class", class.to_string()),
+                ("severity", severity.to_string()),
+                ("state", state.to_string()),
+                ("drill", drill.to_string()),
+            ];
+            (labels, f64::from(n))
+        });
+    Family::gauge(
+        "open_incidents",
+        "",
+        "Incidents that nobody has resolved, by class, severity and state",
+    )
+    .values(samples)
 }
 
 fn of_sources(status: &Status) -> [Family; 3] {

@@ -1,3 +1,5 @@
+pub(super) mod incidents;
+
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -19,7 +21,7 @@ use super::peer::Peer;
 use super::problem::Problem;
 use super::query::{BUCKETS, DEFAULT_LIMIT, EventQuery, parse_bool};
 use super::refusals::Reason;
-use super::stream::Begin;
+use super::stream::{Begin, Position, Subject};
 use super::{AppState, body, exposition, schema, stream};
 
 /// How long a reading of the kernel's counts may take.
@@ -99,24 +101,46 @@ pub(super) async fn events_stream(
     headers: HeaderMap,
     pairs: Pairs,
 ) -> Result<Response, Problem> {
-    let (after, pairs): (Vec<_>, Vec<_>) =
-        pairs.0.into_iter().partition(|(name, _)| name == "after");
+    let (after, pairs) = resume_after(&headers, pairs)?;
     let query = event_query(&pairs, &["until"])?;
+    let begin = match (after, query.since) {
+        (Some(position), _) => Begin::After(position),
+        (None, Some(_)) => Begin::History,
+        (None, None) => Begin::Now,
+    };
+    open_stream(
+        state,
+        peer,
+        stream::Wish {
+            subject: Subject::Events,
+            query,
+            begin,
+        },
+    )
+}
+
+/// Where a reader goes on, and the other parameters.
+fn resume_after(
+    headers: &HeaderMap,
+    Query(pairs): Pairs,
+) -> Result<(Option<Position>, Vec<(String, String)>), Problem> {
+    let (after, pairs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(name, _)| name == "after");
     // An EventSource that connects again sends the header beside the address that it began with.
     let header = headers
         .get("last-event-id")
         .map(|id| id.to_str().unwrap_or_default());
     let after = header.or(after.last().map(|(_, id)| id.as_str()));
-    let begin = match (after, query.since) {
-        (Some(id), _) => Begin::After(id.parse().map_err(|_| {
-            Problem::bad_request(
-                "Last-Event-ID or `after` is no id of a record",
-                "send the id of the last message received",
-            )
-        })?),
-        (None, Some(_)) => Begin::History,
-        (None, None) => Begin::Now,
-    };
+    let position = after.map(str::parse).transpose().map_err(|_| {
+        Problem::bad_request(
+            "Last-Event-ID or `after` is no id of a record",
+            "send the id of the last message received",
+        )
+    })?;
+    Ok((position, pairs))
+}
+
+/// A stream of records for a reader, if there is room for one more.
+fn open_stream(state: AppState, peer: Peer, wish: stream::Wish) -> Result<Response, Problem> {
     let Some(place) = state.streams.take(peer.user, 1) else {
         let (held, total) = (state.streams.held_by(peer.user), state.streams.total());
         let what = format_args!("refused a stream: it reads {held} of at most {total}");
@@ -128,16 +152,16 @@ pub(super) async fn events_stream(
             "close some of them, or read /api/v1/events now and then",
         ));
     };
-    let account = match &begin {
+    let account = match &wish.begin {
         Begin::History => {
-            let size = query.limit.unwrap_or(DEFAULT_LIMIT) * stream::SEEN_BYTES;
+            let size = wish.query.limit.unwrap_or(DEFAULT_LIMIT) * stream::SEEN_BYTES;
             let share = state.answers.take(peer.user, size);
             Some(share.ok_or_else(|| body::too_much(&state, peer, size))?)
         }
         Begin::Now | Begin::After(_) => None,
     };
     let shares = stream::Shares { place, account };
-    let reader = stream::start(state, peer, query, begin, shares);
+    let reader = stream::start(state, peer, wish, shares);
     Ok(reader.into_response())
 }
 
@@ -147,12 +171,7 @@ pub(super) async fn ack(
     Path(id): Path<String>,
     Sent(AckRequest { by, note }): Sent<AckRequest>,
 ) -> Result<Json<Event>, Problem> {
-    if by.trim().is_empty() || by.chars().count() > 256 || note.chars().count() > 4096 {
-        return Err(Problem::bad_request(
-            "`by` must have 1 to 256 characters, `note` at most 4096",
-            "name who acknowledges, and keep the note short",
-        ));
-    }
+    check_note(&by, &note)?;
     let id = find_event(&state, peer, &id).await?.id;
     let ack = Ack {
         id,
@@ -164,6 +183,17 @@ pub(super) async fn ack(
         .ask("acknowledge the event", |answer| Command::Ack(ack, answer))
         .await
         .map(Json)
+}
+
+/// Whether a person is named, and neither name nor note are too long.
+fn check_note(by: &str, note: &str) -> Result<(), Problem> {
+    if by.trim().is_empty() || by.chars().count() > 256 || note.chars().count() > 4096 {
+        return Err(Problem::bad_request(
+            "`by` must have 1 to 256 characters, `note` at most 4096",
+            "name who does this, and keep the note short",
+        ));
+    }
+    Ok(())
 }
 
 pub(super) async fn flush(State(state): State<AppState>) -> Result<StatusCode, Problem> {
@@ -307,20 +337,22 @@ async fn find_event(state: &AppState, peer: Peer, id: &str) -> Result<Event, Pro
 }
 
 fn event_query(pairs: &[(String, String)], excluded: &[&str]) -> Result<EventQuery, Problem> {
-    let bad = |cause: String| {
-        Problem::bad_request(
-            cause,
-            "see /api/openapi.json for the parameters and their values",
-        )
-    };
     if let Some((name, _)) = pairs
         .iter()
         .find(|(name, _)| excluded.contains(&name.as_str()))
     {
-        return Err(bad(format!("{name}: has no meaning here")));
+        return Err(bad_parameter(format!("{name}: has no meaning here")));
     }
     let pairs = pairs
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()));
-    EventQuery::from_pairs(pairs, Timestamp::now()).map_err(|error| bad(error.to_string()))
+    EventQuery::from_pairs(pairs, Timestamp::now())
+        .map_err(|error| bad_parameter(error.to_string()))
+}
+
+fn bad_parameter(cause: String) -> Problem {
+    Problem::bad_request(
+        cause,
+        "see /api/openapi.json for the parameters and their values",
+    )
 }

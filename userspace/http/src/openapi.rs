@@ -24,7 +24,7 @@ pub fn document() -> Value {
     let problem = generator.subschema_for::<ProblemBody>();
     generator.subschema_for::<Gap>();
     let mut paths = Map::new();
-    for route in &ROUTES {
+    for route in ROUTES {
         let operation = operation(route, &problem, &mut generator);
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         path[route.method] = operation;
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn every_route_and_every_schema_it_names_is_in_the_document() {
         let document = document();
-        for route in &ROUTES {
+        for route in ROUTES {
             let operation = &document["paths"][route.path][route.method];
             assert_eq!(operation["summary"], route.summary, "{}", route.path);
         }

@@ -1,11 +1,16 @@
 use gtrace_event::{Event, Gpu, Kind, PciAddress, Provenance, Severity, Timestamp};
-use gtrace_store::{Filter, GpuFilter};
+use gtrace_store::{Filter, GpuFilter, IncidentFilter};
 use jiff::SignedDuration;
 
 /// Most events in one answer of `/api/v1/events`.
 pub const MAX_LIMIT: usize = 10_000;
 /// Events in one answer of `/api/v1/events` that names no limit.
 pub const DEFAULT_LIMIT: usize = 1_000;
+
+/// Most incidents in one answer.
+const MAX_INCIDENTS: usize = 1_000;
+/// Incidents in one answer that names no limit.
+const DEFAULT_INCIDENTS: usize = 100;
 
 /// Which events are asked for, on the command line and over HTTP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -196,6 +201,72 @@ pub(super) const BUCKETS: Parameter = parameter(
     "With the buckets of the histograms",
     Values::Flag,
 );
+
+/// Parameters of the list of incidents.
+pub(super) const INCIDENT_PARAMETERS: [Parameter; 4] = [
+    parameter(
+        "since",
+        "Incidents that something happened to at or after this time: RFC 3339, or an age (30s, 30m, 1h, 2d, 1w)",
+        Values::Time,
+    ),
+    parameter(
+        "until",
+        "Incidents that began before this time: RFC 3339, or an age",
+        Values::Time,
+    ),
+    parameter(
+        "open",
+        "Only incidents that nobody has resolved",
+        Values::Flag,
+    ),
+    parameter(
+        "limit",
+        "At most so many incidents, the newest that match",
+        Values::Integer {
+            min: 1,
+            max: MAX_INCIDENTS as u64,
+            default: DEFAULT_INCIDENTS as u64,
+        },
+    ),
+];
+
+/// Reads [`INCIDENT_PARAMETERS`]. Ages count back from `now`.
+///
+/// # Errors
+///
+/// The first parameter that is unknown or cannot be understood.
+pub(super) fn incident_filter<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    now: Timestamp,
+) -> Result<IncidentFilter, BadParameter> {
+    let mut filter = IncidentFilter {
+        limit: Some(DEFAULT_INCIDENTS),
+        ..IncidentFilter::default()
+    };
+    for (name, value) in pairs {
+        let set = match name {
+            "since" => parse_time(value, now).map(|time| filter.since = Some(time)),
+            "until" => parse_time(value, now).map(|time| filter.until = Some(time)),
+            "open" => parse_bool(value).map(|open| filter.unresolved = open),
+            "limit" => match value.parse() {
+                Ok(limit @ 1..=MAX_INCIDENTS) => {
+                    filter.limit = Some(limit);
+                    Ok(())
+                }
+                _ => Err(format!("`{value}` is no limit: use 1 to {MAX_INCIDENTS}")),
+            },
+            _ => {
+                let known: Vec<_> = INCIDENT_PARAMETERS.iter().map(|known| known.name).collect();
+                Err(format!("no such parameter; known: {}", known.join(", ")))
+            }
+        };
+        set.map_err(|cause| BadParameter {
+            name: name.into(),
+            cause,
+        })?;
+    }
+    Ok(filter)
+}
 
 /// Where the stream goes on.
 pub(super) const AFTER: Parameter = parameter(

@@ -3,15 +3,15 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{MethodRouter, get, post};
 use gtrace_api::{
-    AckRequest, CallStats, CudaReport, Health, PauseRequest, ProcessUse, Published, SourceStatus,
-    Status,
+    AckRequest, CallStats, CudaReport, Health, IncidentRequest, PauseRequest, ProcessUse,
+    Published, PublishedIncident, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
-use gtrace_event::Event;
+use gtrace_event::{Event, Incident};
 use schemars::{Schema, SchemaGenerator};
 
 use super::gate::Gate;
-use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, PARAMETERS, Parameter};
+use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, INCIDENT_PARAMETERS, PARAMETERS, Parameter};
 use super::role::Role;
 use super::{AppState, MAX_BODY, body, gate, handlers};
 
@@ -103,7 +103,7 @@ const STREAM_PARAMETERS: [Parameter; 8] = [
 ];
 
 /// Every route, in the order of the documentation.
-pub(super) static ROUTES: [Route; 16] = [
+pub(super) static ROUTES: &[Route] = &[
     Route {
         errors: &[503],
         ..read(
@@ -161,6 +161,46 @@ pub(super) static ROUTES: [Route; 16] = [
             "Acknowledges an event",
             Answer::Json(of::<Event>),
             || post(handlers::ack),
+        )
+    },
+    Route {
+        parameters: &INCIDENT_PARAMETERS,
+        errors: &[400, 503],
+        ..read(
+            "/api/v1/incidents",
+            "Incidents as they are now, the one that began first at the front",
+            Answer::Json(of::<Vec<Incident>>),
+            || get(handlers::incidents::list),
+        )
+    },
+    Route {
+        parameters: &[AFTER],
+        resumes: true,
+        errors: &[400, 429, 503],
+        ..read(
+            "/api/v1/incidents/stream",
+            "Changes of incidents as they come, as server-sent events; Last-Event-ID resumes",
+            Answer::Stream(of::<PublishedIncident>),
+            || get(handlers::incidents::follow),
+        )
+    },
+    Route {
+        errors: &[400, 404, 503],
+        ..read(
+            "/api/v1/incidents/{id}",
+            "One incident",
+            Answer::Json(of::<Incident>),
+            || get(handlers::incidents::one),
+        )
+    },
+    Route {
+        body: Some(of::<IncidentRequest>),
+        errors: &[400, 403, 404, 408, 413, 503],
+        ..change(
+            "/api/v1/incidents/{id}/state",
+            "Changes the state of an incident",
+            Answer::Json(of::<Incident>),
+            || post(handlers::incidents::change),
         )
     },
     Route {
@@ -257,7 +297,7 @@ pub(super) fn router(state: AppState) -> Router {
         needed,
     };
     let mut router = Router::new();
-    for route in &ROUTES {
+    for route in ROUTES {
         router = router.route(route.path, (route.handler)());
     }
     router

@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use futures_util::Stream;
-use gtrace_api::{Gap, Published};
-use gtrace_engine::hub::Subscription;
+use gtrace_api::{Gap, Published, PublishedIncident};
+use gtrace_engine::hub::{News, Subscription};
 use gtrace_event::{Event, EventId, Record, RecordId};
 use gtrace_store::Resume;
 use serde::Serialize;
@@ -40,6 +40,15 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) const SEEN_BYTES: usize = 48;
 /// A comment is sent after so much silence, so that both ends notice a dead connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What a reader wants to know of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// Events, their amendments and acknowledgements.
+    Events,
+    /// Incidents.
+    Incidents,
+}
 
 /// Where a reader begins.
 #[derive(Clone, Debug)]
@@ -92,15 +101,26 @@ pub(super) struct Shares {
     pub(super) account: Option<Share>,
 }
 
+/// What a reader asks for.
+pub(super) struct Wish {
+    pub(super) subject: Subject,
+    pub(super) query: EventQuery,
+    pub(super) begin: Begin,
+}
+
 /// Starts a reader's task.
 pub(super) fn start(
     state: AppState,
     peer: Peer,
-    query: EventQuery,
-    begin: Begin,
+    wish: Wish,
     shares: Shares,
-) -> Sse<impl Stream<Item = Item>> {
+) -> Sse<impl Stream<Item = Item> + use<>> {
     let Shares { place, account } = shares;
+    let Wish {
+        subject,
+        query,
+        begin,
+    } = wish;
     let (out, messages) = mpsc::channel(CHANNEL_DEPTH);
     let mut shutdown = state.shutdown.clone();
     tokio::spawn(async move {
@@ -113,6 +133,7 @@ pub(super) fn start(
         let mut reader = StreamReader {
             state,
             peer,
+            subject,
             query,
             live_query,
             live: None,
@@ -137,12 +158,13 @@ struct Gone;
 struct StreamReader {
     state: AppState,
     peer: Peer,
+    subject: Subject,
     /// What the history is asked for.
     query: EventQuery,
     /// The same without `since`.
     live_query: EventQuery,
     /// `None` before it is live, and while it takes nothing.
-    live: Option<broadcast::Receiver<Arc<Published>>>,
+    live: Option<broadcast::Receiver<News>>,
     out: mpsc::Sender<Message>,
     /// Every record up to this one was sent or did not match.
     cursor: u64,
@@ -171,14 +193,18 @@ impl StreamReader {
                 self.rejoin().await?;
                 continue;
             };
-            let published = match live.recv().await {
-                Ok(published) => published,
+            let news = match live.recv().await {
+                Ok(news) => news,
                 Err(broadcast::error::RecvError::Lagged(_)) => continue,
                 Err(broadcast::error::RecvError::Closed) => return Ok(()),
             };
-            let Some(id) = published.id else {
-                self.send_provisional(published).await?;
-                continue;
+            let id = match (news.id(), &news) {
+                (Some(id), _) => id,
+                (None, News::Event(published)) => {
+                    self.send_provisional(Arc::clone(published)).await?;
+                    continue;
+                }
+                (None, News::Incident(_)) => continue,
             };
             if id.seq <= self.cursor {
                 continue;
@@ -186,7 +212,10 @@ impl StreamReader {
             if id.seq > self.cursor + 1 {
                 self.catch_up(id.seq - 1).await?;
             }
-            self.deliver(id, &published).await?;
+            match news {
+                News::Event(published) => self.deliver(id, &published).await?,
+                News::Incident(published) => self.deliver_incident(id, &published).await?,
+            }
         }
     }
 
@@ -342,13 +371,16 @@ impl StreamReader {
     }
 
     async fn send_page(&mut self, page: Page, last: u64) -> Result<(), Gone> {
-        for (id, published) in page.records {
+        for (id, news) in page.records {
             if id.seq > last {
                 // It is in the live channel too, or that lags and asks for it again.
                 break;
             }
             self.pass_over(id.seq - 1).await?;
-            self.deliver(id, &published).await?;
+            match news {
+                News::Event(published) => self.deliver(id, &published).await?,
+                News::Incident(published) => self.deliver_incident(id, &published).await?,
+            }
         }
         self.pass_over(page.end.min(last)).await
     }
@@ -384,14 +416,28 @@ impl StreamReader {
             Record::Event(_) => "event",
             Record::Amendment(_) => "amendment",
             Record::Ack(_) => "ack",
+            Record::Incident(_) => "incident",
         };
         let message = Message::default().id(id.to_string()).event(name);
         self.send_json(message, published).await
     }
 
+    async fn deliver_incident(
+        &mut self,
+        id: RecordId,
+        published: &PublishedIncident,
+    ) -> Result<(), Gone> {
+        self.cursor = id.seq;
+        if self.subject == Subject::Events {
+            return Ok(());
+        }
+        let message = Message::default().id(id.to_string()).event("incident");
+        self.send_json(message, published).await
+    }
+
     /// `since` is about the history: a repeat of an older event is news all the same.
     fn wanted(&self, event: &Event) -> bool {
-        self.live_query.matches(event)
+        self.subject == Subject::Events && self.live_query.matches(event)
     }
 
     /// Without an id, so that nobody resumes from a record that the store may never have.
@@ -473,6 +519,7 @@ impl History {
             Record::Event(_) => true,
             Record::Amendment(amendment) => amendment.revision <= seen.revision,
             Record::Ack(_) => published.event.acks.len() <= seen.acks,
+            Record::Incident(_) => false,
         }
     }
 }
@@ -480,7 +527,7 @@ impl History {
 /// Some records of the store.
 struct Page {
     /// Those whose events the store has: retention takes an event before its last changes.
-    records: Vec<(RecordId, Published)>,
+    records: Vec<(RecordId, News)>,
     /// The last record that was read.
     end: u64,
 }
@@ -495,7 +542,13 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
         return Ok(None);
     };
     for (seq, record) in records {
-        let id = record.event_id();
+        let Some(id) = record.event_id() else {
+            if let (Record::Incident(incident), Some(id)) = (record, epochs.id_of(seq)) {
+                let published = PublishedIncident::new(Some(id), *incident);
+                page.push((id, News::Incident(Arc::new(published))));
+            }
+            continue;
+        };
         match (&record, events.get_mut(&id)) {
             (Record::Event(event), _) => {
                 events.insert(id, (**event).clone());
@@ -512,7 +565,8 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
             }
         }
         if let (Some(event), Some(id)) = (events.get(&id), epochs.id_of(seq)) {
-            page.push((id, Published::committed(id, record, event.clone())));
+            let published = Published::committed(id, record, event.clone());
+            page.push((id, News::Event(Arc::new(published))));
         }
     }
     Ok(Some(Page { records: page, end }))

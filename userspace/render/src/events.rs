@@ -70,7 +70,7 @@ impl Style {
         }
     }
 
-    fn paint(&self, text: &str, code: &str) -> String {
+    pub(crate) fn paint(&self, text: &str, code: &str) -> String {
         if self.color {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
@@ -78,7 +78,7 @@ impl Style {
         }
     }
 
-    fn severity(&self, severity: Severity) -> String {
+    pub(crate) fn severity(&self, severity: Severity) -> String {
         let code = match severity {
             Severity::Info => "36",
             Severity::Warning => "33",
@@ -88,13 +88,13 @@ impl Style {
         self.paint(&severity.name().to_uppercase(), code)
     }
 
-    fn time(&self, time: Timestamp) -> String {
+    pub(crate) fn time(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone.clone())
             .strftime("%Y-%m-%d %H:%M:%S%.3f %Z")
             .to_string()
     }
 
-    fn clock(&self, time: Timestamp) -> String {
+    pub(crate) fn clock(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone.clone())
             .strftime("%m-%d %H:%M:%S")
             .to_string()
@@ -195,10 +195,7 @@ pub fn ago(time: Timestamp, now: Timestamp) -> String {
 
 /// An event as a block of lines that ends with an empty one.
 pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
-    let mut block = Block {
-        style,
-        out: String::new(),
-    };
+    let mut block = Block::new(style);
     block.headline(event, now);
     block.part("gpu", event.gpu.as_ref().map(gpu));
     block.part("device", pci_device(event.gpu.as_ref(), &event.detail));
@@ -234,8 +231,7 @@ pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
         block.part("acked", Some(acked(ack, style)));
     }
     block.part("id", Some(event.id.to_string()));
-    block.out.push('\n');
-    block.out
+    block.end()
 }
 
 /// An amendment in one line.
@@ -325,12 +321,33 @@ pub fn line(event: &Event, style: &Style) -> String {
 /// Columns of a block's labels.
 const LABEL: usize = 10;
 
-struct Block<'a> {
+/// Labelled lines under a headline.
+pub(crate) struct Block<'a> {
     style: &'a Style,
     out: String,
 }
 
+impl<'a> Block<'a> {
+    pub(crate) fn new(style: &'a Style) -> Self {
+        Self {
+            style,
+            out: String::new(),
+        }
+    }
+}
+
 impl Block<'_> {
+    /// The block with the empty line that ends it.
+    pub(crate) fn end(mut self) -> String {
+        self.out.push('\n');
+        self.out
+    }
+
+    pub(crate) fn head(&mut self, line: &str) {
+        self.out.push_str(line);
+        self.out.push('\n');
+    }
+
     fn headline(&mut self, event: &Event, now: Timestamp) {
         let style = self.style;
         let mut line = style.paint(&style.time(event.time), "1");
@@ -352,11 +369,10 @@ impl Block<'_> {
             }
             Provenance::Kernel | Provenance::Unknown => {}
         }
-        self.out.push_str(&line);
-        self.out.push('\n');
+        self.head(&line);
     }
 
-    fn part(&mut self, label: &str, text: Option<String>) {
+    pub(crate) fn part(&mut self, label: &str, text: Option<String>) {
         let Some(text) = text.filter(|text| !text.is_empty()) else {
             return;
         };
@@ -376,7 +392,7 @@ impl Block<'_> {
         }
     }
 
-    fn steps(&mut self, label: &str, steps: &[String]) {
+    pub(crate) fn steps(&mut self, label: &str, steps: &[String]) {
         for (index, step) in steps.iter().enumerate() {
             let label = if index == 0 { label } else { "" };
             self.part(label, Some(format!("{}. {}", index + 1, clean(step))));

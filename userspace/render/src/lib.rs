@@ -5,10 +5,13 @@ pub mod cuda_calls;
 pub mod daemon_status;
 pub mod driver_calls;
 mod events;
+mod incidents;
 
 pub use events::{
     ColorChoice, Style, ack, ago, amendment, code_name, event, gpu, line, pci_device, process,
 };
+pub use incidents::{incident, incident_line};
+
 pub use gtrace_api::text::clean;
 pub use gtrace_api::{title, title_of};
 pub use gtrace_profile::text::{bytes, duration};

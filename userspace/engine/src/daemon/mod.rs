@@ -28,7 +28,7 @@ use crate::pipeline::{self, CoreOptions};
 use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
-use crate::{component, cuda, host, memory, poll, privileges};
+use crate::{component, cuda, history, host, memory, poll, privileges};
 
 pub use self::start::{catalogue, explain_load, try_probes};
 pub use self::watch::Ended;
@@ -133,6 +133,10 @@ impl Prepared {
                 probes
             }
         };
+        if let Some(options) = config.history() {
+            history::start(&hub, history::directory(&config.store()), options)
+                .context("the thread that keeps samples cannot be started")?;
+        }
         let context = config.components(&hub);
         devices::start(&config, &context, inputs, poll_soon, hold)
             .context("the thread that looks at the devices cannot be started")?;
@@ -189,7 +193,7 @@ impl Daemon {
             anyhow::Ok(lost)
         })?;
         // No task is started again from here on.
-        let mut left = hub.tasks.stop(&[names::HTTP], STOP_PATIENCE);
+        let mut left = hub.tasks.stop(&[names::HTTP, names::HISTORY], STOP_PATIENCE);
         left.extend(component::stop(&context, STOP_PATIENCE));
         for name in left {
             tracing::error!("{name} does not end and is left behind");

@@ -1,5 +1,10 @@
 //! The thread that owns the fold.
 
+mod commands;
+mod incidents;
+mod ingest;
+mod publish;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,30 +12,25 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use gtrace_api::Published;
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{
-    Ack, Action, Event, EventId, Kind, Occurrence, Provenance, Record, Severity, SlotChange,
-    Timestamp, WitnessName,
-};
+use gtrace_event::{EventId, Occurrence, Provenance, Record, Severity, Timestamp};
 use gtrace_store::Reader;
 use serde::{Deserialize, Serialize};
-use tokio::sync::oneshot;
 
-use super::confirm::{Confirmations, SETTLED_AFTER, Shown, Text};
-use super::fold::{Fold, Folded, MAX_LIVE, Observed, SHRINK_AFTER};
+use super::confirm::Confirmations;
+use super::fold::{Fold, MAX_LIVE, SHRINK_AFTER};
+use super::incidents::Incidents;
 use super::known::Known;
 use super::outbox::{Answer, Pending};
-use super::pending_xids::{NEAR_NS, PendingXids, code_of, lacks_text, with_text};
+use super::pending_xids::PendingXids;
 use super::writer::{self, Writer};
 use super::{AMEND_EVERY, CoreOptions, KMSG_CURSOR};
-use crate::hub::{Command, Hub};
-use crate::input::{INPUT_DEPTH, Input, InputSender, Observation};
-use crate::metrics::Counted;
+use crate::hub::Hub;
+use crate::input::{INPUT_DEPTH, Input, InputSender};
 use crate::open_record::EndRecord;
 use crate::poll::PollRequest;
-use crate::supervise::{Task, beat, names};
-use crate::{clock, memory, process};
+use crate::supervise::{Task, beat};
+use crate::{clock, memory};
 
 /// More records than this do not wait for a store that takes none: they are dropped and counted.
 const MAX_WAITING: usize = 20_000;
@@ -108,8 +108,10 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         dropped: 0,
         batch: Vec::new(),
         open: BTreeMap::new(),
+        incidents: Incidents::new()?,
     };
     state.adopt();
+    state.adopt_incidents();
     let (inputs, received) = sync_channel(INPUT_DEPTH);
     let thread = state.hub.tasks.clone().start_once(
         Task {
@@ -154,37 +156,10 @@ struct State {
     batch: Vec<Pending>,
     /// Events since the start that nobody acknowledged, as the status counts them.
     open: BTreeMap<EventId, (Severity, Provenance)>,
+    incidents: Incidents,
 }
 
 impl State {
-    /// One more event of this severity is open, or one less. Only what the kernel wrote counts as a fault.
-    fn count_open(&self, (severity, provenance): (Severity, Provenance), more: bool) {
-        self.hub.update_status(|status| {
-            let by_severity = match provenance {
-                Provenance::Kernel => &mut status.events,
-                apart => status
-                    .events_apart
-                    .entry(apart.name().to_owned())
-                    .or_default(),
-            };
-            let open = by_severity.entry(severity.name().to_owned()).or_default();
-            *open = match more {
-                true => *open + 1,
-                false => open.saturating_sub(1),
-            };
-        });
-    }
-
-    fn opened(&mut self, event: &Event) {
-        if self.open.len() >= OPEN_MAX {
-            // The status counts it as open from then on.
-            self.open.pop_first();
-        }
-        let counted = (event.severity, event.provenance);
-        self.open.insert(event.id, counted);
-        self.count_open(counted, true);
-    }
-
     fn adopt(&mut self) {
         let now = Timestamp::now();
         let since = now - jiff::SignedDuration::from_secs(ADOPT_AGE_S);
@@ -219,6 +194,7 @@ impl State {
                 self.pending_xids.deadline(),
                 self.confirmations.deadline(),
                 self.writer.overdue_at(),
+                self.incidents_at(),
             ];
             let due = due.into_iter().flatten();
             let wait = match due.min() {
@@ -249,12 +225,15 @@ impl State {
             }
             self.ingest_overdue(Instant::now());
             self.writer.announce_overdue();
-            if self.amend_at.is_some_and(|at| at <= Instant::now()) {
+            self.tick_incidents();
+            let due = [self.amend_at, self.incidents_at()];
+            if due.into_iter().flatten().any(|at| at <= Instant::now()) {
                 self.amend();
             }
             self.store_cursor_if_due();
         }
         self.ingest_overdue(Instant::now() + IDLE);
+        self.record_incidents(true);
         self.amend();
         self.writer.append(Vec::new(), self.cursor(), None);
         self.writer.finish();
@@ -277,169 +256,6 @@ impl State {
         }
     }
 
-    fn ingest(&mut self, observation: Observation) {
-        let Observation {
-            witness,
-            mut occurrence,
-            count,
-        } = observation;
-        if witness == WitnessName::Kmsg
-            && let Some([_, last]) = occurrence.lines.take()
-        {
-            self.kmsg_seq = self.kmsg_seq.max(Some(last));
-        }
-        if lacks_text(witness) {
-            return self.ingest_without_text(witness, occurrence);
-        }
-        match (witness, occurrence.provenance) {
-            (WitnessName::PrintkConsole, Provenance::Unknown) => self.ingest_line(occurrence),
-            (WitnessName::Kmsg, _) => self.ingest_record(occurrence, count),
-            _ => {
-                self.ingest_one(witness, occurrence, count);
-            }
-        }
-    }
-
-    /// Whether a line that nobody has confirmed will be: what /dev/kmsg has lost, and what it misses while its thread
-    /// is down, it cannot disprove, so that such a line counts as the kernel's.
-    fn check_confirmable(&mut self) {
-        let lost = self.hub.metrics.last_loss(WitnessName::Kmsg.name());
-        self.confirmable = self.kmsg_is_read() && lost.is_none_or(|ago| ago > SETTLED_AFTER);
-        if self.confirmable || self.unconfirmed.is_empty() {
-            return;
-        }
-        let withheld = self
-            .unconfirmed
-            .iter_mut()
-            .filter(|(_, withheld)| **withheld);
-        let withheld: Vec<EventId> = withheld
-            .map(|(id, withheld)| {
-                *withheld = false;
-                *id
-            })
-            .collect();
-        for id in withheld {
-            self.reassess(id);
-        }
-        self.amend_soon();
-    }
-
-    fn kmsg_is_read(&self) -> bool {
-        self.hub.tasks.is_up(names::KMSG)
-    }
-
-    /// A line of printk:console, which does not say who wrote it: it waits for who does.
-    fn ingest_line(&mut self, mut occurrence: Occurrence) {
-        if self.pending_xids.has(&occurrence) {
-            occurrence.provenance = Provenance::Kernel;
-        } else if self.kmsg_is_read() {
-            match self.confirmations.hold(occurrence, Instant::now()) {
-                Ok(()) => return,
-                Err(line) => occurrence = *line,
-            }
-        }
-        self.ingest_one(WitnessName::PrintkConsole, occurrence, 1);
-    }
-
-    /// A record of /dev/kmsg, which says who wrote it.
-    fn ingest_record(&mut self, occurrence: Occurrence, count: u64) {
-        let provenance = occurrence.provenance;
-        let mut late = None;
-        match self.confirmations.show(&occurrence, Instant::now()) {
-            Shown::First => {}
-            Shown::Held(mut line) => {
-                line.provenance = provenance;
-                self.ingest_one(WitnessName::PrintkConsole, *line, 1);
-            }
-            Shown::Uncounted(counted) => late = Some(counted),
-        }
-        let folded = self.ingest_one(WitnessName::Kmsg, occurrence, count);
-        // Anything else than a witness of what is in the fold has been counted.
-        let is_witness = |(folded, _): &(Folded, u64)| matches!(folded, Folded::Witnessed(_));
-        if let Some(counted) = late.filter(|_| folded.iter().all(is_witness)) {
-            self.count(&counted, 1, provenance);
-        }
-    }
-
-    /// An Xid without text: it is a known one's, or waits for the text.
-    fn ingest_without_text(&mut self, witness: WitnessName, occurrence: Occurrence) {
-        if let Some(mut line) = self.confirmations.take_reported(&occurrence) {
-            line.provenance = occurrence.provenance;
-            self.ingest_one(WitnessName::PrintkConsole, *line, 1);
-        }
-        let at_ns = occurrence.boottime_ns.unwrap_or(0);
-        let known = code_of(&occurrence)
-            .and_then(|code| self.fold.unreported_by_code(witness, code, at_ns, NEAR_NS))
-            .and_then(|id| self.fold.event(id))
-            .map(|event| with_text(&occurrence, &Occurrence::from(event)));
-        match known {
-            Some(with_text) => {
-                self.ingest_one(witness, with_text, 1);
-            }
-            None => {
-                if let Err(refused) = self.pending_xids.wait(witness, occurrence) {
-                    self.ingest_one(refused.witness, refused.occurrence, 1);
-                }
-            }
-        }
-    }
-
-    /// Xids whose text has not come are reported without it, and lines that nobody has confirmed as such.
-    fn ingest_overdue(&mut self, now: Instant) {
-        if let Some(at_ns) = self.confirmations.open_record(now) {
-            self.end_record.ask(at_ns);
-        }
-        for line in self.confirmations.overdue(now) {
-            self.ingest_one(WitnessName::PrintkConsole, line, 1);
-        }
-        for counted in self.confirmations.unsettled(now) {
-            self.count(&counted, 1, Provenance::Unknown);
-        }
-        for waiting in self.pending_xids.overdue(now) {
-            self.ingest_one(waiting.witness, waiting.occurrence, 1);
-        }
-        self.send_batch();
-    }
-
-    fn ingest_one(
-        &mut self,
-        witness: WitnessName,
-        mut occurrence: Occurrence,
-        count: u64,
-    ) -> Vec<(Folded, u64)> {
-        let now_ns = clock::boottime_ns();
-        let at_ns = occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
-        let time = clock::wall_time(at_ns);
-        // Before it is judged: a site's rule may be for one GPU.
-        self.known.name(&mut occurrence);
-        self.poll_soon.ask_if_trouble(witness, &occurrence);
-        // What reports without text wait for.
-        let awaited = !lacks_text(witness) && code_of(&occurrence).is_some();
-        let text = awaited.then(|| occurrence.clone());
-        let folded = self.fold_in(Observed {
-            witness,
-            occurrence,
-            at_ns,
-            time,
-            count,
-        });
-        let counted = |(folded, _): &(Folded, u64)| !matches!(folded, Folded::Witnessed(_));
-        if let Some(text) = text.filter(|_| folded.iter().any(counted)) {
-            for (witness, occurrence) in self.pending_xids.matching(&text) {
-                let at_ns = occurrence.boottime_ns.unwrap_or(at_ns).min(now_ns);
-                self.fold_in(Observed {
-                    witness,
-                    occurrence,
-                    at_ns,
-                    time: clock::wall_time(at_ns),
-                    count: 1,
-                });
-            }
-        }
-        self.amend_soon();
-        folded
-    }
-
     fn amend_soon(&mut self) {
         if self.fold.is_dirty() {
             self.amend_at
@@ -447,193 +263,12 @@ impl State {
         }
     }
 
-    /// A card is found in its slot before the GPU on it is found.
-    fn name_new_cards(&mut self) {
-        let came = |event: &Event| {
-            let change = event.detail.pcie.hotplug;
-            event.gpu.is_none()
-                && matches!(change, Some(SlotChange::CardPresent | SlotChange::LinkUp))
-        };
-        for id in self.fold.find(came) {
-            let Some(mut occurrence) = self.fold.event(id).map(Occurrence::from) else {
-                continue;
-            };
-            self.known.name(&mut occurrence);
-            if let Some(gpu) = occurrence.gpu {
-                self.fold.change(id, |event| event.gpu = Some(gpu));
-                self.reassess(id);
-            }
-        }
-        self.amend_soon();
-    }
-
-    fn fold_in(&mut self, mut observed: Observed) -> Vec<(Folded, u64)> {
-        let mut advice = self.catalogue.assess(&mut observed.occurrence);
-        let provenance = observed.occurrence.provenance;
-        let is_line =
-            observed.witness == WitnessName::PrintkConsole && provenance == Provenance::Unknown;
-        let mut line = is_line.then(|| Text::from(&observed.occurrence));
-        if is_line && self.confirmable {
-            advice.action = Some(Action::Log);
-        }
-        let Self {
-            fold,
-            host,
-            machine_id,
-            boot_id,
-            ..
-        } = self;
-        let folded = fold.take(observed, |event| {
-            event.host = Some(host.clone());
-            event.machine_id.clone_from(machine_id);
-            event.boot_id = Some(boot_id.clone());
-            event.advice = Some(advice);
-            if let Some(process) = &mut event.process {
-                process::enrich(process);
-            }
-        });
-        for (folded, count) in &folded {
-            self.publish_folded(folded, *count, provenance, line.take());
-        }
-        folded
-    }
-
-    /// Publishes a new event, and counts `count` occurrences; `line` is the text if nobody has said who wrote it.
-    fn publish_folded(
-        &mut self,
-        folded: &Folded,
-        count: u64,
-        provenance: Provenance,
-        line: Option<Text>,
-    ) {
-        let is_line = line.is_some();
-        match folded {
-            Folded::New(id) => {
-                let Some(event) = self.fold.event(*id).cloned() else {
-                    return;
-                };
-                self.count_once(*id, &Counted::from(&event), count, provenance, line);
-                if self.has_room(1) {
-                    self.opened(&event);
-                    if is_line {
-                        self.unconfirmed.insert(*id, self.confirmable);
-                    }
-                } else {
-                    // Else its repeats would change an event that nobody can find.
-                    self.fold.forget(*id);
-                }
-                self.publish(Record::Event(Box::new(event.clone())), event);
-            }
-            Folded::Repeat(id) => {
-                if let Some(event) = self.fold.event(*id) {
-                    let (kind, counted) = (event.kind, Counted::from(event));
-                    self.count_once(*id, &counted, count, provenance, line);
-                    if kind == Kind::SourceLost || self.unconfirmed.contains_key(id) {
-                        self.reassess(*id);
-                    }
-                }
-            }
-            Folded::Witnessed(id) => self.reassess(*id),
-        }
-    }
-
-    /// Counts occurrences of the event `id`; that of a line of which nobody has said who wrote it, once somebody does.
-    fn count_once(
-        &mut self,
-        id: EventId,
-        counted: &Counted,
-        count: u64,
-        provenance: Provenance,
-        line: Option<Text>,
-    ) {
-        let Some(line) = line else {
-            return self.count(counted, count, provenance);
-        };
-        let now = Instant::now();
-        let oldest = self.confirmations.count_later(line, id, *counted, now);
-        if let Some(oldest) = oldest {
-            self.count(&oldest, 1, Provenance::Unknown);
-        }
-    }
-
-    fn count(&self, counted: &Counted, n: u64, provenance: Provenance) {
-        let exists = counted.gpu().is_some_and(|pci| self.known.has(pci));
-        let metrics = &self.hub.metrics;
-        metrics.count_event(counted, provenance, exists, n);
-    }
-
-    /// A witness may have added what changes the judgement.
-    fn reassess(&mut self, id: EventId) {
-        let Some(event) = self.fold.event(id) else {
-            return;
-        };
-        let provenance = event.provenance;
-        let mut occurrence = Occurrence::from(event);
-        let mut advice = self.catalogue.assess(&mut occurrence);
-        if provenance == Provenance::Unknown {
-            if self.unconfirmed.get(&id) == Some(&true) {
-                advice.action = Some(Action::Log);
-            }
-        } else if let Some(withheld) = self.unconfirmed.remove(&id) {
-            if withheld {
-                // It is a fault from now on, and somebody waits for that.
-                self.amend_at = Some(Instant::now());
-            }
-            for counted in self.confirmations.settle(id) {
-                self.count(&counted, 1, provenance);
-            }
-        }
-        let judged = (occurrence.severity, provenance);
-        if let Some(counted) = self.open.get_mut(&id)
-            && *counted != judged
-        {
-            let before = std::mem::replace(counted, judged);
-            self.count_open(before, false);
-            self.count_open(judged, true);
-        }
-        let Some(event) = self.fold.event(id) else {
-            return;
-        };
-        if event.severity != occurrence.severity || event.advice.as_ref() != Some(&advice) {
-            self.fold.change(id, |event| {
-                event.severity = occurrence.severity;
-                event.advice = Some(advice);
-            });
-        }
-    }
-
-    /// Whether so many records more may wait for the store.
-    fn has_room(&self, records: usize) -> bool {
-        self.writer.waiting() + self.batch.len() + records <= MAX_WAITING
-    }
-
-    /// Puts a record into the next batch for the store, which publishes it; false if it is lost.
-    fn publish(&mut self, record: Record, event: Event) -> bool {
-        if !self.has_room(1) {
-            if self.dropped == 0 {
-                tracing::error!(
-                    "the store takes nothing and {MAX_WAITING} records wait: further ones are lost"
-                );
-            }
-            self.dropped += 1;
-            self.hub.metrics.count_lost("store", "queue_full", 1);
-            // Whoever is on call sees it all the same.
-            let published = Arc::new(Published::provisional(record, event));
-            self.hub.publish_provisional(published, false);
-            return false;
-        }
-        self.dropped = 0;
-        match Pending::new(record, event) {
-            Ok(pending) => {
-                self.batch.push(pending);
-                true
-            }
-            Err(error) => {
-                tracing::error!("a record cannot be written as JSON: {error}");
-                self.hub.metrics.count_lost("store", "not_json", 1);
-                false
-            }
-        }
+    /// When changes of incidents are to become records; `None` while the store has no room for them.
+    fn incidents_at(&self) -> Option<Instant> {
+        self.incidents
+            .changes
+            .deadline()
+            .filter(|_| self.has_room(1))
     }
 
     fn amend(&mut self) {
@@ -651,6 +286,7 @@ impl State {
             // Changes add up until the store takes them.
             self.amend_soon();
         }
+        self.record_incidents(false);
         let cursor = self.cursor();
         if !self.batch.is_empty() || cursor.is_some() {
             self.writer
@@ -692,69 +328,6 @@ impl State {
             self.cursor_at = Instant::now();
             self.amend();
         }
-    }
-
-    fn command(&mut self, command: Command) {
-        match command {
-            Command::Ack(ack, answer) => self.ack(ack, answer),
-            Command::Flush(answer) => self.amend_and(Some(Box::new(move |result| {
-                // Whoever asked may have given up.
-                let _ = answer.send(result);
-            }))),
-            Command::Pause(_, answer) => {
-                let _ = answer.send(Err("the core does not own the probes".to_owned()));
-            }
-        }
-    }
-
-    /// The answer comes from the store's thread: the core does not wait for the disk.
-    fn ack(&mut self, ack: Ack, answer: oneshot::Sender<Result<Event, String>>) {
-        let result = match self.find(ack.id) {
-            Ok(event) => self.acknowledge(ack, event),
-            Err(why) => Err(why),
-        };
-        match result {
-            Ok(event) => self.amend_and(Some(Box::new(move |stored| {
-                // Whoever asked may have given up.
-                let _ = answer.send(stored.map(|()| event).map_err(|why| {
-                    format!("{why}; the acknowledgement waits with other records until the store takes them")
-                }));
-            }))),
-            Err(why) => {
-                let _ = answer.send(Err(why));
-            }
-        }
-    }
-
-    fn acknowledge(&mut self, ack: Ack, mut event: Event) -> Result<Event, String> {
-        // Before it is published: nobody is to see an acknowledgement that was refused.
-        if !self.has_room(1) {
-            return Err("the store takes nothing, and no more records may wait for it".to_owned());
-        }
-        event.acks.push(ack.clone());
-        if !self.publish(Record::Ack(ack), event.clone()) {
-            return Err("the acknowledgement cannot be written as JSON".to_owned());
-        }
-        let acks = event.acks.clone();
-        self.fold.change(event.id, |event| event.acks = acks);
-        if let Some(counted) = self.open.remove(&event.id) {
-            self.count_open(counted, false);
-        }
-        Ok(event)
-    }
-
-    /// The event as everything that was published says.
-    fn find(&self, id: EventId) -> Result<Event, String> {
-        let live = self.fold.event(id).cloned();
-        let waiting = || self.writer.event(id);
-        if let Some(event) = live.or_else(waiting) {
-            return Ok(event);
-        }
-        Reader::open(&self.store_path)
-            .and_then(|reader| reader.event(id))
-            .inspect_err(|error| self.hub.suspect_store(error))
-            .map_err(|e| e.to_string())?
-            .ok_or_else(|| format!("there is no event {id}"))
     }
 }
 

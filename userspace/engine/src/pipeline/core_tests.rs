@@ -1,13 +1,20 @@
 use super::*;
 use crate::fake_sysfs::{FakeSysfs, GPU, PORT};
+use crate::hub::Command;
+use crate::hub::News;
+use crate::input::Observation;
 use crate::poll::{self, PollScheduler};
 use crate::sources::records;
+use crate::supervise::names;
 use gtrace_abi::AerRecord;
+use gtrace_api::Published;
 use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_devices::{GpuInfo, PciTree, PciWatch};
+use gtrace_event::{Ack, Event, IncidentState, StateChange, WitnessName};
 use gtrace_event::{Action, Kind, PciAddress, Provenance, RemovalCause};
 use gtrace_store::{Filter, GpuFilter, Store, StoreError};
 use tokio::sync::broadcast;
+use tokio::sync::oneshot;
 
 const RAS: WitnessName = WitnessName::RasAer;
 const CONSOLE: WitnessName = WitnessName::PrintkConsole;
@@ -23,7 +30,7 @@ struct World {
     dir: tempfile::TempDir,
     hub: Arc<Hub>,
     core: Core,
-    stream: broadcast::Receiver<Arc<Published>>,
+    stream: broadcast::Receiver<News>,
     scheduler: PollScheduler,
     end_record: EndRecord,
     /// The thread that reads /dev/kmsg runs until this is dropped.
@@ -110,9 +117,18 @@ impl World {
         })
     }
 
+    /// The next record of an event that is published.
+    fn next_record(&mut self) -> Arc<Published> {
+        loop {
+            if let News::Event(published) = self.stream.blocking_recv().unwrap() {
+                return published;
+            }
+        }
+    }
+
     /// The next state of an event that is published, which must not page while nobody has confirmed it.
     fn next_event(&mut self) -> Event {
-        let event = self.stream.blocking_recv().unwrap().event.clone();
+        let event = self.next_record().event.clone();
         let pages = action(&event) == Some(Action::Page);
         assert!(
             event.provenance == Provenance::Kernel || !pages,
@@ -267,8 +283,12 @@ fn a_storm_of_corrected_errors_is_one_event_with_the_right_count() {
     );
 
     let mut amendments = 0;
-    while let Ok(published) = world.stream.try_recv() {
-        amendments += u128::from(matches!(published.record, Record::Amendment(_)));
+    while let Ok(news) = world.stream.try_recv() {
+        let record = match &news {
+            News::Event(published) => &published.record,
+            News::Incident(_) => continue,
+        };
+        amendments += u128::from(matches!(record, Record::Amendment(_)));
     }
     // One with the event itself, one for each period, one for the flush.
     let most = took.as_millis() / 100 + 2;
@@ -458,7 +478,7 @@ fn while_the_store_takes_nothing_an_event_is_seen_at_once_and_again_once_it_is_s
         other.execute_batch("BEGIN IMMEDIATE").unwrap();
         world.ingest_one(KMSG, xid("Xid 79"));
 
-        let first = world.stream.blocking_recv().unwrap();
+        let first = world.next_record();
         assert!(first.provisional && first.id.is_none(), "{first:?}");
         let who_comes_later = world.hub.subscribe();
         assert_eq!(who_comes_later.provisional.len(), 1);
@@ -481,7 +501,7 @@ fn while_the_store_takes_nothing_an_event_is_seen_at_once_and_again_once_it_is_s
         }
         let mut committed = Vec::new();
         while committed.len() < 2 {
-            let published = world.stream.blocking_recv().unwrap();
+            let published = world.next_record();
             match published.seq {
                 Some(seq) => committed.push((seq, published.record.clone())),
                 None => assert!(committed.is_empty(), "provisional after it was committed"),
@@ -700,7 +720,7 @@ fn damage(store: &std::path::Path) {
 /// Waits for the event by which the store says that a damaged file was moved aside.
 fn moved_aside(world: &mut World) -> (u64, Event) {
     loop {
-        let published = world.stream.blocking_recv().unwrap();
+        let published = world.next_record();
         let event = published.event.clone();
         if event.kind == Kind::RecordsRemoved {
             assert_eq!(event.detail.removal.removal, Some(RemovalCause::Damage));
@@ -720,7 +740,7 @@ fn a_store_that_somebody_removes_is_begun_anew_and_the_loss_recorded() {
         let _ = std::fs::remove_file(world.dir.path().join(file));
     }
     let event = loop {
-        let published = world.stream.blocking_recv().unwrap();
+        let published = world.next_record();
         if published.event.kind == Kind::RecordsRemoved {
             break published.event.clone();
         }
@@ -796,7 +816,7 @@ fn a_store_that_turns_damaged_is_replaced_and_nothing_that_waits_is_lost() {
     );
     for want in 3..=102 {
         let published = loop {
-            let published = world.stream.blocking_recv().unwrap();
+            let published = world.next_record();
             if !published.provisional {
                 break published;
             }
@@ -1020,12 +1040,125 @@ fn an_acknowledgement_that_finds_the_queue_full_is_refused_and_nobody_sees_it() 
     assert_eq!(world.hub.metrics.lost_of("store"), lost);
 
     other.execute_batch("ROLLBACK").unwrap();
-    while live
-        .blocking_recv()
-        .is_ok_and(|published| published.id.is_none())
-    {}
+    while live.blocking_recv().is_ok_and(|news| news.id().is_none()) {}
     let acked = acknowledge(&world, &event).blocking_recv().unwrap();
     assert_eq!(acked.unwrap().acks.len(), 1);
     let reader = Reader::open(&store).unwrap();
     assert_eq!(reader.event(event.id).unwrap().unwrap().acks.len(), 1);
+}
+
+impl World {
+    fn incident(&self) -> gtrace_event::Incident {
+        self.flush();
+        let mut incidents = self.hub.incidents();
+        assert_eq!(incidents.len(), 1, "{incidents:#?}");
+        incidents.remove(0)
+    }
+
+    fn stored_incidents(&self) -> Vec<gtrace_event::Incident> {
+        self.flush();
+        let reader = Reader::open(&self.dir.path().join("store.db")).unwrap();
+        reader
+            .incidents(&gtrace_store::IncidentFilter::default())
+            .unwrap()
+    }
+
+    fn change_incident(
+        &self,
+        id: gtrace_event::IncidentId,
+        state: IncidentState,
+    ) -> Result<gtrace_event::Incident, String> {
+        let change = StateChange {
+            time: Timestamp::now(),
+            state,
+            by: "me".to_owned(),
+            note: String::new(),
+        };
+        let (answer, done) = oneshot::channel();
+        self.send(Input::Command(Command::Incident(id, change, answer)));
+        done.blocking_recv().unwrap()
+    }
+}
+
+fn fallen(provenance: Provenance) -> Occurrence {
+    let mut occurrence =
+        xid("NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=a, GPU has fallen off the bus.");
+    occurrence.detail.xid.xid = Some(79);
+    occurrence.provenance = provenance;
+    occurrence
+}
+
+#[test]
+fn a_fault_opens_an_incident_that_a_restart_takes_up_and_a_person_resolves() {
+    let mut world = World::new(PciTree::default());
+    world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    let opened = world.incident();
+    let event = world.stored(None).remove(0);
+    assert_eq!(
+        (opened.events.as_slice(), opened.state),
+        (&[event.id][..], IncidentState::Open)
+    );
+    assert_eq!(opened.host.as_deref(), Some("h"));
+    assert_eq!(world.stored_incidents(), [opened.clone()]);
+    let acked = world
+        .change_incident(opened.id, IncidentState::Acknowledged)
+        .unwrap();
+    assert_eq!(world.stored_incidents(), [acked.clone()]);
+    let published = loop {
+        if let News::Incident(published) = world.stream.blocking_recv().unwrap()
+            && published.incident.state == IncidentState::Acknowledged
+        {
+            break published;
+        }
+    };
+    assert_eq!(
+        (published.incident.clone(), published.seq),
+        (acked.clone(), Some(3))
+    );
+
+    let World { dir, core, .. } = world;
+    core.finish();
+    let world = World::start(dir, PciTree::default());
+    assert_eq!(world.incident(), acked);
+    world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    let again = world.incident();
+    assert_eq!(
+        (again.id, again.event_count),
+        (acked.id, 1),
+        "the repeat is another event"
+    );
+    let resolved = world
+        .change_incident(opened.id, IncidentState::Resolved)
+        .unwrap();
+    assert!(resolved.closed.is_some());
+    assert!(
+        world
+            .stored_incidents()
+            .iter()
+            .all(|i| i.state == IncidentState::Resolved)
+    );
+    assert!(
+        world
+            .change_incident(gtrace_event::IncidentId::new(1), IncidentState::Open)
+            .is_err()
+    );
+    let report = Reader::open(&world.dir.path().join("store.db"))
+        .unwrap()
+        .verify()
+        .unwrap();
+    assert!(report.is_ok(), "{report:?}");
+}
+
+#[test]
+fn what_a_program_wrote_opens_no_incident_until_the_kernel_confirms_it() {
+    let mut world = World::with_kmsg();
+    let mut line =
+        xid("NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=a, GPU has fallen off the bus.");
+    line.provenance = Provenance::Unknown;
+    world.ingest_one(CONSOLE, line.clone());
+    let first = world.next_event();
+    assert_eq!(first.provenance, Provenance::Unknown);
+    assert!(world.hub.incidents().is_empty());
+    world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    assert_eq!(world.incident().events, [first.id]);
 }

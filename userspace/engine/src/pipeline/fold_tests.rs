@@ -1,4 +1,6 @@
+use super::live::MAX_VARIANTS;
 use super::*;
+use crate::input::SYNTHETIC;
 use gtrace_event::{Gpu, Process, Severity};
 
 const S: u64 = 1_000_000_000;

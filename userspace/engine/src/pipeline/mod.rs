@@ -9,6 +9,7 @@ mod confirm;
 mod core;
 mod disk;
 pub mod fold;
+mod incidents;
 mod known;
 mod outbox;
 mod pending_xids;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_api::Published;
-use gtrace_event::{Epoch, Event, EventId, Record, RecordId};
+use gtrace_event::{Epoch, Event, EventId, Incident, Record, RecordId};
 use gtrace_store::Encoded;
 
 use crate::hub::Hub;
@@ -23,7 +23,13 @@ pub(super) type Answer = Box<dyn FnOnce(Result<(), String>) + Send>;
 /// A record on its way to the store.
 pub(super) struct Pending {
     pub(super) encoded: Encoded,
-    published: Arc<Published>,
+    news: Unstored,
+}
+
+/// What live readers get once the store has it.
+enum Unstored {
+    Event(Arc<Published>),
+    Incident(Box<Incident>),
 }
 
 impl Pending {
@@ -31,8 +37,23 @@ impl Pending {
     pub(super) fn new(record: Record, event: Event) -> Result<Self, serde_json::Error> {
         Ok(Self {
             encoded: Encoded::new(&record)?,
-            published: Arc::new(Published::provisional(record, event)),
+            news: Unstored::Event(Arc::new(Published::provisional(record, event))),
         })
+    }
+
+    /// A change of an incident.
+    pub(super) fn incident(incident: Incident) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            encoded: Encoded::new(&Record::Incident(Box::new(incident.clone())))?,
+            news: Unstored::Incident(Box::new(incident)),
+        })
+    }
+
+    fn event(&self) -> Option<&Arc<Published>> {
+        match &self.news {
+            Unstored::Event(published) => Some(published),
+            Unstored::Incident(_) => None,
+        }
     }
 }
 
@@ -119,9 +140,10 @@ impl Outbox {
     pub(super) fn event(&self, id: EventId) -> Option<Event> {
         let queue = self.lock();
         let newest_first = queue.batches.iter().rev();
-        let mut records = newest_first.flat_map(|waiting| waiting.batch.records.iter().rev());
-        let found = records.find(|pending| pending.published.event.id == id)?;
-        Some(found.published.event.clone())
+        let records = newest_first.flat_map(|waiting| waiting.batch.records.iter().rev());
+        let mut events = records.filter_map(Pending::event);
+        let found = events.find(|published| published.event.id == id)?;
+        Some(found.event.clone())
     }
 
     /// When [`Self::announce_overdue`] has something to do, unless the store is quicker.
@@ -193,8 +215,14 @@ impl Outbox {
             let records = Arc::into_inner(waiting.batch).map_or_else(Vec::new, |b| b.records);
             queue.records -= records.len();
             for (pending, seq) in records.into_iter().zip(seqs.by_ref()) {
-                let Published { record, event, .. } = Arc::unwrap_or_clone(pending.published);
-                hub.publish(RecordId { epoch, seq }, record, event);
+                let id = RecordId { epoch, seq };
+                match pending.news {
+                    Unstored::Event(published) => {
+                        let Published { record, event, .. } = Arc::unwrap_or_clone(published);
+                        hub.publish(id, record, event);
+                    }
+                    Unstored::Incident(incident) => hub.publish_incident(id, *incident),
+                }
             }
         }
         drop(queue);
@@ -218,8 +246,9 @@ impl Queue {
     /// Under the lock, so that a record is never published provisionally after it was published.
     fn announce(&mut self, hub: &Hub) {
         let new = self.batches.iter().skip(self.announced);
-        for pending in new.flat_map(|waiting| &waiting.batch.records) {
-            hub.publish_provisional(Arc::clone(&pending.published), true);
+        let records = new.flat_map(|waiting| &waiting.batch.records);
+        for published in records.filter_map(Pending::event) {
+            hub.publish_provisional(Arc::clone(published), true);
         }
         self.announced = self.batches.len();
     }

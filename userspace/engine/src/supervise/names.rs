@@ -12,5 +12,7 @@ pub const DEVICES: &str = "devices";
 pub const CUDA: &str = "cuda";
 /// Answers HTTP, and asks `gtrace serve` for its state.
 pub const HTTP: &str = "http";
+/// Keeps samples on disk.
+pub const HISTORY: &str = "history";
 /// Checks the health of every component.
 pub const CHECKS: &str = "checks";

@@ -4,16 +4,14 @@ use std::process::ExitCode;
 
 use gtrace_api::AckRequest;
 use gtrace_api::client::{Client, ClientError, target};
-use gtrace_event::{Ack, Event, EventId, Record, Timestamp};
+use gtrace_event::{Ack, Event, Record, Timestamp};
 use gtrace_http::{Archive, EventQuery, MAX_LIMIT};
 use gtrace_store::{Options, Store};
 use nix::unistd::{Uid, User};
 
+use super::ids::{Failure, find};
 use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render::{self, ColorChoice, Style};
-
-/// Shortest part of an id that may stand for it.
-const SHORTEST_PART: usize = 6;
 
 /// Acknowledge an event.
 #[derive(Clone, Debug, clap::Args)]
@@ -35,15 +33,6 @@ pub struct Args {
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
-}
-
-/// Why there was no acknowledgement.
-struct Failure(Exit, String);
-
-impl Failure {
-    fn not_possible(why: impl ToString) -> Self {
-        Self(Exit::NotPossible, why.to_string())
-    }
 }
 
 /// Runs the command.
@@ -81,18 +70,7 @@ fn acknowledge(args: &Args, instance: &Instance) -> Result<Event, Failure> {
         Err(ClientError::NoDaemon { .. }) if instance.store().is_ok() => {
             by_hand(args, instance, by)
         }
-        Err(ClientError::Refused { status, body }) => {
-            let exit = match status {
-                404 => Exit::Problem,
-                400 => Exit::Usage,
-                _ => Exit::NotPossible,
-            };
-            Err(Failure(
-                exit,
-                format!("{}: {}; {}", body.error, body.cause, body.remedy),
-            ))
-        }
-        Err(error) => Err(Failure::not_possible(error)),
+        Err(error) => Err(error.into()),
         Ok(event) => {
             instance.say_daemon(&client);
             event
@@ -123,7 +101,7 @@ fn by_daemon(
         Err(_) => {
             let limit = [("limit", MAX_LIMIT.to_string())];
             let events: Vec<Event> = client.get(&target("/api/v1/events", &limit))?;
-            match find(&args.event, &events) {
+            match find("event", &args.event, events.iter().map(|event| event.id)) {
                 Ok(id) => id,
                 Err(failure) => return Ok(Err(failure)),
             }
@@ -149,10 +127,8 @@ fn by_hand(args: &Args, instance: &Instance, by: String) -> Result<Event, Failur
                 limit: Some(MAX_LIMIT),
                 ..EventQuery::default()
             };
-            find(
-                &args.event,
-                &archive.query(&query).map_err(Failure::not_possible)?,
-            )?
+            let events = archive.query(&query).map_err(Failure::not_possible)?;
+            find("event", &args.event, events.iter().map(|event| event.id))?
         }
     };
     let found = archive.event(id).map_err(Failure::not_possible)?;
@@ -177,75 +153,4 @@ fn by_hand(args: &Args, instance: &Instance, by: String) -> Result<Event, Failur
     event.acks.push(ack);
     instance.say_store(path);
     Ok(event)
-}
-
-/// The one event whose id begins or ends with `part`.
-fn find(part: &str, events: &[Event]) -> Result<EventId, Failure> {
-    let part = part.to_ascii_uppercase();
-    if part.len() < SHORTEST_PART || !part.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        let why = format!(
-            "`{}` is no event id: give the whole id or at least {SHORTEST_PART} characters of its \
-             beginning or end, as `gtrace events` prints it",
-            render::clean(&part)
-        );
-        return Err(Failure(Exit::Usage, why));
-    }
-    let matches = |id: &String| id.starts_with(&part) || id.ends_with(&part);
-    let found: Vec<String> = events
-        .iter()
-        .map(|e| e.id.to_string())
-        .filter(matches)
-        .collect();
-    match found.as_slice() {
-        [] => Err(Failure(
-            Exit::Problem,
-            format!("no event has an id like {part}"),
-        )),
-        [one] => one
-            .parse()
-            .map_err(|e: gtrace_event::IdError| Failure::not_possible(e)),
-        many => {
-            let shown: Vec<&str> = many.iter().take(5).map(String::as_str).collect();
-            let count = many.len();
-            let why = format!(
-                "{part} fits {count} events, give more of it: {}",
-                shown.join(", ")
-            );
-            Err(Failure(Exit::Usage, why))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use gtrace_event::{Kind, Occurrence, Severity, Witness, WitnessName};
-
-    use super::*;
-
-    fn event(id: &str) -> Event {
-        let time = "2026-03-03T04:05:06Z".parse().unwrap();
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, "x");
-        Event {
-            id: id.parse().unwrap(),
-            ..Event::new(time, witness, occurrence)
-        }
-    }
-
-    #[test]
-    fn a_part_of_an_id_stands_for_it_only_where_it_is_the_only_one() {
-        let events = [
-            event("01KJSZ3M7B0000000000ABCDEF"),
-            event("01KJSZ3M7B0000000000ABCDEG"),
-        ];
-        let found = |part: &str| find(part, &events).map_err(|Failure(exit, _)| exit);
-        assert_eq!(found("abcdef").ok(), Some(events[0].id));
-        assert_eq!(found("01KJSZ3M7B"), Err(Exit::Usage));
-        assert_eq!(found("bcdef"), Err(Exit::Usage));
-        assert_eq!(found("000000"), Err(Exit::Problem));
-    }
 }

@@ -8,8 +8,8 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, config, decode, doctor, events, exec, inject, pause, profile, run, schema, serve,
-    status, top, trace,
+    ack, bench, config, decode, doctor, events, exec, incidents, inject, pause, profile, report, run,
+    schema, serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -38,6 +38,8 @@ pub(super) enum Command {
     Top(top::Args),
     Profile(profile::Args),
     Trace(trace::Args),
+    Incidents(incidents::Args),
+    Report(report::Args),
     /// Acknowledge an event, with a name and a note.
     Ack(ack::Args),
     /// Inject a drill: a fault in the kernel log that is marked as injected.
@@ -88,6 +90,8 @@ pub fn main() -> ExitCode {
         Command::Top(args) => top::run(args),
         Command::Profile(args) => profile::run(args),
         Command::Trace(args) => trace::run(args),
+        Command::Incidents(args) => incidents::run(args),
+        Command::Report(args) => report::run(args),
         Command::Ack(args) => ack::run(args),
         Command::Inject(args) => inject::run(args),
         Command::Pause(args) => pause::run(args, true),

@@ -1,5 +1,6 @@
 //! `gtrace run`: the daemon.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,16 +10,18 @@ use std::time::Duration;
 use gtrace_api::{ShownProvisional, SourceState, Status};
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::daemon::{Ended, Options, Prepared};
-use gtrace_engine::hub::Hub;
+use gtrace_engine::hub::{Hub, News};
 use gtrace_engine::memory;
 use gtrace_engine::supervise::{Task, beat, sending};
-use gtrace_event::{Provenance, Record, Timestamp};
+use gtrace_event::{Incident, IncidentId, IncidentState, Provenance, Record, Timestamp};
 use gtrace_http::ApiConfig;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
 use crate::render::{self, ColorChoice, Style};
 
+/// Incidents whose state is remembered, so that it is printed once.
+const INCIDENTS_MAX: usize = 256;
 /// With nothing to print, between two heartbeats.
 const PRINT_ROUND: Duration = Duration::from_secs(5);
 /// Longest time between two of them.
@@ -140,7 +143,8 @@ fn start_printing(hub: &Arc<Hub>) -> std::io::Result<()> {
             let next = async { tokio::time::timeout(PRINT_ROUND, stream.recv()).await };
             match runtime.block_on(next) {
                 Err(_) => {}
-                Ok(Ok(published)) => printer.print(&published),
+                Ok(Ok(News::Event(published))) => printer.print(&published),
+                Ok(Ok(News::Incident(published))) => printer.print_incident(&published.incident),
                 Ok(Err(broadcast::error::RecvError::Lagged(n))) => {
                     tracing::warn!("{n} records are not printed here; `gtrace events` has them");
                 }
@@ -183,6 +187,8 @@ struct Printer {
     terminal: bool,
     style: Style,
     shown: ShownProvisional,
+    /// The state in which each incident was printed last.
+    incidents: BTreeMap<IncidentId, IncidentState>,
 }
 
 impl Printer {
@@ -191,6 +197,7 @@ impl Printer {
             terminal: std::io::stdout().is_terminal(),
             style: Style::of_stdout(ColorChoice::Auto),
             shown: ShownProvisional::default(),
+            incidents: BTreeMap::new(),
         }
     }
 
@@ -210,7 +217,24 @@ impl Printer {
             }
             Record::Amendment(_) => return,
             Record::Ack(ack) => render::ack(&published.event, ack, style),
+            Record::Incident(_) => return,
         };
+        Self::write(&text);
+    }
+
+    /// That an incident was opened, and that its state has changed.
+    fn print_incident(&mut self, incident: &Incident) {
+        let known = self.incidents.insert(incident.id, incident.state);
+        if known != Some(incident.state) {
+            Self::write(&render::incident_line(incident, &self.style));
+        }
+        // What is forgotten is printed once more, should it change.
+        while self.incidents.len() > INCIDENTS_MAX {
+            self.incidents.pop_first();
+        }
+    }
+
+    fn write(text: &str) {
         // Nobody may be reading any more; the daemon goes on.
         let text = text.trim_end_matches('\n');
         let _ = sending(|| writeln!(std::io::stdout(), "{text}"));

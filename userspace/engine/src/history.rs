@@ -1,0 +1,318 @@
+//! The task that keeps samples on disk: a subscriber of [`crate::samples`] with a bounded queue.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_devices::{Metric, MetricKind};
+use gtrace_event::Timestamp;
+use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer};
+
+use crate::hub::Hub;
+use crate::samples::{Batch, Subscriber};
+use crate::supervise::{Task, names};
+
+/// Name of the directory, beside the store.
+pub const DIRECTORY: &str = "samples";
+/// Batches that wait for the disk: more than all components take in a minute.
+const QUEUE: usize = 256;
+/// Between two rounds: what a killed process loses at most.
+const EVERY: Duration = Duration::from_secs(2);
+/// Between two publications of the history's own samples.
+const PUBLISH_EVERY: Duration = Duration::from_secs(10);
+/// Longest time between two heartbeats: a disk can take its time.
+const SILENCE: Duration = Duration::from_secs(90);
+
+/// Where the history of a store lies.
+pub fn directory(store: &Path) -> PathBuf {
+    store.with_file_name(DIRECTORY)
+}
+
+/// Batches on their way to the history's task. Samples that find it full are dropped and counted.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<VecDeque<Batch>>,
+    dropped: AtomicU64,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Batch>> {
+        // Whole batches are pushed and taken, so the queue is right whenever the lock is free.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> Option<Batch> {
+        self.lock().pop_front()
+    }
+}
+
+impl Subscriber for Queue {
+    fn take(&self, batch: &Batch) {
+        let mut waiting = self.lock();
+        if waiting.len() < QUEUE {
+            waiting.push_back(batch.clone());
+        } else {
+            let count = batch.metrics.len() as u64;
+            self.dropped.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Starts the task that writes samples of `hub` to `dir`.
+///
+/// # Errors
+///
+/// If its thread cannot be started.
+pub fn start(hub: &Arc<Hub>, dir: PathBuf, options: Options) -> std::io::Result<()> {
+    let queue = Arc::new(Queue::default());
+    hub.samples
+        .subscribe(Arc::clone(&queue) as Arc<dyn Subscriber>);
+    let task = Task {
+        name: names::HISTORY,
+        needed: false,
+        silence: Some(SILENCE),
+        sources: Vec::new(),
+    };
+    let of_task = Arc::clone(hub);
+    hub.tasks.start(task, move |pulse| {
+        let writer = Writer::open(&dir, options.clone());
+        let mut recorder = Recorder {
+            writer: writer.map_err(|error| format!("cannot keep samples: {error}"))?,
+            queue: Arc::clone(&queue),
+            failing: false,
+            refused: 0,
+            published: None,
+        };
+        while !pulse.is_stopping() {
+            recorder.round(&of_task);
+            pulse.wait(EVERY);
+        }
+        recorder.write_waiting();
+        Ok(())
+    })
+}
+
+/// One run of the task.
+struct Recorder {
+    writer: Writer,
+    queue: Arc<Queue>,
+    /// Whether the last attempt to write failed.
+    failing: bool,
+    /// Samples with a name or label that is too long.
+    refused: u64,
+    published: Option<Instant>,
+}
+
+impl Recorder {
+    fn round(&mut self, hub: &Hub) {
+        self.write_waiting();
+        let ticked = self.writer.tick(Timestamp::now().as_millisecond());
+        self.note(ticked);
+        if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
+            self.published = Some(Instant::now());
+            hub.samples.publish(&Batch {
+                component: names::HISTORY,
+                time: Timestamp::now(),
+                interval: PUBLISH_EVERY,
+                metrics: self.metrics(),
+            });
+        }
+    }
+
+    fn write_waiting(&mut self) {
+        while let Some(batch) = self.queue.next() {
+            let mut samples = Vec::with_capacity(batch.metrics.len());
+            for metric in &batch.metrics {
+                match sample(metric) {
+                    Some(sample) => samples.push(sample),
+                    None => self.refused += 1,
+                }
+            }
+            let pushed = self.writer.push(&Samples {
+                time_ms: batch.time.as_millisecond(),
+                samples,
+            });
+            self.note(pushed);
+        }
+    }
+
+    /// Logs when writing begins to fail, and when it works again.
+    fn note(&mut self, result: Result<(), gtrace_history::HistoryError>) {
+        match result {
+            Err(error) if !self.failing => {
+                tracing::warn!("samples cannot be kept: {error}");
+                self.failing = true;
+            }
+            Ok(()) if self.failing => {
+                tracing::info!("samples are kept again");
+                self.failing = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let (usage, dropped) = (self.writer.usage(), self.writer.dropped());
+        let metric = |name, help, unit, kind, value: u64| Metric {
+            name,
+            help,
+            unit,
+            kind,
+            labels: Vec::new(),
+            value: value as f64,
+        };
+        let mut metrics = vec![
+            metric(
+                "gtrace_history_size_bytes",
+                "What the history of samples takes on disk",
+                "bytes",
+                MetricKind::Gauge,
+                usage.bytes,
+            ),
+            metric(
+                "gtrace_history_series",
+                "Series of samples in the newest minutes of the history",
+                "",
+                MetricKind::Gauge,
+                usage.series,
+            ),
+            metric(
+                "gtrace_history_torn_files",
+                "Files of the history that a crash had torn, and whose end was cut off",
+                "",
+                MetricKind::Counter,
+                dropped.torn,
+            ),
+            metric(
+                "gtrace_history_removed_bytes",
+                "Bytes of the history that went for want of room before their age",
+                "bytes",
+                MetricKind::Counter,
+                dropped.bytes,
+            ),
+        ];
+        let reasons = [
+            ("queue", self.queue.dropped.load(Ordering::Relaxed)),
+            ("series", dropped.series),
+            ("label", self.refused),
+            ("value", dropped.values),
+            ("disk", dropped.unwritable),
+        ];
+        metrics.extend(reasons.map(|(reason, count)| {
+            Metric {
+                labels: vec![("reason", reason.to_owned())],
+                ..metric(
+                    "gtrace_history_dropped_samples",
+                    "Samples that are not in the history (reason: queue, series, label, value, disk)",
+                    "",
+                    MetricKind::Counter,
+                    count,
+                )
+            }
+        }));
+        metrics
+    }
+}
+
+/// A metric as the history has it; `None` if a name or label is too long.
+fn sample(metric: &Metric) -> Option<Sample> {
+    let (kind, value) = match metric.kind {
+        MetricKind::Counter => (Kind::Counter, Value::Counter(metric.value)),
+        MetricKind::Gauge => (Kind::Gauge, Value::gauge(metric.value)),
+    };
+    let labels = metric.labels.iter();
+    let labels = labels.map(|(name, value)| ((*name).to_owned(), value.clone()));
+    let series = SeriesKey::new(metric.name, metric.unit, kind, labels.collect()).ok()?;
+    Some(Sample { series, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_history::{Query, Reader};
+
+    use super::*;
+
+    fn batch(time_ms: i64, value: f64) -> Batch {
+        Batch {
+            component: "test",
+            time: Timestamp::from_millisecond(time_ms).unwrap(),
+            interval: Duration::from_secs(10),
+            metrics: vec![Metric {
+                name: "gtrace_gpu_temperature_celsius",
+                help: "",
+                unit: "celsius",
+                kind: MetricKind::Gauge,
+                labels: vec![("gpu", "0000:3b:00.0".to_owned())],
+                value,
+            }],
+        }
+    }
+
+    fn everything() -> Query {
+        Query {
+            metrics: vec!["gtrace_gpu_temperature_celsius".to_owned()],
+            until_ms: i64::MAX,
+            max_points: 1000,
+            ..Query::default()
+        }
+    }
+
+    #[test]
+    fn what_components_publish_is_on_disk_when_the_task_has_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let samples = dir.path().join(DIRECTORY);
+        start(&hub, samples.clone(), Options::default()).unwrap();
+        hub.samples.publish(&batch(10_000, 70.0));
+        hub.samples.publish(&batch(20_000, 71.0));
+        let left = hub.tasks.stop(&[names::HISTORY], Duration::from_secs(30));
+        assert!(left.is_empty(), "{left:?}");
+        let found = Reader::open(&samples).unwrap().query(&everything()).unwrap();
+        let points: Vec<_> = found.series[0].points.iter().map(|p| p.time_ms).collect();
+        assert_eq!(points, [10_000, 20_000]);
+        assert_eq!(found.series[0].labels[0].1, "0000:3b:00.0");
+    }
+
+    #[test]
+    fn samples_that_find_the_queue_full_are_counted() {
+        let queue = Queue::default();
+        for n in 0..QUEUE as i64 + 3 {
+            queue.take(&batch(n, 1.0));
+        }
+        assert_eq!(queue.dropped.load(Ordering::Relaxed), 3);
+        assert_eq!(queue.next().unwrap().time.as_millisecond(), 0);
+    }
+
+    #[test]
+    fn the_history_reports_its_size_and_what_it_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let queue = Arc::new(Queue::default());
+        let mut recorder = Recorder {
+            writer: Writer::open(dir.path(), Options::default()).unwrap(),
+            queue: Arc::clone(&queue),
+            failing: false,
+            refused: 0,
+            published: None,
+        };
+        let mut long = batch(10_000, 1.0);
+        long.metrics[0].labels[0].1 = "x".repeat(300);
+        long.metrics.push(batch(10_000, f64::NAN).metrics.remove(0));
+        queue.take(&long);
+        queue.take(&batch(10_000, 2.0));
+        recorder.round(&hub);
+        let published = hub.samples.last(names::HISTORY).unwrap().metrics;
+        let value = |name: &str, reason: Option<&str>| {
+            let is = |m: &&Metric| {
+                m.name == name && m.labels.first().map(|(_, value)| value.as_str()) == reason
+            };
+            published.iter().find(is).unwrap().value
+        };
+        assert!(value("gtrace_history_size_bytes", None) > 24.0);
+        assert_eq!(value("gtrace_history_dropped_samples", Some("label")), 1.0);
+        assert_eq!(value("gtrace_history_dropped_samples", Some("value")), 1.0);
+        assert_eq!(value("gtrace_history_dropped_samples", Some("disk")), 0.0);
+    }
+}

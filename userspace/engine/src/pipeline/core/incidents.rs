@@ -1,0 +1,79 @@
+//! What events come to: each event that is published goes to the correlator, and the incident that it belongs to goes
+//! into the same transaction.
+
+use std::time::Instant;
+
+use gtrace_event::{Event, Incident, IncidentState, Timestamp};
+use gtrace_store::{IncidentFilter, Reader, StoreError};
+
+use super::State;
+
+/// Unresolved incidents of earlier runs that are taken up, the newest.
+const ADOPTED: usize = 64;
+/// Events of each that are read, the first.
+const ADOPTED_EVENTS: usize = 64;
+
+impl State {
+    /// Has the correlator see an event as it is published.
+    pub(super) fn correlate(&mut self, event: &Event) {
+        for incident in self.incidents.correlator.ingest(event) {
+            self.show_incident(incident);
+        }
+    }
+
+    /// What has been quiet for long is resolved.
+    pub(super) fn tick_incidents(&mut self) {
+        if self.incidents.is_tick_due(Instant::now()) {
+            for incident in self.incidents.correlator.tick(Timestamp::now()) {
+                self.show_incident(incident);
+            }
+        }
+    }
+
+    /// The API shows it at once; its record follows with the next batch.
+    fn show_incident(&mut self, incident: Incident) {
+        if incident.revision == 0 {
+            self.hub.metrics.count_incident(&incident);
+        }
+        self.hub.set_incident(incident.clone());
+        self.incidents.changes.add(incident);
+    }
+
+    /// Puts changes into the batch: those that are due, or all.
+    pub(super) fn record_incidents(&mut self, all: bool) {
+        let now = Instant::now();
+        // Else they wait here, where the newest of each replaces those before.
+        if self.has_room(1) {
+            for incident in self.incidents.changes.take(now, all) {
+                self.publish_incident(incident);
+            }
+        }
+    }
+
+    /// Takes up what earlier runs left unresolved.
+    pub(super) fn adopt_incidents(&mut self) {
+        if let Err(error) = self.read_incidents() {
+            self.hub.suspect_store(&error);
+            tracing::warn!("earlier incidents cannot be read back: {error}");
+        }
+    }
+
+    fn read_incidents(&mut self) -> Result<(), StoreError> {
+        let reader = Reader::open(&self.store_path)?;
+        let filter = IncidentFilter {
+            unresolved: true,
+            limit: Some(ADOPTED),
+            ..IncidentFilter::default()
+        };
+        for incident in reader.incidents(&filter)? {
+            debug_assert!(incident.state != IncidentState::Resolved);
+            let mut events = Vec::new();
+            for id in incident.events.iter().take(ADOPTED_EVENTS) {
+                events.extend(reader.event(*id)?);
+            }
+            self.hub.set_incident(incident.clone());
+            self.incidents.correlator.adopt(incident, &events);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,229 @@
+//! From what sources see to the fold: who wrote it, which text belongs to which report.
+
+use std::time::Instant;
+
+use gtrace_event::{Action, Event, EventId, Occurrence, Provenance, SlotChange, WitnessName};
+
+use super::State;
+use crate::input::Observation;
+use crate::pipeline::confirm::{SETTLED_AFTER, Shown, Text};
+use crate::pipeline::fold::{Folded, Observed};
+use crate::pipeline::pending_xids::{NEAR_NS, code_of, lacks_text, with_text};
+use crate::supervise::names;
+use crate::{clock, process};
+
+impl State {
+    pub(super) fn ingest(&mut self, observation: Observation) {
+        let Observation {
+            witness,
+            mut occurrence,
+            count,
+        } = observation;
+        if witness == WitnessName::Kmsg
+            && let Some([_, last]) = occurrence.lines.take()
+        {
+            self.kmsg_seq = self.kmsg_seq.max(Some(last));
+        }
+        if lacks_text(witness) {
+            return self.ingest_without_text(witness, occurrence);
+        }
+        match (witness, occurrence.provenance) {
+            (WitnessName::PrintkConsole, Provenance::Unknown) => self.ingest_line(occurrence),
+            (WitnessName::Kmsg, _) => self.ingest_record(occurrence, count),
+            _ => {
+                self.ingest_one(witness, occurrence, count);
+            }
+        }
+    }
+
+    /// Whether a line that nobody has confirmed will be: what /dev/kmsg has lost, and what it misses while its thread
+    /// is down, it cannot disprove, so that such a line counts as the kernel's.
+    pub(super) fn check_confirmable(&mut self) {
+        let lost = self.hub.metrics.last_loss(WitnessName::Kmsg.name());
+        self.confirmable = self.kmsg_is_read() && lost.is_none_or(|ago| ago > SETTLED_AFTER);
+        if self.confirmable || self.unconfirmed.is_empty() {
+            return;
+        }
+        let withheld = self
+            .unconfirmed
+            .iter_mut()
+            .filter(|(_, withheld)| **withheld);
+        let withheld: Vec<EventId> = withheld
+            .map(|(id, withheld)| {
+                *withheld = false;
+                *id
+            })
+            .collect();
+        for id in withheld {
+            self.reassess(id);
+        }
+        self.amend_soon();
+    }
+
+    pub(super) fn kmsg_is_read(&self) -> bool {
+        self.hub.tasks.is_up(names::KMSG)
+    }
+
+    /// A line of printk:console, which does not say who wrote it: it waits for who does.
+    pub(super) fn ingest_line(&mut self, mut occurrence: Occurrence) {
+        if self.pending_xids.has(&occurrence) {
+            occurrence.provenance = Provenance::Kernel;
+        } else if self.kmsg_is_read() {
+            match self.confirmations.hold(occurrence, Instant::now()) {
+                Ok(()) => return,
+                Err(line) => occurrence = *line,
+            }
+        }
+        self.ingest_one(WitnessName::PrintkConsole, occurrence, 1);
+    }
+
+    /// A record of /dev/kmsg, which says who wrote it.
+    pub(super) fn ingest_record(&mut self, occurrence: Occurrence, count: u64) {
+        let provenance = occurrence.provenance;
+        let mut late = None;
+        match self.confirmations.show(&occurrence, Instant::now()) {
+            Shown::First => {}
+            Shown::Held(mut line) => {
+                line.provenance = provenance;
+                self.ingest_one(WitnessName::PrintkConsole, *line, 1);
+            }
+            Shown::Uncounted(counted) => late = Some(counted),
+        }
+        let folded = self.ingest_one(WitnessName::Kmsg, occurrence, count);
+        // Anything else than a witness of what is in the fold has been counted.
+        let is_witness = |(folded, _): &(Folded, u64)| matches!(folded, Folded::Witnessed(_));
+        if let Some(counted) = late.filter(|_| folded.iter().all(is_witness)) {
+            self.count(&counted, 1, provenance);
+        }
+    }
+
+    /// An Xid without text: it is a known one's, or waits for the text.
+    pub(super) fn ingest_without_text(&mut self, witness: WitnessName, occurrence: Occurrence) {
+        if let Some(mut line) = self.confirmations.take_reported(&occurrence) {
+            line.provenance = occurrence.provenance;
+            self.ingest_one(WitnessName::PrintkConsole, *line, 1);
+        }
+        let at_ns = occurrence.boottime_ns.unwrap_or(0);
+        let known = code_of(&occurrence)
+            .and_then(|code| self.fold.unreported_by_code(witness, code, at_ns, NEAR_NS))
+            .and_then(|id| self.fold.event(id))
+            .map(|event| with_text(&occurrence, &Occurrence::from(event)));
+        match known {
+            Some(with_text) => {
+                self.ingest_one(witness, with_text, 1);
+            }
+            None => {
+                if let Err(refused) = self.pending_xids.wait(witness, occurrence) {
+                    self.ingest_one(refused.witness, refused.occurrence, 1);
+                }
+            }
+        }
+    }
+
+    /// Xids whose text has not come are reported without it, and lines that nobody has confirmed as such.
+    pub(super) fn ingest_overdue(&mut self, now: Instant) {
+        if let Some(at_ns) = self.confirmations.open_record(now) {
+            self.end_record.ask(at_ns);
+        }
+        for line in self.confirmations.overdue(now) {
+            self.ingest_one(WitnessName::PrintkConsole, line, 1);
+        }
+        for counted in self.confirmations.unsettled(now) {
+            self.count(&counted, 1, Provenance::Unknown);
+        }
+        for waiting in self.pending_xids.overdue(now) {
+            self.ingest_one(waiting.witness, waiting.occurrence, 1);
+        }
+        self.send_batch();
+    }
+
+    pub(super) fn ingest_one(
+        &mut self,
+        witness: WitnessName,
+        mut occurrence: Occurrence,
+        count: u64,
+    ) -> Vec<(Folded, u64)> {
+        let now_ns = clock::boottime_ns();
+        let at_ns = occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
+        let time = clock::wall_time(at_ns);
+        // Before it is judged: a site's rule may be for one GPU.
+        self.known.name(&mut occurrence);
+        self.poll_soon.ask_if_trouble(witness, &occurrence);
+        // What reports without text wait for.
+        let awaited = !lacks_text(witness) && code_of(&occurrence).is_some();
+        let text = awaited.then(|| occurrence.clone());
+        let folded = self.fold_in(Observed {
+            witness,
+            occurrence,
+            at_ns,
+            time,
+            count,
+        });
+        let counted = |(folded, _): &(Folded, u64)| !matches!(folded, Folded::Witnessed(_));
+        if let Some(text) = text.filter(|_| folded.iter().any(counted)) {
+            for (witness, occurrence) in self.pending_xids.matching(&text) {
+                let at_ns = occurrence.boottime_ns.unwrap_or(at_ns).min(now_ns);
+                self.fold_in(Observed {
+                    witness,
+                    occurrence,
+                    at_ns,
+                    time: clock::wall_time(at_ns),
+                    count: 1,
+                });
+            }
+        }
+        self.amend_soon();
+        folded
+    }
+
+    /// A card is found in its slot before the GPU on it is found.
+    pub(super) fn name_new_cards(&mut self) {
+        let came = |event: &Event| {
+            let change = event.detail.pcie.hotplug;
+            event.gpu.is_none()
+                && matches!(change, Some(SlotChange::CardPresent | SlotChange::LinkUp))
+        };
+        for id in self.fold.find(came) {
+            let Some(mut occurrence) = self.fold.event(id).map(Occurrence::from) else {
+                continue;
+            };
+            self.known.name(&mut occurrence);
+            if let Some(gpu) = occurrence.gpu {
+                self.fold.change(id, |event| event.gpu = Some(gpu));
+                self.reassess(id);
+            }
+        }
+        self.amend_soon();
+    }
+
+    pub(super) fn fold_in(&mut self, mut observed: Observed) -> Vec<(Folded, u64)> {
+        let mut advice = self.catalogue.assess(&mut observed.occurrence);
+        let provenance = observed.occurrence.provenance;
+        let is_line =
+            observed.witness == WitnessName::PrintkConsole && provenance == Provenance::Unknown;
+        let mut line = is_line.then(|| Text::from(&observed.occurrence));
+        if is_line && self.confirmable {
+            advice.action = Some(Action::Log);
+        }
+        let Self {
+            fold,
+            host,
+            machine_id,
+            boot_id,
+            ..
+        } = self;
+        let folded = fold.take(observed, |event| {
+            event.host = Some(host.clone());
+            event.machine_id.clone_from(machine_id);
+            event.boot_id = Some(boot_id.clone());
+            event.advice = Some(advice);
+            if let Some(process) = &mut event.process {
+                process::enrich(process);
+            }
+        });
+        for (folded, count) in &folded {
+            self.publish_folded(folded, *count, provenance, line.take());
+        }
+        folded
+    }
+}

@@ -1,0 +1,134 @@
+//! Incidents in the core: the correlator, and what it changed on its way to the store.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use gtrace_event::{Incident, IncidentId};
+use gtrace_incident::{Correlator, Options, RuleError, Rules};
+
+/// Changes of one incident are records at most this often; its opening, and what a person changes, at once.
+const RECORD_EVERY: Duration = Duration::from_secs(1);
+/// Incidents whose last record is remembered.
+const REMEMBERED: usize = 1024;
+/// Between checks for what has been quiet for long.
+const TICK_EVERY: Duration = Duration::from_secs(5);
+
+/// See the module.
+pub(super) struct Incidents {
+    pub(super) correlator: Correlator,
+    pub(super) changes: Changes,
+    ticked: Instant,
+}
+
+impl Incidents {
+    pub(super) fn new() -> Result<Self, RuleError> {
+        Ok(Self {
+            correlator: Correlator::new(Rules::builtin()?, Options::default()),
+            changes: Changes::default(),
+            ticked: Instant::now(),
+        })
+    }
+
+    pub(super) fn is_tick_due(&mut self, now: Instant) -> bool {
+        let due = now.saturating_duration_since(self.ticked) >= TICK_EVERY;
+        if due {
+            self.ticked = now;
+        }
+        due
+    }
+}
+
+/// Changes on their way to the store: a storm changes an incident ten thousand times a second, and each record has the
+/// whole of it.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// The newest of each incident that has no record yet.
+    waiting: BTreeMap<IncidentId, Incident>,
+    /// When each incident last got a record.
+    recorded: BTreeMap<IncidentId, Instant>,
+}
+
+impl Changes {
+    /// An incident has changed.
+    pub(super) fn add(&mut self, incident: Incident) {
+        self.waiting.insert(incident.id, incident);
+    }
+
+    /// What waits of `id` is no longer of now.
+    pub(super) fn forget(&mut self, id: IncidentId) {
+        self.waiting.remove(&id);
+    }
+
+    /// When [`Self::take`] has something.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let due = |id: &IncidentId| self.recorded.get(id).map(|last| *last + RECORD_EVERY);
+        self.waiting
+            .keys()
+            .map(|id| due(id).unwrap_or_else(Instant::now))
+            .min()
+    }
+
+    /// Those that are to become records now, or all.
+    pub(super) fn take(&mut self, now: Instant, all: bool) -> Vec<Incident> {
+        let is_due = |id: &IncidentId| {
+            let last = self.recorded.get(id);
+            all || last.is_none_or(|last| *last + RECORD_EVERY <= now)
+        };
+        let due: Vec<IncidentId> = self.waiting.keys().copied().filter(is_due).collect();
+        let taken = due
+            .iter()
+            .filter_map(|id| self.waiting.remove(id))
+            .collect();
+        self.recorded.extend(due.into_iter().map(|id| (id, now)));
+        // Ids sort by time: the oldest has not changed for longest, most likely.
+        while self.recorded.len() > REMEMBERED {
+            self.recorded.pop_first();
+        }
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{
+        Event, Kind, Occurrence, Provenance, Severity, Timestamp, Witness, WitnessName,
+    };
+
+    use super::*;
+
+    fn incident() -> Incident {
+        let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
+        occurrence.provenance = Provenance::Kernel;
+        let time = Timestamp::UNIX_EPOCH;
+        let witness = Witness {
+            source: WitnessName::SysfsPci,
+            count: 1,
+            first_time: time,
+        };
+        let mut incidents = Incidents::new().unwrap();
+        let opened = incidents
+            .correlator
+            .ingest(&Event::new(time, witness, occurrence));
+        opened.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn an_opening_is_recorded_at_once_and_later_changes_once_a_second() {
+        let mut changes = Changes::default();
+        let mut incident = incident();
+        let now = Instant::now();
+        changes.add(incident.clone());
+        assert!(changes.deadline().is_some_and(|at| at <= Instant::now()));
+        assert_eq!(changes.take(now, false), [incident.clone()]);
+        for revision in 1..=3 {
+            incident.revision = revision;
+            changes.add(incident.clone());
+        }
+        assert_eq!(changes.take(now, false), []);
+        assert_eq!(changes.deadline(), Some(now + RECORD_EVERY));
+        assert_eq!(changes.take(now + RECORD_EVERY, false)[0].revision, 3);
+        changes.add(incident.clone());
+        assert_eq!(changes.take(now + RECORD_EVERY, true).len(), 1);
+        assert_eq!(changes.deadline(), None);
+    }
+}

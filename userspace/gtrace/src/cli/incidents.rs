@@ -1,0 +1,328 @@
+//! `gtrace incidents`: what events come to, and what was done about it.
+
+use std::process::ExitCode;
+
+use gtrace_api::IncidentRequest;
+use gtrace_api::client::{Client, ClientError, target};
+use gtrace_event::{Event, Incident, IncidentId, IncidentState, Record, StateChange, Timestamp};
+use gtrace_http::Archive;
+use gtrace_store::{IncidentFilter, Options, Store};
+
+use super::ack::user_name;
+use super::ids::{Failure, find};
+use super::shared::{self, Exit, Instance, StorePlace};
+use crate::render::{self, ColorChoice, Style};
+
+/// Most incidents that are searched for a part of an id.
+const SEARCHED: usize = 1_000;
+
+/// Show incidents: events that belong together, what they come to and what to do; change their state.
+#[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    change: Option<What>,
+    /// Only incidents that nobody has resolved.
+    #[arg(long)]
+    open: bool,
+    /// Incidents that something happened to at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time.
+    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    since: Option<Timestamp>,
+    /// Incidents that began before this time.
+    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    until: Option<Timestamp>,
+    /// At most so many, the newest that match.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// Where daemon and store are, and how to show what they have.
+#[derive(Clone, Debug, clap::Args)]
+struct Shown {
+    /// Print JSON, an incident a line.
+    #[arg(long)]
+    json: bool,
+    /// Where daemon and store are.
+    #[command(flatten)]
+    place: StorePlace,
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Show one incident with its events and causes.
+    Show(One),
+    /// Say that somebody is on it.
+    Ack(Change),
+    /// Say that its effects have ended.
+    Mitigate(Change),
+    /// Say that it is over.
+    Resolve(Change),
+    /// Open it again.
+    Reopen(Change),
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct One {
+    /// The incident's id, or at least 6 characters of its beginning or end.
+    incident: String,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Change {
+    #[command(flatten)]
+    one: One,
+    /// Who changes it; by default the user who runs this, with sudo the one who ran sudo.
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Why, or what was done.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let done = match &args.change {
+        None => list(&args),
+        Some(What::Show(one)) => show(one),
+        Some(What::Ack(to)) => change(to, IncidentState::Acknowledged),
+        Some(What::Mitigate(to)) => change(to, IncidentState::Mitigated),
+        Some(What::Resolve(to)) => change(to, IncidentState::Resolved),
+        Some(What::Reopen(to)) => change(to, IncidentState::Open),
+    }?;
+    let exit = done.unwrap_or_else(|Failure(exit, why)| {
+        shared::say(&why);
+        exit
+    });
+    Ok(exit.into())
+}
+
+/// What was done, or why not; the outer error is one of standard output or of the configuration.
+type Done = anyhow::Result<Result<Exit, Failure>>;
+
+fn list(args: &Args) -> Done {
+    let instance = args.shown.place.resolve()?;
+    let filter = IncidentFilter {
+        since: args.since,
+        until: args.until,
+        unresolved: args.open,
+        limit: Some(args.limit as usize),
+    };
+    let found = match read(&instance, &filter) {
+        Ok(found) => found,
+        Err(failure) => return Ok(Err(failure)),
+    };
+    let style = Style::of_stdout(args.shown.color);
+    for incident in &found {
+        let text = match args.shown.json {
+            true => shared::json_line(incident)?,
+            false => render::incident_line(incident, &style),
+        };
+        if !shared::print(&text)? {
+            return Ok(Ok(Exit::Success));
+        }
+    }
+    if found.is_empty() && !args.shown.json {
+        shared::say("no incidents match");
+    }
+    Ok(Ok(Exit::Success))
+}
+
+/// Asks the daemon, which knows more than its store does; where none answers, reads the store.
+fn read(instance: &Instance, filter: &IncidentFilter) -> Result<Vec<Incident>, Failure> {
+    if instance.store().is_ok() && !instance.is_together() {
+        return from_store(instance, |archive| {
+            archive.incidents(filter).map_err(Failure::not_possible)
+        });
+    }
+    let client = instance.reading_client();
+    match client.get(&target("/api/v1/incidents", &pairs(filter))) {
+        Ok(found) => {
+            instance.say_daemon(&client);
+            Ok(found)
+        }
+        Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
+            if instance.store().is_ok() =>
+        {
+            from_store(instance, |archive| {
+                archive.incidents(filter).map_err(Failure::not_possible)
+            })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn pairs(filter: &IncidentFilter) -> Vec<(&'static str, String)> {
+    let mut pairs = Vec::new();
+    let mut push = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));
+    push("since", filter.since.map(|time| time.to_string()));
+    push("until", filter.until.map(|time| time.to_string()));
+    push("open", filter.unresolved.then(|| "true".to_owned()));
+    push("limit", filter.limit.map(|limit| limit.to_string()));
+    pairs
+}
+
+fn from_store<T>(
+    instance: &Instance,
+    read: impl FnOnce(&Archive) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let path = instance.store().map_err(Failure::not_possible)?;
+    let archive = Archive::open(path).map_err(Failure::not_possible)?;
+    let found = read(&archive)?;
+    instance.say_store(path);
+    Ok(found)
+}
+
+fn show(one: &One) -> Done {
+    let instance = one.shown.place.resolve()?;
+    let found = lookup(one, &instance).and_then(|incident| {
+        let events = match one.shown.json {
+            true => Vec::new(),
+            false => events_of(&incident, &instance),
+        };
+        Ok((incident, events))
+    });
+    match found {
+        Ok((incident, events)) => print(one, &incident, &events),
+        Err(failure) => Ok(Err(failure)),
+    }
+}
+
+fn print(one: &One, incident: &Incident, events: &[Event]) -> Done {
+    let text = match one.shown.json {
+        true => shared::json_line(incident)?,
+        false => {
+            let style = Style::of_stdout(one.shown.color);
+            render::incident(incident, events, &style, Timestamp::now())
+        }
+    };
+    shared::print(&text)?;
+    Ok(Ok(Exit::Success))
+}
+
+fn lookup(one: &One, instance: &Instance) -> Result<Incident, Failure> {
+    if let Ok(id) = one.incident.parse::<IncidentId>() {
+        if instance.store().is_err() || instance.is_together() {
+            let client = instance.reading_client();
+            match client.get(&format!("/api/v1/incidents/{id}")) {
+                Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. }) => {}
+                answer => return answer.map_err(Failure::from),
+            }
+        }
+        return from_store(instance, |archive| stored(archive, id));
+    }
+    let filter = IncidentFilter {
+        limit: Some(SEARCHED),
+        ..IncidentFilter::default()
+    };
+    let mut found = read(instance, &filter)?;
+    let id = find("incident", &one.incident, found.iter().map(|i| i.id))?;
+    let at = found.iter().position(|incident| incident.id == id);
+    at.map(|at| found.swap_remove(at))
+        .ok_or_else(|| Failure(Exit::Problem, format!("there is no incident {id}")))
+}
+
+fn stored(archive: &Archive, id: IncidentId) -> Result<Incident, Failure> {
+    let found = archive.incident(id).map_err(Failure::not_possible)?;
+    found.ok_or_else(|| Failure(Exit::Problem, format!("the store has no incident {id}")))
+}
+
+/// Its events, as far as they can be had.
+fn events_of(incident: &Incident, instance: &Instance) -> Vec<Event> {
+    let from_store = || {
+        let archive = instance.open_store(instance.store().ok()?).ok()?;
+        let events = incident.events.iter().map(|id| archive.event(*id).ok()?);
+        Some(events.flatten().collect::<Vec<_>>())
+    };
+    let from_daemon = || {
+        let client = instance.reading_client();
+        let ask = |id| client.get(&format!("/api/v1/events/{id}")).ok();
+        incident.events.iter().filter_map(ask).collect()
+    };
+    from_store().unwrap_or_else(from_daemon)
+}
+
+fn change(to: &Change, state: IncidentState) -> Done {
+    let instance = to.one.shown.place.resolve()?;
+    let by = to.by.clone().unwrap_or_else(user_name);
+    if by.trim().is_empty() {
+        return Ok(Err(Failure(
+            Exit::Usage,
+            "--by must not be empty".to_owned(),
+        )));
+    }
+    let request = IncidentRequest {
+        state,
+        by,
+        note: to.note.clone(),
+    };
+    let changed =
+        lookup(&to.one, &instance).and_then(|incident| apply(incident.id, request, &instance));
+    match changed {
+        Ok(incident) if to.one.shown.json => print(&to.one, &incident, &[]),
+        Ok(incident) => {
+            let style = Style::of_stdout(to.one.shown.color);
+            shared::print(&render::incident_line(&incident, &style))?;
+            Ok(Ok(Exit::Success))
+        }
+        Err(failure) => Ok(Err(failure)),
+    }
+}
+
+fn apply(
+    id: IncidentId,
+    request: IncidentRequest,
+    instance: &Instance,
+) -> Result<Incident, Failure> {
+    if instance.store().is_ok() && !instance.is_together() {
+        return by_hand(id, request, instance);
+    }
+    let client: Client = instance.client();
+    match client.post(&format!("/api/v1/incidents/{id}/state"), &request) {
+        Err(ClientError::NoDaemon { .. }) if instance.store().is_ok() => {
+            by_hand(id, request, instance)
+        }
+        Err(error) => Err(error.into()),
+        Ok(incident) => {
+            instance.say_daemon(&client);
+            Ok(incident)
+        }
+    }
+}
+
+/// No daemon runs: appends to the store, as its one writer.
+fn by_hand(
+    id: IncidentId,
+    request: IncidentRequest,
+    instance: &Instance,
+) -> Result<Incident, Failure> {
+    let mut incident = from_store(instance, |archive| stored(archive, id))?;
+    let IncidentRequest { state, by, note } = request;
+    incident.change_state(StateChange {
+        time: Timestamp::now(),
+        state,
+        by,
+        note,
+    });
+    let path = instance.store().map_err(Failure::not_possible)?;
+    let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
+    if let Some(moved) = store.moved_aside().cloned() {
+        // The new file records it, and has no incident to change.
+        store.append(&[], &[]).map_err(Failure::not_possible)?;
+        return Err(Failure::not_possible(moved));
+    }
+    store
+        .append(&[Record::Incident(Box::new(incident.clone()))], &[])
+        .map_err(Failure::not_possible)?;
+    Ok(incident)
+}

@@ -1,0 +1,134 @@
+//! `/api/v1/incidents`.
+
+use std::collections::BTreeMap;
+
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use axum::{Extension, Json};
+use gtrace_api::IncidentRequest;
+use gtrace_engine::hub::Command;
+use gtrace_event::{IdError, Incident, IncidentId, StateChange, Timestamp};
+
+use super::super::AppState;
+use super::super::body::Sent;
+use super::super::peer::Peer;
+use super::super::problem::Problem;
+use super::super::query::{EventQuery, incident_filter};
+use super::super::stream::{Begin, Subject, Wish};
+use super::{Pairs, bad_parameter, check_note, open_stream, resume_after};
+
+pub(in super::super) async fn list(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    pairs: Pairs,
+) -> Result<Json<Vec<Incident>>, Problem> {
+    let given = pairs
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    let filter =
+        incident_filter(given, Timestamp::now()).map_err(|e| bad_parameter(e.to_string()))?;
+    // What waits for the store is known here; what is older is known there. A store that cannot be read hides nothing
+    // of what is going on now.
+    let newest = state.hub.incidents();
+    let stored = state
+        .read(peer, move |archive| archive.incidents(&filter))
+        .await;
+    let stored = match stored {
+        Ok(stored) => stored,
+        Err(problem) if newest.is_empty() => return Err(problem),
+        Err(_) => Vec::new(),
+    };
+    let mut all: BTreeMap<IncidentId, Incident> = stored
+        .into_iter()
+        .map(|incident| (incident.id, incident))
+        .collect();
+    for incident in newest {
+        // Whatever the store has of it is older.
+        all.remove(&incident.id);
+        if filter.matches(&incident) {
+            all.insert(incident.id, incident);
+        }
+    }
+    let mut found: Vec<_> = all.into_values().collect();
+    found.sort_by_key(|incident| (incident.opened, incident.id));
+    let surplus = filter
+        .limit
+        .map_or(0, |limit| found.len().saturating_sub(limit));
+    found.drain(..surplus);
+    Ok(Json(found))
+}
+
+pub(in super::super) async fn one(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    Path(id): Path<String>,
+) -> Result<Json<Incident>, Problem> {
+    find(&state, peer, &id).await.map(Json)
+}
+
+pub(in super::super) async fn follow(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    pairs: Pairs,
+) -> Result<Response, Problem> {
+    let (after, others) = resume_after(&headers, pairs)?;
+    if let Some((name, _)) = others.first() {
+        return Err(bad_parameter(format!(
+            "{name}: the only parameter here is after"
+        )));
+    }
+    let wish = Wish {
+        subject: Subject::Incidents,
+        query: EventQuery::default(),
+        begin: after.map_or(Begin::Now, Begin::After),
+    };
+    open_stream(state, peer, wish)
+}
+
+pub(in super::super) async fn change(
+    State(state): State<AppState>,
+    Extension(peer): Extension<Peer>,
+    Path(id): Path<String>,
+    Sent(request): Sent<IncidentRequest>,
+) -> Result<Json<Incident>, Problem> {
+    let IncidentRequest {
+        state: new,
+        by,
+        note,
+    } = request;
+    check_note(&by, &note)?;
+    let id = find(&state, peer, &id).await?.id;
+    let change = StateChange {
+        time: Timestamp::now(),
+        state: new,
+        by,
+        note,
+    };
+    state
+        .ask("change the incident", |answer| {
+            Command::Incident(id, change, answer)
+        })
+        .await
+        .map(Json)
+}
+
+async fn find(state: &AppState, peer: Peer, id: &str) -> Result<Incident, Problem> {
+    let id: IncidentId = id.parse().map_err(|error: IdError| {
+        Problem::bad_request(error.to_string(), "take an id from /api/v1/incidents")
+    })?;
+    if let Some(incident) = state.hub.incident(id) {
+        return Ok(incident);
+    }
+    state
+        .read(peer, move |archive| archive.incident(id))
+        .await?
+        .ok_or_else(|| {
+            Problem::not_found(
+                "no such incident",
+                format!("the store has no incident {id}"),
+                "take an id from /api/v1/incidents; old incidents go with the store's retention",
+            )
+        })
+}

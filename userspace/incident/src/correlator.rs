@@ -1,0 +1,319 @@
+//! The correlator: which incident an event belongs to.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::time::Duration;
+
+use gtrace_event::{Event, EventId, Incident, IncidentId, IncidentState, StateChange, Timestamp};
+use jiff::SignedDuration;
+
+use crate::chain::connects;
+use crate::live::Live;
+use crate::member::Member;
+use crate::rules::Rules;
+
+/// Events of which it is known to which incident they belong; more than can still change.
+const KNOWN_EVENTS: usize = 8192;
+
+/// How far events may lie apart, and how many are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// An event joins an incident whose newest event is no older than this.
+    pub window: Duration,
+    /// An incident takes other events for no longer than this after its first.
+    pub longest: Duration,
+    /// The same fault again belongs to the same incident for so long, while nobody has resolved that.
+    pub recurs_within: Duration,
+    /// Incidents that may still change. Beyond, the oldest are let go of as they are.
+    pub incidents: usize,
+    /// Events of the last moments that have opened nothing yet.
+    pub recent: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            window: Duration::from_secs(60),
+            longest: Duration::from_secs(30 * 60),
+            recurs_within: Duration::from_secs(24 * 3600),
+            incidents: 256,
+            recent: 512,
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Correlator {
+    rules: Rules,
+    options: Options,
+    live: BTreeMap<IncidentId, Live>,
+    by_event: HashMap<EventId, IncidentId>,
+    /// The events in `by_event` in the order in which they came.
+    known: VecDeque<EventId>,
+    /// Events that belong to no incident so far, the oldest first.
+    recent: VecDeque<Member>,
+}
+
+impl Correlator {
+    /// No incidents.
+    pub fn new(rules: Rules, options: Options) -> Self {
+        Self {
+            rules,
+            options,
+            live: BTreeMap::new(),
+            by_event: HashMap::new(),
+            known: VecDeque::new(),
+            recent: VecDeque::new(),
+        }
+    }
+
+    /// Takes an event as it is published, and again whenever more is known of it. Gives the incidents that have changed.
+    pub fn ingest(&mut self, event: &Event) -> Vec<Incident> {
+        let Some(member) = Member::new(event, &self.rules) else {
+            return Vec::new();
+        };
+        if let Some(id) = self.by_event.get(&member.id).copied() {
+            let Some(live) = self.live.get_mut(&id) else {
+                return Vec::new();
+            };
+            let changed = live.amend(member, &self.rules);
+            let incident = changed.then(|| live.incident.clone());
+            return incident.into_iter().collect();
+        }
+        self.recent.retain(|known| known.id != member.id);
+        if let Some(id) = self.home_of(&member) {
+            return self.join(id, member).into_iter().collect();
+        }
+        let partner = self.partner_of(&member);
+        if member.opens || partner.is_some() {
+            return self.open(member);
+        }
+        self.remember(member);
+        Vec::new()
+    }
+
+    /// The incident that an event belongs to: of those that have something in common with it the one that changed last.
+    fn home_of(&self, member: &Member) -> Option<IncidentId> {
+        let fits = |live: &&Live| {
+            let incident = &live.incident;
+            incident.drill == member.drill
+                && incident.state != IncidentState::Resolved
+                && (member.shares(&live.keys) && self.is_near(live, member)
+                    || self.is_caused(live, member)
+                    || self.recurs(live, member))
+        };
+        let found = self.live.values().filter(fits);
+        found
+            .max_by_key(|live| live.last)
+            .map(|live| live.incident.id)
+    }
+
+    fn is_near(&self, live: &Live, member: &Member) -> bool {
+        let window = signed(self.options.window);
+        let after = member.time.duration_since(live.last);
+        let before = live.first.duration_since(member.time);
+        let age = member.time.duration_since(live.first);
+        after <= window && before <= window && age <= signed(self.options.longest)
+    }
+
+    /// Whether a rule says that one of the incident's events led to this one, or the other way round, though they have
+    /// nothing in common but the host, or lie further apart.
+    fn is_caused(&self, live: &Live, member: &Member) -> bool {
+        if member.causes.is_empty() && member.effects.is_empty() {
+            return false;
+        }
+        live.members().iter().any(|known| {
+            connects(known, member, &self.rules).is_some()
+                || connects(member, known, &self.rules).is_some()
+        })
+    }
+
+    /// Whether it is the same fault of the same device once more.
+    fn recurs(&self, live: &Live, member: &Member) -> bool {
+        let since = member.time.duration_since(live.last);
+        let soon = since <= signed(self.options.recurs_within) && since >= SignedDuration::ZERO;
+        soon && member.class == live.incident.class && {
+            let same = |known: &Member| {
+                known.kind == member.kind
+                    && known.weight == member.weight
+                    && known.gpus.first().map(|gpu| gpu.pci)
+                        == member.gpus.first().map(|gpu| gpu.pci)
+                    && known.keys.iter().any(|key| member.keys.contains(key))
+            };
+            live.members().iter().any(same)
+        }
+    }
+
+    /// An event of the last moments that opens an incident together with `member`.
+    fn partner_of(&self, member: &Member) -> Option<EventId> {
+        let opens = |known: &&Member| {
+            let rule = connects(known, member, &self.rules)
+                .or_else(|| connects(member, known, &self.rules));
+            rule.is_some_and(|rule| rule.opens)
+        };
+        self.recent.iter().find(opens).map(|known| known.id)
+    }
+
+    fn join(&mut self, id: IncidentId, member: Member) -> Option<Incident> {
+        let live = self.live.get_mut(&id)?;
+        let event = member.id;
+        live.join(member, &self.rules);
+        self.belongs(event, id);
+        self.gather(id)
+    }
+
+    /// Takes what came before and belongs to the incident, as often as that brings more.
+    fn gather(&mut self, id: IncidentId) -> Option<Incident> {
+        let window = signed(self.options.window);
+        loop {
+            let live = self.live.get(&id)?;
+            let belongs = |known: &Member| {
+                let before = live.first.duration_since(known.last_time);
+                known.drill == live.incident.drill
+                    && (known.shares(&live.keys) && before <= window && self.is_near(live, known)
+                        || self.is_caused(live, known))
+            };
+            let Some(at) = self.recent.iter().position(belongs) else {
+                return Some(live.incident.clone());
+            };
+            let member = self.recent.remove(at)?;
+            self.belongs(member.id, id);
+            self.live.get_mut(&id)?.join(member, &self.rules);
+        }
+    }
+
+    fn open(&mut self, member: Member) -> Vec<Incident> {
+        let event = member.id;
+        let live = Live::open(member, &self.rules);
+        let id = live.incident.id;
+        self.belongs(event, id);
+        self.live.insert(id, live);
+        let opened = self.gather(id).map(|mut incident| {
+            // Nobody has seen an earlier one.
+            incident.revision = 0;
+            incident
+        });
+        if let (Some(live), Some(incident)) = (self.live.get_mut(&id), &opened) {
+            live.incident.revision = incident.revision;
+        }
+        self.let_go();
+        opened.into_iter().collect()
+    }
+
+    /// Notes whose event it is, so that what becomes known of it later finds the incident.
+    fn belongs(&mut self, event: EventId, id: IncidentId) {
+        if self.by_event.insert(event, id).is_none() {
+            self.known.push_back(event);
+        }
+        while self.known.len() > KNOWN_EVENTS {
+            let oldest = self.known.pop_front();
+            oldest.and_then(|event| self.by_event.remove(&event));
+        }
+    }
+
+    fn forget(&mut self, id: IncidentId) {
+        self.live.remove(&id);
+        self.by_event.retain(|_, of| *of != id);
+        let by_event = &self.by_event;
+        self.known.retain(|event| by_event.contains_key(event));
+    }
+
+    fn remember(&mut self, member: Member) {
+        let oldest = member.time;
+        let window = signed(self.options.window) * 5;
+        self.recent.push_back(member);
+        while self.recent.len() > self.options.recent
+            || self
+                .recent
+                .front()
+                .is_some_and(|first| oldest.duration_since(first.last_time) > window)
+        {
+            self.recent.pop_front();
+        }
+    }
+
+    /// Lets go of incidents that nothing more can change, and of the oldest beyond the limit.
+    fn let_go(&mut self) {
+        while self.live.len() > self.options.incidents {
+            let resolved = self
+                .live
+                .values()
+                .find(|live| live.incident.state == IncidentState::Resolved);
+            let oldest = resolved
+                .or_else(|| self.live.values().min_by_key(|live| live.last))
+                .map(|live| live.incident.id);
+            let Some(id) = oldest else { break };
+            self.forget(id);
+        }
+    }
+
+    /// Resolves what has been quiet for long enough, by its class, and lets go of what was resolved an hour ago.
+    pub fn tick(&mut self, now: Timestamp) -> Vec<Incident> {
+        let mut changed = Vec::new();
+        let mut gone = Vec::new();
+        for (id, live) in &mut self.live {
+            let incident = &mut live.incident;
+            let quiet = now.duration_since(live.last).as_secs();
+            if incident.state == IncidentState::Resolved {
+                let since = incident
+                    .closed
+                    .map_or(i64::MAX, |at| now.duration_since(at).as_secs());
+                if since > 3600 {
+                    gone.push(*id);
+                }
+                continue;
+            }
+            let after = match incident.drill {
+                true => Some(self.options.longest.as_secs()),
+                false => self.rules.resolves_after_s(incident.class).map(u64::from),
+            };
+            if let Some(after) =
+                after.filter(|after| quiet >= i64::try_from(*after).unwrap_or(i64::MAX))
+            {
+                incident.change_state(StateChange {
+                    time: now,
+                    state: IncidentState::Resolved,
+                    by: "gtrace".to_owned(),
+                    note: format!("nothing more has happened for {} minutes", after / 60),
+                });
+                changed.push(incident.clone());
+            }
+        }
+        for id in gone {
+            self.forget(id);
+        }
+        changed
+    }
+
+    /// Changes the state of an incident; `None` if it is not among those that may change.
+    pub fn change_state(&mut self, id: IncidentId, change: StateChange) -> Option<Incident> {
+        let live = self.live.get_mut(&id)?;
+        live.incident.change_state(change);
+        Some(live.incident.clone())
+    }
+
+    /// Takes up an incident of an earlier run, with those of its events that are known, the earliest first.
+    pub fn adopt(&mut self, incident: Incident, events: &[Event]) {
+        let live = Live::adopt(incident, events, &self.rules);
+        let id = live.incident.id;
+        for event in &live.incident.events {
+            self.belongs(*event, id);
+        }
+        self.live.insert(id, live);
+        self.let_go();
+    }
+
+    /// The incidents that may still change.
+    pub fn incidents(&self) -> impl Iterator<Item = &Incident> {
+        self.live.values().map(|live| &live.incident)
+    }
+
+    /// Whether the event belongs to an incident.
+    pub fn has_event(&self, id: EventId) -> bool {
+        self.by_event.contains_key(&id)
+    }
+}
+
+fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX)
+}

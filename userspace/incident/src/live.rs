@@ -1,0 +1,252 @@
+//! An incident that may still change.
+
+use std::collections::BTreeSet;
+
+use gtrace_event::{
+    Affected, Event, Incident, IncidentId, IncidentState, Process, Severity, Timestamp,
+};
+
+use crate::chain::chain;
+use crate::member::{Key, Member};
+use crate::rules::Rules;
+use crate::title::title;
+
+/// Events that are kept with all that decides about causes.
+const MEMBERS: usize = 64;
+/// Events that an incident names.
+const EVENTS: usize = 256;
+/// GPUs, processes, containers and jobs that an incident names.
+const AFFECTED: usize = 64;
+/// Things that further events may have in common with it.
+const KEYS: usize = 512;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Live {
+    pub(crate) incident: Incident,
+    /// Its first events.
+    members: Vec<Member>,
+    /// What it has in common with events that belong to it.
+    pub(crate) keys: BTreeSet<Key>,
+    /// When the first member was seen, by the time of events.
+    pub(crate) first: Timestamp,
+    pub(crate) last: Timestamp,
+    /// Occurrences of events that are no members.
+    beyond: u64,
+}
+
+impl Live {
+    /// An incident of one event.
+    pub(crate) fn open(member: Member, rules: &Rules) -> Self {
+        let unix_ms = u64::try_from(member.time.as_millisecond()).unwrap_or(0);
+        let incident = Incident {
+            id: IncidentId::new(unix_ms),
+            revision: 0,
+            time: member.last_time,
+            opened: member.time,
+            last_time: member.last_time,
+            closed: None,
+            state: IncidentState::Open,
+            severity: member.severity,
+            title: String::new(),
+            class: member.class,
+            drill: member.drill,
+            host: member.host.clone(),
+            machine_id: member.machine_id.clone(),
+            boot_id: member.boot_id.clone(),
+            events: Vec::new(),
+            event_count: 0,
+            occurrences: 0,
+            chain: Vec::new(),
+            affected: Affected::default(),
+            advice: None,
+            evidence: Vec::new(),
+            missing: Vec::new(),
+            history: Vec::new(),
+        };
+        let mut live = Self {
+            incident,
+            members: Vec::new(),
+            keys: BTreeSet::new(),
+            first: member.time,
+            last: member.last_time,
+            beyond: 0,
+        };
+        live.join(member, rules);
+        live.incident.revision = 0;
+        live
+    }
+
+    /// An incident of an earlier run, with those of its events that are known.
+    pub(crate) fn adopt(incident: Incident, events: &[Event], rules: &Rules) -> Self {
+        let members: Vec<Member> = events
+            .iter()
+            .filter_map(|event| Member::new(event, rules))
+            .take(MEMBERS)
+            .collect();
+        let known: u64 = members.iter().map(|member| member.occurrences).sum();
+        let keys = members
+            .iter()
+            .flat_map(|member| member.keys.iter().cloned());
+        Self {
+            keys: keys.take(KEYS).collect(),
+            first: incident.opened,
+            last: incident.last_time,
+            beyond: incident.occurrences.saturating_sub(known),
+            members,
+            incident,
+        }
+    }
+
+    /// Its members in the order in which they happened.
+    pub(crate) fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// One more event belongs to it.
+    pub(crate) fn join(&mut self, member: Member, rules: &Rules) {
+        self.incident.event_count += 1;
+        if self.incident.events.len() < EVENTS {
+            let at = self
+                .members
+                .partition_point(|known| known.time <= member.time);
+            // Beyond the members, in the order in which they came.
+            let at = if at < self.members.len() {
+                at
+            } else {
+                self.incident.events.len()
+            };
+            self.incident.events.insert(at, member.id);
+        }
+        self.first = self.first.min(member.time);
+        self.touch(&member);
+        if self.members.len() >= MEMBERS {
+            self.beyond = self.beyond.saturating_add(member.occurrences);
+            self.revise(&member);
+            return;
+        }
+        let at = self
+            .members
+            .partition_point(|known| known.time <= member.time);
+        self.members.insert(at, member.clone());
+        self.conclude(rules);
+        self.revise(&member);
+    }
+
+    /// More is known of one of its events. False if that changes nothing.
+    pub(crate) fn amend(&mut self, member: Member, rules: &Rules) -> bool {
+        let Some(at) = self.members.iter().position(|known| known.id == member.id) else {
+            // One of many: its repeats are not counted one by one.
+            return false;
+        };
+        let known = &self.members[at];
+        let counts_alone = known.keys == member.keys
+            && known.severity == member.severity
+            && known.title == member.title
+            && known.class == member.class
+            && known.process == member.process
+            && known.advice == member.advice;
+        if counts_alone && known.occurrences == member.occurrences {
+            return false;
+        }
+        self.members[at] = member.clone();
+        self.touch(&member);
+        if !counts_alone {
+            self.conclude(rules);
+        }
+        self.revise(&member);
+        true
+    }
+
+    fn touch(&mut self, member: &Member) {
+        self.last = self.last.max(member.last_time);
+        for key in &member.keys {
+            if self.keys.len() < KEYS {
+                self.keys.insert(key.clone());
+            }
+        }
+        let affected = &mut self.incident.affected;
+        for gpu in &member.gpus {
+            match affected.gpus.iter_mut().find(|known| known.pci == gpu.pci) {
+                Some(known) if known.uuid.is_none() => known.clone_from(gpu),
+                Some(_) => {}
+                None => add(&mut affected.gpus, gpu.clone()),
+            }
+        }
+        if let Some(process) = member.process.as_ref().filter(|p| p.pid.is_some()) {
+            match affected
+                .processes
+                .iter_mut()
+                .find(|known| known.pid == process.pid)
+            {
+                Some(known) => complete(known, process),
+                None => add(&mut affected.processes, process.clone()),
+            }
+            affected_once(&mut affected.containers, process.container.iter());
+        }
+        affected_once(&mut affected.jobs, member.jobs.iter());
+    }
+
+    /// Class, title, causes and advice of what is known now.
+    fn conclude(&mut self, rules: &Rules) {
+        let incident = &mut self.incident;
+        incident.chain = chain(&self.members, rules);
+        let main = self.members.iter().rev().max_by_key(|member| member.weight);
+        if let Some(main) = main {
+            incident.class = main.class;
+            incident.title = title(main, &self.members, &incident.chain);
+        }
+        let gravest = self
+            .members
+            .iter()
+            .rev()
+            .max_by_key(|m| (m.severity, m.weight));
+        if let Some(gravest) = gravest {
+            incident.severity = gravest.severity;
+            incident.advice.clone_from(&gravest.advice);
+        }
+    }
+
+    fn revise(&mut self, member: &Member) {
+        let incident = &mut self.incident;
+        incident.severity = incident.severity.max(member.severity.min(Severity::Fatal));
+        incident.opened = self.first;
+        incident.last_time = self.last;
+        incident.time = incident.time.max(self.last);
+        let known: u64 = self.members.iter().map(|member| member.occurrences).sum();
+        incident.occurrences = self.beyond.saturating_add(known);
+        incident.revision += 1;
+    }
+}
+
+fn add<T>(list: &mut Vec<T>, item: T) {
+    if list.len() < AFFECTED {
+        list.push(item);
+    }
+}
+
+fn affected_once<'a>(list: &mut Vec<String>, items: impl Iterator<Item = &'a String>) {
+    for item in items {
+        if !list.contains(item) {
+            add(list, item.clone());
+        }
+    }
+}
+
+fn complete(known: &mut Process, more: &Process) {
+    let Process {
+        pid: _,
+        comm,
+        cgroup,
+        container,
+    } = more;
+    for (known, more) in [
+        (&mut known.comm, comm),
+        (&mut known.cgroup, cgroup),
+        (&mut known.container, container),
+    ] {
+        if known.is_none() {
+            known.clone_from(more);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! An event as the correlator keeps it: what joins it to others, and what it says of the incident.
+
+use std::collections::BTreeSet;
+
+use gtrace_event::{
+    Advice, Event, EventId, FailureClass, Gpu, Kind, PciAddress, Process, Provenance, Severity,
+    Timestamp,
+};
+
+use crate::jobs::job_of;
+use crate::rules::{Rules, code_of, counts};
+
+/// Something that two events have in common. Drills have names of their own, so that they never meet real faults.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Key {
+    /// A GPU, another PCI device, or the port above it.
+    Device(PciAddress),
+    /// A process.
+    Process(u32),
+    /// A container or the job of a scheduler.
+    Job(String),
+    /// NVLink and NVSwitch of this host.
+    Fabric,
+    /// A disk, network interface or RDMA device, by name.
+    Named(String),
+    /// gtrace itself.
+    Monitoring,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) id: EventId,
+    pub(crate) kind: Kind,
+    pub(crate) time: Timestamp,
+    /// Of its newest occurrence.
+    pub(crate) last_time: Timestamp,
+    pub(crate) severity: Severity,
+    pub(crate) occurrences: u64,
+    pub(crate) drill: bool,
+    pub(crate) keys: BTreeSet<Key>,
+    pub(crate) class: FailureClass,
+    pub(crate) weight: u32,
+    pub(crate) title: String,
+    /// Whether it opens an incident.
+    pub(crate) opens: bool,
+    pub(crate) gpus: Vec<Gpu>,
+    pub(crate) process: Option<Process>,
+    pub(crate) jobs: Vec<String>,
+    pub(crate) advice: Option<Advice>,
+    /// The rules of causes whose `from` and `to` it matches, by their place.
+    pub(crate) causes: Vec<usize>,
+    pub(crate) effects: Vec<usize>,
+    pub(crate) host: Option<String>,
+    pub(crate) machine_id: Option<String>,
+    pub(crate) boot_id: Option<String>,
+}
+
+impl Member {
+    /// `None` for what opens and joins nothing.
+    pub(crate) fn new(event: &Event, rules: &Rules) -> Option<Self> {
+        if !counts(event) {
+            return None;
+        }
+        let rule = rules.class_of(event);
+        let matching = |wanted: &dyn Fn(&crate::rules::CauseRule) -> bool| {
+            let all = rules.causes().iter().enumerate();
+            all.filter(|(_, rule)| wanted(rule))
+                .map(|(at, _)| at)
+                .collect()
+        };
+        let jobs = jobs(event);
+        Some(Self {
+            id: event.id,
+            kind: event.kind,
+            time: event.time,
+            last_time: event.last_time.unwrap_or(event.time).max(event.time),
+            severity: event.severity,
+            occurrences: event.repeats.saturating_add(1),
+            drill: event.provenance == Provenance::Injected,
+            keys: keys(event, &jobs),
+            class: rule.map_or(FailureClass::Unknown, |rule| rule.class),
+            weight: rule.map_or(0, |rule| rule.weight),
+            title: rule.map_or_else(
+                || event.kind.name().replace('_', " "),
+                |rule| fill(&rule.title, event),
+            ),
+            opens: rule
+                .and_then(|rule| rule.opens)
+                .unwrap_or(event.severity >= Severity::Critical),
+            gpus: gpus(event),
+            process: event.process.clone(),
+            jobs,
+            advice: event.advice.clone(),
+            causes: matching(&|rule| rule.is_cause(event)),
+            effects: matching(&|rule| rule.is_effect(event)),
+            host: event.host.clone(),
+            machine_id: event.machine_id.clone(),
+            boot_id: event.boot_id.clone(),
+        })
+    }
+
+    /// Whether it has something in common with `other`.
+    pub(crate) fn shares(&self, keys: &BTreeSet<Key>) -> bool {
+        self.keys.iter().any(|key| keys.contains(key))
+    }
+}
+
+fn jobs(event: &Event) -> Vec<String> {
+    let process = event.process.as_ref();
+    let cgroup = process.and_then(|process| process.cgroup.as_deref());
+    cgroup.and_then(job_of).into_iter().collect()
+}
+
+fn gpus(event: &Event) -> Vec<Gpu> {
+    let named = event
+        .gpu
+        .iter()
+        .filter(|gpu| gpu.pci.is_some() || gpu.uuid.is_some());
+    // Adapters and switches stand in the same field.
+    let is_gpu = !matches!(
+        event.kind,
+        Kind::Sxid
+            | Kind::Mlx5SlotPower
+            | Kind::Mlx5Overheat
+            | Kind::Mlx5AccessReg
+            | Kind::Mlx5Health
+            | Kind::Mlx5CmdTimeout
+    );
+    let named = named.filter(|_| is_gpu).cloned();
+    let below = event.detail.pcie.gpus_below.iter().map(|pci| Gpu::at(*pci));
+    named.chain(below).collect()
+}
+
+fn keys(event: &Event, jobs: &[String]) -> BTreeSet<Key> {
+    let detail = &event.detail;
+    let mut keys = BTreeSet::new();
+    keys.extend(event.gpu.as_ref().and_then(|gpu| gpu.pci).map(Key::Device));
+    keys.extend(detail.pcie.pci_device.map(Key::Device));
+    keys.extend(detail.pcie.gpus_below.iter().copied().map(Key::Device));
+    if let Some(process) = &event.process {
+        keys.extend(process.pid.filter(|pid| *pid != 0).map(Key::Process));
+        keys.extend(process.container.clone().map(Key::Job));
+    }
+    keys.extend(jobs.iter().cloned().map(Key::Job));
+    keys.extend(detail.host.device.clone().map(Key::Named));
+    keys.extend(detail.rdma.rdma_device.clone().map(Key::Named));
+    keys.extend(detail.rdma.network_interface.clone().map(Key::Named));
+    let is_fabric = matches!(event.kind, Kind::Sxid | Kind::Nvlink)
+        || event.kind == Kind::Xid && is_nvlink(event);
+    keys.extend(is_fabric.then_some(Key::Fabric));
+    let own = matches!(event.kind, Kind::SourceLost | Kind::RecordsRemoved);
+    keys.extend(own.then_some(Key::Monitoring));
+    keys
+}
+
+fn is_nvlink(event: &Event) -> bool {
+    let catalogue = gtrace_catalogue::Catalogue::builtin();
+    let entry = code_of(event).and_then(|code| catalogue.xid(code));
+    entry.is_some_and(|entry| entry.category == gtrace_catalogue::Category::Nvlink)
+}
+
+/// The title of a rule with what the event says in the places of its words in braces.
+fn fill(title: &str, event: &Event) -> String {
+    let device = event.detail.pcie.pci_device;
+    let at = match (&event.gpu, device) {
+        (Some(gpu), _) if gpu.pci.is_some() => {
+            format!("GPU {}", gpu.pci.map(|p| p.to_string()).unwrap_or_default())
+        }
+        (_, Some(device)) => format!("device {device}"),
+        _ => "a GPU".to_owned(),
+    };
+    let code = code_of(event)
+        .map(|code| code.to_string())
+        .unwrap_or_default();
+    title
+        .replace("{at}", &at)
+        .replace("{code}", &code)
+        .replace("{who}", &who(event.process.as_ref()))
+}
+
+/// A process in a sentence.
+pub(crate) fn who(process: Option<&Process>) -> String {
+    match process.map(|process| (process.comm.as_deref(), process.pid)) {
+        Some((Some(comm), Some(pid))) => format!("{comm} ({pid})"),
+        Some((Some(comm), None)) => comm.to_owned(),
+        Some((None, Some(pid))) => format!("process {pid}"),
+        Some((None, None)) | None => "a process".to_owned(),
+    }
+}

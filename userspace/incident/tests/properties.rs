@@ -1,0 +1,243 @@
+//! What holds whatever happens, and in whatever order it is seen.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gtrace_catalogue::Catalogue;
+use gtrace_event::{
+    Event, EventId, Gpu, Incident, IncidentId, IncidentState, Kind, Occurrence, Process,
+    Provenance, Severity, StateChange, Timestamp, Witness, WitnessName,
+};
+use gtrace_incident::{Correlator, Options, Rules};
+use proptest::prelude::*;
+
+fn begin() -> Timestamp {
+    "2026-03-03T03:12:00Z".parse().unwrap()
+}
+
+#[derive(Clone, Debug)]
+struct Given {
+    kind: Kind,
+    code: u32,
+    bus: u8,
+    pid: u32,
+    ms: i64,
+    provenance: Provenance,
+    repeats: u64,
+}
+
+fn given() -> impl Strategy<Value = Given> {
+    let kinds = prop::sample::select(Kind::ALL.to_vec());
+    let codes = prop::sample::select(vec![13_u32, 31, 43, 48, 63, 74, 79, 94, 119, 154]);
+    let provenance = prop::sample::select(vec![
+        Provenance::Kernel,
+        Provenance::Kernel,
+        Provenance::Injected,
+        Provenance::Userspace,
+        Provenance::Unknown,
+    ]);
+    (
+        kinds,
+        codes,
+        1..5_u8,
+        1..6_u32,
+        0..600_000_i64,
+        provenance,
+        0..3_u64,
+    )
+        .prop_map(|(kind, code, bus, pid, ms, provenance, repeats)| Given {
+            kind,
+            code,
+            bus,
+            pid,
+            ms,
+            provenance,
+            repeats,
+        })
+}
+
+fn event(given: &Given) -> Event {
+    let time = begin() + jiff::SignedDuration::from_millis(given.ms);
+    let mut occurrence = Occurrence::new(given.kind, Severity::Warning, "text");
+    occurrence.gpu = Some(Gpu::at(
+        format!("0000:{:02x}:00.0", given.bus).parse().unwrap(),
+    ));
+    occurrence.process = Some(Process {
+        pid: Some(given.pid),
+        ..Process::default()
+    });
+    occurrence.detail.xid.xid = (given.kind == Kind::Xid).then_some(given.code);
+    occurrence.provenance = given.provenance;
+    Catalogue::builtin().assess(&mut occurrence);
+    let witness = Witness {
+        source: WitnessName::Kmsg,
+        count: 1,
+        first_time: time,
+    };
+    Event::new(time, witness, occurrence)
+}
+
+/// Plays events and, for some, what becomes known of them later; keeps each incident as it was seen last.
+fn play(correlator: &mut Correlator, all: &[(Given, Event)]) -> BTreeMap<IncidentId, Incident> {
+    let mut seen: BTreeMap<IncidentId, Incident> = BTreeMap::new();
+    let mut see = |changed: Vec<Incident>| {
+        for incident in changed {
+            let before = seen.insert(incident.id, incident.clone());
+            if let Some(before) = before {
+                assert!(
+                    before.revision < incident.revision,
+                    "{before:?} {incident:?}"
+                );
+                assert_eq!(before.drill, incident.drill);
+            }
+        }
+    };
+    for (given, event) in all {
+        see(correlator.ingest(event));
+        for repeats in 1..=given.repeats {
+            let mut more = event.clone();
+            more.repeats = repeats;
+            more.last_time = Some(event.time);
+            see(correlator.ingest(&more));
+        }
+        see(correlator.tick(event.time));
+    }
+    seen
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_event_is_in_two_incidents_and_drills_never_meet_faults(all in prop::collection::vec(given(), 1..120)) {
+        let all: Vec<(Given, Event)> = all.into_iter().map(|given| { let event = event(&given); (given, event) }).collect();
+        let by_id: BTreeMap<EventId, &Event> = all.iter().map(|(_, event)| (event.id, event)).collect();
+        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        let incidents = play(&mut correlator, &all);
+        let mut in_one = BTreeSet::new();
+        for incident in incidents.values() {
+            prop_assert_eq!(incident.events.len() as u64, incident.event_count);
+            for id in &incident.events {
+                prop_assert!(in_one.insert(*id), "{} is in two", id);
+                let drill = by_id[id].provenance == Provenance::Injected;
+                prop_assert_eq!(drill, incident.drill);
+                prop_assert!(matches!(by_id[id].provenance, Provenance::Kernel | Provenance::Injected));
+            }
+            let occurrences: u64 = incident.events.iter().map(|id| {
+                all.iter().find(|(_, event)| event.id == *id).map_or(0, |(given, _)| given.repeats + 1)
+            }).sum();
+            prop_assert_eq!(incident.occurrences, occurrences);
+            for link in &incident.chain {
+                prop_assert!(incident.events.contains(&link.from) && incident.events.contains(&link.to));
+            }
+            prop_assert!(!incident.title.is_empty() && incident.title.chars().count() <= 200);
+        }
+        // Each critical fault of the kernel is in one.
+        for (_, event) in &all {
+            let counts = event.provenance == Provenance::Kernel && event.severity >= Severity::Critical;
+            prop_assert!(!counts || event.kind == Kind::RecordsRemoved || in_one.contains(&event.id), "{:?}", event);
+        }
+    }
+
+    #[test]
+    fn a_restart_in_the_middle_opens_no_incident_twice(all in prop::collection::vec(given(), 1..60), at in 0..60_usize) {
+        let mut all: Vec<(Given, Event)> = all.into_iter().map(|given| { let event = event(&given); (given, event) }).collect();
+        all.sort_by_key(|(given, _)| given.ms);
+        let at = at.min(all.len());
+        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        let before = play(&mut correlator, &all[..at]);
+        let mut next = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        for incident in before.values() {
+            let events = all.iter().map(|(_, event)| event).filter(|event| incident.events.contains(&event.id));
+            next.adopt(incident.clone(), &events.cloned().collect::<Vec<_>>());
+        }
+        let resumed: BTreeSet<IncidentId> = next.incidents().map(|incident| incident.id).collect();
+        // What comes a second time, as from the kernel's log, changes nothing.
+        for (_, event) in &all[..at] {
+            if next.has_event(event.id) {
+                let changed = next.ingest(event);
+                prop_assert!(changed.iter().all(|incident| resumed.contains(&incident.id)), "{:?}", changed);
+            }
+        }
+    }
+}
+
+fn xid(code: u32, seconds: i64) -> Event {
+    event(&Given {
+        kind: Kind::Xid,
+        code,
+        bus: 1,
+        pid: 1,
+        ms: seconds * 1000,
+        provenance: Provenance::Kernel,
+        repeats: 0,
+    })
+}
+
+#[test]
+fn the_same_fault_after_it_was_resolved_is_another_incident() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let first = correlator.ingest(&xid(48, 0)).remove(0);
+    let again = correlator.ingest(&xid(48, 3600)).remove(0);
+    assert_eq!(again.id, first.id);
+    assert_eq!(again.event_count, 2);
+    let resolved = StateChange {
+        time: begin(),
+        state: IncidentState::Resolved,
+        by: "me".to_owned(),
+        note: String::new(),
+    };
+    let closed = correlator.change_state(first.id, resolved).unwrap();
+    assert!(closed.closed.is_some() && closed.revision > again.revision);
+    let new = correlator.ingest(&xid(48, 3700)).remove(0);
+    assert_ne!(new.id, first.id);
+    assert_eq!((new.revision, new.event_count), (0, 1));
+}
+
+#[test]
+fn what_is_quiet_is_resolved_by_itself_by_its_class() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let program = correlator.ingest(&xid(13, 0)).remove(0);
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    assert!(correlator.tick(after(3599)).is_empty());
+    let resolved = correlator.tick(after(3600));
+    assert_eq!(
+        (resolved[0].id, resolved[0].state),
+        (program.id, IncidentState::Resolved)
+    );
+    assert_eq!(resolved[0].history[0].by, "gtrace");
+    let memory = correlator.ingest(&xid(48, 4000)).remove(0);
+    assert!(
+        correlator.tick(after(1_000_000)).is_empty(),
+        "{memory:?} waits for somebody"
+    );
+}
+
+#[test]
+fn a_storm_stays_bounded() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let begun = std::time::Instant::now();
+    let mut last = None;
+    for n in 0..20_000_u32 {
+        let given = Given {
+            kind: Kind::Xid,
+            code: 31,
+            bus: 1,
+            pid: n,
+            ms: i64::from(n) / 2,
+            provenance: Provenance::Kernel,
+            repeats: 0,
+        };
+        last = correlator.ingest(&event(&given)).pop().or(last);
+    }
+    println!("{} ns an event", begun.elapsed().as_nanos() / 20_000);
+    assert_eq!(correlator.incidents().count(), 1);
+    let incident = last.unwrap();
+    assert_eq!(
+        (incident.event_count, incident.occurrences),
+        (20_000, 20_000)
+    );
+    assert!(incident.events.len() <= 256 && incident.affected.processes.len() <= 64);
+    let size = serde_json::to_string(&incident).unwrap().len();
+    assert!(size < 64 << 10, "{size} bytes");
+}

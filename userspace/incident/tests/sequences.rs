@@ -1,0 +1,312 @@
+//! Courses of events, and the incidents that they come to: `tests/sequences/*.toml`. Kernel text goes through decoder
+//! and catalogue, as in the daemon.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use gtrace_catalogue::Catalogue;
+use gtrace_decoder::{Decoder, LogRecord};
+use gtrace_event::{
+    Event, EventId, FailureClass, Gpu, Incident, IncidentId, Kind, Occurrence, PciAddress, Process,
+    Provenance, Severity, Timestamp, Witness, WitnessName,
+};
+use gtrace_incident::{Correlator, Options, Rules};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sequence {
+    about: String,
+    /// GPUs below PCIe ports, which the daemon reads from sysfs.
+    #[serde(default)]
+    ports: BTreeMap<PciAddress, Vec<PciAddress>>,
+    step: Vec<Step>,
+    #[serde(default)]
+    incident: Vec<Expected>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    /// Seconds since the beginning.
+    at: f64,
+    line: Option<String>,
+    event: Option<Given>,
+    #[serde(default = "kernel")]
+    provenance: Provenance,
+    /// How many events of it there are, spread over `over` seconds.
+    #[serde(default = "one")]
+    count: u32,
+    #[serde(default)]
+    over: f64,
+    /// The process as the daemon finds it, for lines that name a pid only.
+    cgroup: Option<String>,
+}
+
+fn kernel() -> Provenance {
+    Provenance::Kernel
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    kind: Kind,
+    severity: Option<Severity>,
+    gpu: Option<PciAddress>,
+    pid: Option<u32>,
+    comm: Option<String>,
+    cgroup: Option<String>,
+    container: Option<String>,
+    message: String,
+    #[serde(default)]
+    detail: serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    class: FailureClass,
+    /// Steps that belong to it.
+    members: Vec<usize>,
+    #[serde(default)]
+    chain: Vec<[usize; 2]>,
+    #[serde(default)]
+    gpus: Vec<PciAddress>,
+    #[serde(default)]
+    pids: Vec<u32>,
+    #[serde(default)]
+    jobs: Vec<String>,
+    #[serde(default)]
+    drill: bool,
+    /// Words that the title has.
+    #[serde(default)]
+    title: Vec<String>,
+}
+
+fn begin() -> Timestamp {
+    "2026-03-03T03:12:00Z".parse().unwrap()
+}
+
+fn occurrences(step: &Step) -> Vec<Occurrence> {
+    match (&step.line, &step.event) {
+        (Some(line), None) => {
+            let mut decoder = Decoder::new(gtrace_decoder::Options::default());
+            let mut out = Vec::new();
+            for text in line.lines() {
+                decoder.feed(
+                    &LogRecord {
+                        text,
+                        facility: Some(0),
+                        ..LogRecord::default()
+                    },
+                    &mut out,
+                );
+            }
+            decoder.flush(&mut out);
+            assert!(!out.is_empty(), "nothing is decoded of {line:?}");
+            out
+        }
+        (None, Some(given)) => {
+            let mut occurrence = Occurrence::new(
+                given.kind,
+                given.severity.unwrap_or(Severity::Warning),
+                given.message.clone(),
+            );
+            occurrence.detail = serde_json::from_value(given.detail.clone().into()).unwrap();
+            let back = serde_json::to_value(&occurrence.detail).unwrap();
+            for name in given.detail.keys() {
+                assert!(
+                    back.get(name).is_some(),
+                    "no field {name} in the detail of events"
+                );
+            }
+            occurrence.gpu = given.gpu.map(Gpu::at);
+            occurrence.process = given.pid.map(|pid| Process {
+                pid: Some(pid),
+                comm: given.comm.clone(),
+                cgroup: given.cgroup.clone(),
+                container: given.container.clone(),
+            });
+            vec![occurrence]
+        }
+        _ => panic!("a step has a line or an event"),
+    }
+}
+
+/// As the daemon completes an occurrence before it becomes an event.
+fn complete(
+    occurrence: &mut Occurrence,
+    step: &Step,
+    ports: &BTreeMap<PciAddress, Vec<PciAddress>>,
+) {
+    occurrence.provenance = step.provenance;
+    let below = occurrence
+        .detail
+        .pcie
+        .pci_device
+        .and_then(|device| ports.get(&device));
+    match below.map(Vec::as_slice) {
+        Some([one]) => occurrence.gpu = Some(Gpu::at(*one)),
+        Some(several) => occurrence.detail.pcie.gpus_below = several.to_vec(),
+        None => {
+            if let Some(device) = occurrence.detail.pcie.pci_device
+                && ports.values().flatten().any(|gpu| *gpu == device)
+            {
+                occurrence.gpu = Some(Gpu::at(device));
+            }
+        }
+    }
+    if let (Some(cgroup), Some(process)) = (&step.cgroup, &mut occurrence.process) {
+        process.cgroup = Some(cgroup.clone());
+    }
+}
+
+struct Played {
+    steps: BTreeMap<EventId, usize>,
+    incidents: BTreeMap<IncidentId, Incident>,
+}
+
+fn play(sequence: &Sequence) -> Played {
+    let catalogue = Catalogue::builtin();
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut played = Played {
+        steps: BTreeMap::new(),
+        incidents: BTreeMap::new(),
+    };
+    for (number, step) in sequence.step.iter().enumerate() {
+        for n in 0..step.count {
+            let at = step.at + step.over * f64::from(n) / f64::from(step.count);
+            let time = begin() + jiff::SignedDuration::from_secs_f64(at);
+            for mut occurrence in occurrences(step) {
+                complete(&mut occurrence, step, &sequence.ports);
+                let advice = catalogue.assess(&mut occurrence);
+                let witness = Witness {
+                    source: WitnessName::Kmsg,
+                    count: 1,
+                    first_time: time,
+                };
+                let mut event = Event::new(time, witness, occurrence);
+                event.advice = Some(advice);
+                played.steps.insert(event.id, number);
+                for changed in correlator
+                    .ingest(&event)
+                    .into_iter()
+                    .chain(correlator.tick(time))
+                {
+                    let known = played.incidents.insert(changed.id, changed.clone());
+                    assert!(
+                        known.is_none_or(|known| known.revision < changed.revision),
+                        "a revision that does not rise"
+                    );
+                }
+            }
+        }
+    }
+    played
+}
+
+fn check(path: &Path) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let name = path.file_stem().unwrap().to_string_lossy();
+    let sequence: Sequence =
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let played = play(&sequence);
+    let found: Vec<&Incident> = played.incidents.values().collect();
+    let shown = || format!("{name} ({}): {:#?}", sequence.about, found);
+    assert_eq!(found.len(), sequence.incident.len(), "{}", shown());
+    let mut left: Vec<&Incident> = found.clone();
+    for expected in &sequence.incident {
+        let steps = |incident: &Incident| {
+            let mut steps: Vec<usize> = incident.events.iter().map(|id| played.steps[id]).collect();
+            steps.sort_unstable();
+            steps.dedup();
+            steps
+        };
+        let at = left
+            .iter()
+            .position(|incident| steps(incident) == expected.members);
+        let at = at.unwrap_or_else(|| {
+            let members: Vec<_> = left.iter().map(|incident| steps(incident)).collect();
+            panic!(
+                "{name}: no incident of the steps {:?}, but {members:?}",
+                expected.members
+            )
+        });
+        let incident = left.remove(at);
+        assert_eq!(incident.class, expected.class, "{}", shown());
+        assert_eq!(incident.drill, expected.drill, "{}", shown());
+        let chain: Vec<[usize; 2]> = incident
+            .chain
+            .iter()
+            .map(|link| [played.steps[&link.from], played.steps[&link.to]])
+            .collect();
+        for link in &expected.chain {
+            assert!(
+                chain.contains(link),
+                "{name}: no cause {link:?} in {chain:?}"
+            );
+        }
+        let affected = &incident.affected;
+        let gpus: Vec<_> = affected.gpus.iter().filter_map(|gpu| gpu.pci).collect();
+        for gpu in &expected.gpus {
+            assert!(gpus.contains(gpu), "{name}: {gpu} is not in {gpus:?}");
+        }
+        let pids: Vec<_> = affected.processes.iter().filter_map(|p| p.pid).collect();
+        for pid in &expected.pids {
+            assert!(pids.contains(pid), "{name}: {pid} is not in {pids:?}");
+        }
+        for job in &expected.jobs {
+            assert!(
+                affected.jobs.contains(job),
+                "{name}: {job} is not in {:?}",
+                affected.jobs
+            );
+        }
+        for word in &expected.title {
+            assert!(
+                incident.title.contains(word),
+                "{name}: {word:?} is not in {:?}",
+                incident.title
+            );
+        }
+        assert!(
+            incident.title.chars().count() <= 200 && !incident.title.is_empty(),
+            "{}",
+            shown()
+        );
+    }
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn each_sequence_comes_to_the_incidents_that_it_names() {
+    let files = files();
+    let mut failed = Vec::new();
+    for path in &files {
+        if std::panic::catch_unwind(|| check(path)).is_err() {
+            failed.push(path.file_stem().unwrap().to_string_lossy().into_owned());
+        }
+    }
+    assert!(
+        failed.is_empty(),
+        "{} of {} fail: {failed:?}",
+        failed.len(),
+        files.len()
+    );
+    assert!(files.len() >= 12, "only {} sequences", files.len());
+}

@@ -1,0 +1,249 @@
+//! Incidents for people: a line in a list, a block for one.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use gtrace_api::text::clean;
+use gtrace_event::{Event, EventId, Incident, IncidentState, Timestamp};
+
+use crate::events::{Block, Style, ago, gpu, line, process};
+
+/// An incident in one line, for lists.
+pub fn incident_line(incident: &Incident, style: &Style) -> String {
+    let severity = style.severity(incident.severity);
+    let pad = " ".repeat(8_usize.saturating_sub(incident.severity.name().len()));
+    let drill = if incident.drill { "DRILL " } else { "" };
+    let events = match incident.event_count {
+        1 => "1 event".to_owned(),
+        count => format!("{count} events"),
+    };
+    format!(
+        "{} {severity}{pad} {:<12} {drill}{}: {} ({events})  {}\n",
+        style.clock(incident.opened),
+        incident.state,
+        incident.class,
+        clean(&incident.title),
+        incident.id,
+    )
+}
+
+/// An incident as a block of lines that ends with an empty one. `events`: those of its events that are known.
+pub fn incident(incident: &Incident, events: &[Event], style: &Style, now: Timestamp) -> String {
+    let mut block = Block::new(style);
+    headline(&mut block, incident, style, now);
+    block.part("what", Some(clean(&incident.title)));
+    block.part(
+        "class",
+        Some(format!("{} ({})", incident.class, incident.class.title())),
+    );
+    block.part("state", Some(state(incident, style)));
+    affected(&mut block, incident);
+    let known: BTreeMap<EventId, &Event> = events.iter().map(|event| (event.id, event)).collect();
+    let mut label = "events";
+    for id in &incident.events {
+        let text = match known.get(id) {
+            Some(event) => line(event, style),
+            None => format!("{id} (no longer in the store)"),
+        };
+        block.part(label, Some(text));
+        label = "";
+    }
+    let more = incident
+        .event_count
+        .saturating_sub(incident.events.len() as u64);
+    if more > 0 {
+        block.part(label, Some(format!("and {more} more")));
+    }
+    chain(&mut block, incident, &known);
+    if let Some(advice) = &incident.advice {
+        block.part("meaning", advice.meaning.as_deref().map(clean));
+        block.steps("to do", &advice.vendor);
+        block.part("action", advice.action.map(|action| action.to_string()));
+        block.steps("site", &advice.site);
+    }
+    let mut label = "missing";
+    for missing in &incident.missing {
+        let text = format!("{}: {}", clean(&missing.what), clean(&missing.why));
+        block.part(label, Some(text));
+        label = "";
+    }
+    block.part("id", Some(incident.id.to_string()));
+    block.end()
+}
+
+fn headline(block: &mut Block<'_>, incident: &Incident, style: &Style, now: Timestamp) {
+    let mut text = style.paint(&style.time(incident.opened), "1");
+    let ago = ago(incident.opened, now);
+    if !ago.is_empty() {
+        let _ = write!(text, " ({ago})");
+    }
+    let _ = write!(text, "  {}  ", style.severity(incident.severity));
+    text.push_str(&style.paint(&format!("incident, {}", incident.state), "1"));
+    if incident.drill {
+        let _ = write!(
+            text,
+            "  {}",
+            style.paint("DRILL: no fault happened", "1;30;43")
+        );
+    }
+    block.head(&text);
+}
+
+fn state(incident: &Incident, style: &Style) -> String {
+    let Some(change) = incident.history.last() else {
+        return match incident.state {
+            IncidentState::Open => format!(
+                "open, the last occurrence {}",
+                style.clock(incident.last_time)
+            ),
+            state => state.to_string(),
+        };
+    };
+    let note = match change.note.as_str() {
+        "" => String::new(),
+        note => format!(": {}", clean(note)),
+    };
+    format!(
+        "{} by {} {}{note}",
+        incident.state,
+        clean(&change.by),
+        style.clock(change.time)
+    )
+}
+
+fn affected(block: &mut Block<'_>, incident: &Incident) {
+    let affected = &incident.affected;
+    list(block, "gpus", affected.gpus.iter().map(gpu));
+    list(block, "process", affected.processes.iter().map(process));
+    list(block, "jobs", affected.jobs.iter().map(|job| clean(job)));
+    list(
+        block,
+        "clients",
+        affected.remote_clients.iter().map(|client| clean(client)),
+    );
+}
+
+fn list(block: &mut Block<'_>, label: &str, items: impl Iterator<Item = String>) {
+    for (at, item) in items.enumerate() {
+        block.part(if at == 0 { label } else { "" }, Some(item));
+    }
+}
+
+fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &Event>) {
+    let name = |id: &EventId| match known.get(id) {
+        Some(event) => gtrace_api::title(event),
+        None => id.to_string(),
+    };
+    let links = incident.chain.iter().map(|link| {
+        format!(
+            "{} -> {}: {} ({} confidence)",
+            name(&link.from),
+            name(&link.to),
+            clean(&link.why),
+            link.confidence
+        )
+    });
+    list(block, "cause", links);
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{
+        Affected, CausalLink, Confidence, FailureClass, IncidentId, Kind, Occurrence, Process,
+        Severity, StateChange, Witness, WitnessName,
+    };
+
+    use super::*;
+
+    fn event(kind: Kind, message: &str) -> Event {
+        let time = "2026-03-03T04:05:06Z".parse().unwrap();
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: time,
+        };
+        Event::new(
+            time,
+            witness,
+            Occurrence::new(kind, Severity::Fatal, message),
+        )
+    }
+
+    fn example(events: &[Event]) -> Incident {
+        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
+        Incident {
+            id: IncidentId::new(1),
+            revision: 0,
+            time,
+            opened: time,
+            last_time: time,
+            closed: None,
+            state: IncidentState::Open,
+            severity: Severity::Fatal,
+            title: "GPU 0000:3b:00.0 fell off\u{1b}[2J the bus".to_owned(),
+            class: FailureClass::Pcie,
+            drill: true,
+            host: None,
+            machine_id: None,
+            boot_id: None,
+            events: events.iter().map(|event| event.id).collect(),
+            event_count: 5,
+            occurrences: 9,
+            chain: vec![CausalLink {
+                from: events[0].id,
+                to: events[1].id,
+                why: "the port above it".to_owned(),
+                confidence: Confidence::High,
+                rule: "aer-before-79".to_owned(),
+            }],
+            affected: Affected {
+                processes: vec![Process {
+                    pid: Some(4711),
+                    comm: Some("train".to_owned()),
+                    ..Process::default()
+                }],
+                ..Affected::default()
+            },
+            advice: None,
+            evidence: Vec::new(),
+            missing: Vec::new(),
+            history: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_block_has_what_happened_to_whom_and_why_and_no_control_characters() {
+        let events = [event(Kind::Aer, "AER"), event(Kind::GpuLost, "gone")];
+        let mut shown = example(&events);
+        let text = incident(&shown, &events, &Style::plain(), shown.time);
+        for part in [
+            "DRILL",
+            "pcie",
+            "4711",
+            "train",
+            "high confidence",
+            "and 3 more",
+            &shown.id.to_string(),
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        shown.change_state(StateChange {
+            time: shown.time,
+            state: IncidentState::Resolved,
+            by: "me".to_owned(),
+            note: "replaced".to_owned(),
+        });
+        let line = incident_line(&shown, &Style::plain());
+        assert!(
+            line.contains("resolved") && line.contains("5 events"),
+            "{line}"
+        );
+        let text = incident(&shown, &[], &Style::plain(), shown.time);
+        assert!(
+            text.contains("by me") && text.contains("replaced"),
+            "{text}"
+        );
+        assert!(text.contains("no longer in the store"), "{text}");
+    }
+}
