@@ -16,6 +16,8 @@ mod processes;
 #[cfg(feature = "bodies")]
 mod requests;
 #[cfg(feature = "bodies")]
+mod samples;
+#[cfg(feature = "bodies")]
 mod status;
 #[cfg(feature = "bodies")]
 mod stream;
@@ -34,6 +36,11 @@ pub use problem::ProblemBody;
 pub use processes::{LayerCounts, ProcessUse};
 #[cfg(feature = "bodies")]
 pub use requests::{AckRequest, IncidentRequest, PauseRequest};
+#[cfg(feature = "bodies")]
+pub use samples::{
+    SampleDurations, SampleHistory, SampleKind, SampleMetric, SamplePoint, SampleRange,
+    SampleSeries,
+};
 #[cfg(feature = "bodies")]
 pub use status::{
     CaptureState, ComponentCost, ComponentHealth, ComponentStatus, DeviceUser, Footprint, Health,

@@ -19,8 +19,8 @@ use thiserror::Error;
 pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
-    CALL_FAILURES, parse_budget, parse_call_failures, parse_disabled_sources, parse_listen,
-    parse_history, parse_share,
+    CALL_FAILURES, parse_budget, parse_call_failures, parse_disabled_sources, parse_history,
+    parse_listen, parse_share,
 };
 use crate::component::{self, driver_modules, pressure};
 use crate::hub::Hub;
@@ -427,11 +427,7 @@ mod tests {
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
         let cases: [(Change, &str, &str); 7] = [
-            (
-                |k| k.sample_history_mb = Some(8),
-                "sample_history_mb",
-                "9",
-            ),
+            (|k| k.sample_history_mb = Some(8), "sample_history_mb", "9"),
             (
                 |k| k.listen = Some("0.0.0.0:7470".into()),
                 "listen",

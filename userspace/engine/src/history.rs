@@ -110,7 +110,10 @@ impl Recorder {
         self.write_waiting();
         let ticked = self.writer.tick(Timestamp::now().as_millisecond());
         self.note(ticked);
-        if self.published.is_none_or(|at| at.elapsed() >= PUBLISH_EVERY) {
+        if self
+            .published
+            .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
+        {
             self.published = Some(Instant::now());
             hub.samples.publish(&Batch {
                 component: names::HISTORY,
@@ -200,17 +203,15 @@ impl Recorder {
             ("value", dropped.values),
             ("disk", dropped.unwritable),
         ];
-        metrics.extend(reasons.map(|(reason, count)| {
-            Metric {
-                labels: vec![("reason", reason.to_owned())],
-                ..metric(
-                    "gtrace_history_dropped_samples",
-                    "Samples that are not in the history (reason: queue, series, label, value, disk)",
-                    "",
-                    MetricKind::Counter,
-                    count,
-                )
-            }
+        metrics.extend(reasons.map(|(reason, count)| Metric {
+            labels: vec![("reason", reason.to_owned())],
+            ..metric(
+                "gtrace_history_dropped_samples",
+                "Samples that are not in the history (reason: queue, series, label, value, disk)",
+                "",
+                MetricKind::Counter,
+                count,
+            )
         }));
         metrics
     }
@@ -269,7 +270,10 @@ mod tests {
         hub.samples.publish(&batch(20_000, 71.0));
         let left = hub.tasks.stop(&[names::HISTORY], Duration::from_secs(30));
         assert!(left.is_empty(), "{left:?}");
-        let found = Reader::open(&samples).unwrap().query(&everything()).unwrap();
+        let found = Reader::open(&samples)
+            .unwrap()
+            .query(&everything())
+            .unwrap();
         let points: Vec<_> = found.series[0].points.iter().map(|p| p.time_ms).collect();
         assert_eq!(points, [10_000, 20_000]);
         assert_eq!(found.series[0].labels[0].1, "0000:3b:00.0");

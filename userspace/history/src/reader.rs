@@ -110,7 +110,20 @@ impl Reader {
     ///
     /// If files cannot be read. What is damaged is passed over and counted.
     pub fn query(&self, query: &Query) -> Result<Found, HistoryError> {
-        let mut collected = Collected::new(query);
+        self.query_where(query, |_| true)
+    }
+
+    /// The points of a range, of the series that also `matches`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::query`].
+    pub fn query_where(
+        &self,
+        query: &Query,
+        matches: impl Fn(&SeriesKey) -> bool,
+    ) -> Result<Found, HistoryError> {
+        let mut collected = Collected::new(query, &matches);
         let journal = self.journal()?;
         let mut used = Used {
             before: journal.as_ref().map_or(u64::MAX, |j| j.generation),
@@ -133,15 +146,18 @@ impl Reader {
         Ok(collected.found())
     }
 
-    /// The metrics that there are, ascending by name.
+    /// The metrics of the series that `matches`, ascending by name.
     ///
     /// # Errors
     ///
     /// If files cannot be read.
-    pub fn metrics(&self) -> Result<Vec<MetricRange>, HistoryError> {
+    pub fn metrics(
+        &self,
+        matches: impl Fn(&SeriesKey) -> bool,
+    ) -> Result<Vec<MetricRange>, HistoryError> {
         let mut ranges = Ranges::default();
         if let Some(journal) = self.journal()? {
-            for (key, points) in journal.series {
+            for (key, points) in journal.series.into_iter().filter(|(key, _)| matches(key)) {
                 for time in points.iter().map(|point| point.time_ms) {
                     ranges.add(&key, (time, time));
                 }
@@ -163,7 +179,9 @@ impl Reader {
                 // What a damaged frame defines is not known.
                 let _ = defined.map_err(HistoryError::at(&name.path(&self.dir)))?;
             }
-            series.values().for_each(|key| ranges.add(key, span));
+            for key in series.values().filter(|key| matches(key)) {
+                ranges.add(key, span);
+            }
         }
         Ok(ranges.found())
     }
@@ -252,6 +270,7 @@ impl Used {
 /// The points of a query, merged as they come.
 struct Collected<'a> {
     query: &'a Query,
+    matches: &'a dyn Fn(&SeriesKey) -> bool,
     step_ms: i64,
     series: BTreeMap<SeriesKey, BTreeMap<i64, Point>>,
     points: usize,
@@ -260,9 +279,10 @@ struct Collected<'a> {
 }
 
 impl<'a> Collected<'a> {
-    fn new(query: &'a Query) -> Self {
+    fn new(query: &'a Query, matches: &'a dyn Fn(&SeriesKey) -> bool) -> Self {
         Self {
             query,
+            matches,
             step_ms: query.step_ms.unwrap_or(FINEST_MS).max(1),
             series: BTreeMap::new(),
             points: 0,
@@ -274,7 +294,9 @@ impl<'a> Collected<'a> {
     fn wants(&self, key: &SeriesKey) -> bool {
         let metrics = &self.query.metrics;
         let label = |(name, value): &(String, String)| key.label(name) == Some(value);
-        (metrics.is_empty() || metrics.contains(&key.metric)) && self.query.labels.iter().all(label)
+        (metrics.is_empty() || metrics.contains(&key.metric))
+            && self.query.labels.iter().all(label)
+            && (self.matches)(key)
     }
 
     fn overlaps(&self, entry: &Entry) -> bool {

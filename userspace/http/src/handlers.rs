@@ -1,4 +1,5 @@
 pub(super) mod incidents;
+pub(super) mod samples;
 
 use std::sync::LazyLock;
 use std::time::Duration;

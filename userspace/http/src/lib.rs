@@ -20,6 +20,7 @@ mod refusals;
 mod remote;
 mod role;
 mod routes;
+mod samples;
 mod schema;
 mod server;
 mod share;
@@ -43,6 +44,7 @@ pub use query::{
     parse_provenance, parse_time,
 };
 pub use role::Role;
+pub use samples::{DEFAULT_POINTS, MAX_POINTS, SampleQuery, SamplesError, read_samples};
 pub use schema::event_schema;
 pub use server::serve;
 pub use task::start;

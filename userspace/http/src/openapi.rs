@@ -126,6 +126,7 @@ fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Va
             "type": "integer", "minimum": min, "maximum": max, "default": default,
         }),
         Values::Record => generator.subschema_for::<RecordId>().to_value(),
+        Values::Text => json!({ "type": "array", "items": { "type": "string" } }),
         Values::Flag => json!({ "type": "boolean", "default": false }),
     };
     let mut described = json!({

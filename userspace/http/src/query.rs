@@ -138,9 +138,15 @@ pub enum Values {
     Flag,
     /// The id of a record.
     Record,
+    /// Any text; may be repeated.
+    Text,
 }
 
-const fn parameter(name: &'static str, meaning: &'static str, values: Values) -> Parameter {
+pub(super) const fn parameter(
+    name: &'static str,
+    meaning: &'static str,
+    values: Values,
+) -> Parameter {
     Parameter {
         name,
         meaning,

@@ -4,7 +4,7 @@ use axum::middleware;
 use axum::routing::{MethodRouter, get, post};
 use gtrace_api::{
     AckRequest, CallStats, CudaReport, Health, IncidentRequest, PauseRequest, ProcessUse,
-    Published, PublishedIncident, SourceStatus, Status,
+    Published, PublishedIncident, SampleHistory, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
 use gtrace_event::{Event, Incident};
@@ -13,6 +13,7 @@ use schemars::{Schema, SchemaGenerator};
 use super::gate::Gate;
 use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, INCIDENT_PARAMETERS, PARAMETERS, Parameter};
 use super::role::Role;
+use super::samples::SAMPLE_PARAMETERS;
 use super::{AppState, MAX_BODY, body, gate, handlers};
 
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
@@ -239,6 +240,16 @@ pub(super) static ROUTES: &[Route] = &[
         Answer::Json(of::<Vec<GpuInfo>>),
         || get(handlers::gpus),
     ),
+    Route {
+        parameters: &SAMPLE_PARAMETERS,
+        errors: &[400, 404, 503],
+        ..read(
+            "/api/v1/samples",
+            "Samples of the past, in the resolution that is left; without a metric, the metrics that there are",
+            Answer::Json(of::<SampleHistory>),
+            || get(handlers::samples::list),
+        )
+    },
     Route {
         parameters: &[BUCKETS],
         errors: &[400],

@@ -109,6 +109,22 @@ pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
     Ok((percent > 0.0).then_some(percent / 100.0))
 }
 
+/// Bytes of the history of samples; `None` where it is off.
+pub(super) fn parse_history(on: Option<bool>, mb: Option<u64>) -> Result<Option<u64>, ConfigError> {
+    let least = gtrace_history::Options::MIN_BYTES.div_ceil(1_000_000);
+    let mb = mb.unwrap_or_default();
+    if !on.unwrap_or_default() {
+        return Ok(None);
+    }
+    if mb < least {
+        return Err(ConfigError::Value {
+            key: "sample_history_mb",
+            reason: format!("{mb} is less than {least}; sample_history = false keeps no samples"),
+        });
+    }
+    Ok(Some(mb.saturating_mul(1_000_000)))
+}
+
 /// Reads the key `devices`: `MAJOR[:MINOR]` with commas; `None` for `auto`.
 ///
 /// # Errors

@@ -193,7 +193,9 @@ impl Daemon {
             anyhow::Ok(lost)
         })?;
         // No task is started again from here on.
-        let mut left = hub.tasks.stop(&[names::HTTP, names::HISTORY], STOP_PATIENCE);
+        let mut left = hub
+            .tasks
+            .stop(&[names::HTTP, names::HISTORY], STOP_PATIENCE);
         left.extend(component::stop(&context, STOP_PATIENCE));
         for name in left {
             tracing::error!("{name} does not end and is left behind");

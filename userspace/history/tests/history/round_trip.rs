@@ -96,7 +96,7 @@ fn a_range_ends_before_its_end_and_labels_select() {
     let found = query(dir.path(), &asked);
     assert_eq!(found.series.len(), 1);
     assert_eq!(points(&found, "temperature"), seconds(since, until));
-    let metrics = Reader::open(dir.path()).unwrap().metrics().unwrap();
+    let metrics = Reader::open(dir.path()).unwrap().metrics(|_| true).unwrap();
     let names: Vec<_> = metrics
         .iter()
         .map(|m| (m.metric.as_str(), m.series))
