@@ -60,8 +60,8 @@ pub mod missing {
     pub const CHAIN: &str = "chain";
     /// [`super::Material::events`].
     pub const EVENTS: &str = "events";
-    /// [`super::Material::incident`].
-    pub const INCIDENT: &str = "incident";
+    /// Every name.
+    pub const ALL: [&str; 7] = [KERNEL_LOG, CALLS, LATENCY, SAMPLES, SNAPSHOT, CHAIN, EVENTS];
 }
 
 /// A stretch of time.

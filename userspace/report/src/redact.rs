@@ -14,33 +14,44 @@ use crate::material::{Material, missing};
 use crate::{ReportError, chain};
 
 /// Fields whose texts are words of gtrace, ids, times or hashes. Whatever is not listed is searched for names.
-const FIXED: [&str; 26] = [
-    "kind",
-    "severity",
-    "provenance",
-    "state",
-    "class",
-    "source",
-    "confidence",
-    "rule",
-    "id",
-    "from",
-    "to",
-    "events",
-    "time",
-    "made",
-    "start",
-    "end",
-    "opened",
-    "closed",
-    "last_time",
-    "first_time",
-    "layer",
-    "part",
-    "unit",
-    "metric",
-    "what",
+const FIXED: [&str; 37] = [
     "action",
+    "class",
+    "closed",
+    "confidence",
+    "end",
+    "events",
+    "first_time",
+    "from",
+    "generator",
+    "gpu",
+    "gpus_below",
+    "hash",
+    "hotplug",
+    "id",
+    "kind",
+    "last_time",
+    "layer",
+    "limited_by",
+    "made",
+    "metric",
+    "opened",
+    "part",
+    "pci",
+    "pci_device",
+    "port_change",
+    "provenance",
+    "removal",
+    "removed_up_to",
+    "rule",
+    "severity",
+    "sha256",
+    "source",
+    "start",
+    "state",
+    "time",
+    "to",
+    "unit",
 ];
 
 /// What a name names.
@@ -115,6 +126,8 @@ pub(crate) struct Redacted {
 pub(crate) fn redact(material: &Material) -> Result<Redacted, ReportError> {
     let mut material = material.clone();
     leave_out(&mut material);
+    // By these the page finds why a part is missing.
+    let whats: Vec<String> = material.missing.iter().map(|m| m.what.clone()).collect();
     // They have no names, and JSON has no word for NaN.
     let points: Vec<_> = material
         .samples
@@ -129,6 +142,11 @@ pub(crate) fn redact(material: &Material) -> Result<Redacted, ReportError> {
     let replacer = Replacer::new(&pseudonyms)?;
     replacer.value(None, &mut value);
     let mut material: Material = serde_json::from_value(value)?;
+    for (missing, what) in material.missing.iter_mut().zip(whats) {
+        if missing::ALL.contains(&what.as_str()) {
+            missing.what = what;
+        }
+    }
     for (series, points) in material.samples.iter_mut().zip(points) {
         series.points = points;
         // A label may be called after a fixed field.
@@ -187,11 +205,9 @@ struct Names {
 impl Names {
     fn add(&mut self, original: &str, category: Category) {
         let original = original.trim();
-        // Under this name the calls of ended processes add up; shorter than two letters is no name.
-        if original.len() < 2
-            || original == gtrace_profile::Process::ENDED
-            || self.found.contains_key(original)
-        {
+        // Under the first name the calls of ended processes add up; gtrace names itself by the second.
+        let own = [gtrace_profile::Process::ENDED, "gtrace"].contains(&original);
+        if own || original.len() < 2 || self.found.contains_key(original) {
             return;
         }
         self.found.insert(original.to_owned(), category);

@@ -460,6 +460,11 @@ fn a_redacted_report_has_no_name_of_a_person_or_place() {
         priority: Some(4),
         text: "Out of memory: Killed process 991 (secret_tool) of peer 10.20.30.40:7471 by /srv/ann/job.sh".to_owned(),
     });
+    material.losses.push(gtrace_report::Loss {
+        what: "lines of /home/ann/dmesg.txt".to_owned(),
+        count: None,
+        why: "no time".to_owned(),
+    });
     let (report, pseudonyms) = Report::redacted(&material).unwrap();
     for name in [
         HOST,
@@ -470,6 +475,7 @@ fn a_redacted_report_has_no_name_of_a_person_or_place() {
         "secret_tool",
         "10.20.30.40",
         "/srv/ann/job.sh",
+        "/home/ann/dmesg.txt",
         "/opt/site/agent/poll.sh",
     ] {
         assert!(

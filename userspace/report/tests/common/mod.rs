@@ -12,7 +12,7 @@ use gtrace_event::{
 use gtrace_profile::{Counts, Histogram, Key, Layer, Part, Process as Caller};
 use gtrace_report::{
     Call, CallLayer, ChainRecord, ChainSegment, Fact, LatencyRow, LogRecord, Loss, Material,
-    Series, SnapshotPart, Window, missing,
+    Series, SnapshotPart, Window,
 };
 use jiff::SignedDuration;
 use sha2::{Digest as _, Sha256};
@@ -426,11 +426,6 @@ pub fn material() -> Material {
         count: Some(14),
         why: "the ring was full".to_owned(),
     }];
-    material.missing = vec![MissingEvidence {
-        what: missing::INCIDENT.to_owned(),
-        why: "unused".to_owned(),
-    }];
-    material.missing.clear();
     let bodies: Vec<String> = events
         .iter()
         .map(|e| serde_json::to_string(&Record::Event(Box::new(e.clone()))).unwrap())
