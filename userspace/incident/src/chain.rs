@@ -80,15 +80,12 @@ fn apart(from: &Member, to: &Member) -> i128 {
 
 fn are_related(relation: Relation, from: &Member, to: &Member) -> bool {
     let of_kind = |key: &Key| match relation {
-        Relation::Device => matches!(key, Key::Device(_) | Key::Named(_)),
+        Relation::Device => matches!(key, Key::Device(_) | Key::Instance(..) | Key::Named(_)),
         Relation::Process => matches!(key, Key::Process(_)),
         Relation::Job => matches!(key, Key::Job(_)),
         Relation::Fabric => matches!(key, Key::Fabric),
         Relation::Host => false,
     };
-    relation == Relation::Host
-        || from
-            .keys
-            .iter()
-            .any(|key| of_kind(key) && to.keys.contains(key))
+    let shared = |key: &Key| of_kind(key) && key.is_among(&to.keys);
+    relation == Relation::Host || from.keys.iter().any(shared)
 }

@@ -15,6 +15,8 @@ use crate::rules::{Rules, code_of, counts};
 pub(crate) enum Key {
     /// A GPU, another PCI device, or the port above it.
     Device(PciAddress),
+    /// A GPU instance of MIG, by its GPU. Instances have nothing in common but their GPU's own faults.
+    Instance(PciAddress, u32),
     /// A process.
     Process(u32),
     /// A container or the job of a scheduler.
@@ -100,9 +102,24 @@ impl Member {
         })
     }
 
-    /// Whether it has something in common with `other`.
+    /// Whether it has one of `keys`.
     pub(crate) fn shares(&self, keys: &BTreeSet<Key>) -> bool {
-        self.keys.iter().any(|key| keys.contains(key))
+        self.keys.iter().any(|key| key.is_among(keys))
+    }
+}
+
+impl Key {
+    /// Whether `keys` has it, or the GPU of an instance, or an instance of the GPU.
+    pub(crate) fn is_among(&self, keys: &BTreeSet<Self>) -> bool {
+        let by_mig = match self {
+            Self::Device(pci) => {
+                let instances = Self::Instance(*pci, 0)..=Self::Instance(*pci, u32::MAX);
+                keys.range(instances).next().is_some()
+            }
+            Self::Instance(pci, _) => keys.contains(&Self::Device(*pci)),
+            _ => false,
+        };
+        by_mig || keys.contains(self)
     }
 }
 
@@ -135,7 +152,11 @@ fn gpus(event: &Event) -> Vec<Gpu> {
 fn keys(event: &Event, jobs: &[String]) -> BTreeSet<Key> {
     let detail = &event.detail;
     let mut keys = BTreeSet::new();
-    keys.extend(event.gpu.as_ref().and_then(|gpu| gpu.pci).map(Key::Device));
+    keys.extend(event.gpu.as_ref().and_then(|gpu| {
+        let pci = gpu.pci?;
+        let instance = gpu.mig_gi.map(|instance| Key::Instance(pci, instance));
+        Some(instance.unwrap_or(Key::Device(pci)))
+    }));
     keys.extend(detail.pcie.pci_device.map(Key::Device));
     keys.extend(detail.pcie.gpus_below.iter().copied().map(Key::Device));
     if let Some(process) = &event.process {

@@ -58,6 +58,8 @@ pub(crate) struct Pattern {
     failed: Option<bool>,
     /// A PCIe error that the hardware corrected.
     corrected: Option<bool>,
+    /// Whether it names a GPU, or a port above one.
+    gpu: Option<bool>,
     /// A text in the message.
     contains: Option<String>,
 }
@@ -219,6 +221,7 @@ impl Pattern {
                 .hung
                 .is_none_or(|hung| hung == (detail.api.returned == Some(false)))
             && self.failed.is_none_or(|failed| failed == has_failed(event))
+            && self.gpu.is_none_or(|gpu| gpu == names_gpu(event))
             && self
                 .corrected
                 .is_none_or(|corrected| corrected == detail.aer.is_corrected())
@@ -227,6 +230,10 @@ impl Pattern {
                 .as_ref()
                 .is_none_or(|text| event.message.contains(text.as_str()))
     }
+}
+
+fn names_gpu(event: &Event) -> bool {
+    event.gpu.is_some() || !event.detail.pcie.gpus_below.is_empty()
 }
 
 fn has_failed(event: &Event) -> bool {

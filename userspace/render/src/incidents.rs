@@ -61,6 +61,8 @@ pub fn incident(incident: &Incident, events: &[Event], style: &Style, now: Times
         block.part("action", advice.action.map(|action| action.to_string()));
         block.steps("site", &advice.site);
     }
+    let runbook = format!("gtrace runbook {}", incident.class);
+    block.part("runbook", Some(runbook));
     let mut label = "missing";
     for missing in &incident.missing {
         let text = format!("{}: {}", clean(&missing.what), clean(&missing.why));

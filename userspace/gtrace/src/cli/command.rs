@@ -8,8 +8,8 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, config, decode, doctor, events, exec, incidents, inject, pause, profile, report, run,
-    schema, serve, status, top, trace,
+    ack, bench, config, decode, doctor, events, exec, incidents, inject, pause, profile, report,
+    run, runbook, samples, schema, serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -39,6 +39,8 @@ pub(super) enum Command {
     Profile(profile::Args),
     Trace(trace::Args),
     Incidents(incidents::Args),
+    Runbook(runbook::Args),
+    Samples(samples::Args),
     Report(report::Args),
     /// Acknowledge an event, with a name and a note.
     Ack(ack::Args),
@@ -91,6 +93,8 @@ pub fn main() -> ExitCode {
         Command::Profile(args) => profile::run(args),
         Command::Trace(args) => trace::run(args),
         Command::Incidents(args) => incidents::run(args),
+        Command::Runbook(args) => runbook::run(args),
+        Command::Samples(args) => samples::run(args),
         Command::Report(args) => report::run(args),
         Command::Ack(args) => ack::run(args),
         Command::Inject(args) => inject::run(args),

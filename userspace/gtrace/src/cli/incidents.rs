@@ -185,7 +185,7 @@ fn from_store<T>(
 
 fn show(one: &One) -> Done {
     let instance = one.shown.place.resolve()?;
-    let found = lookup(one, &instance).and_then(|incident| {
+    let found = lookup(&one.incident, &instance).and_then(|incident| {
         let events = match one.shown.json {
             true => Vec::new(),
             false => events_of(&incident, &instance),
@@ -210,8 +210,9 @@ fn print(one: &One, incident: &Incident, events: &[Event]) -> Done {
     Ok(Ok(Exit::Success))
 }
 
-fn lookup(one: &One, instance: &Instance) -> Result<Incident, Failure> {
-    if let Ok(id) = one.incident.parse::<IncidentId>() {
+/// The incident whose id is `text`, or begins or ends with it.
+pub(super) fn lookup(text: &str, instance: &Instance) -> Result<Incident, Failure> {
+    if let Ok(id) = text.parse::<IncidentId>() {
         if instance.store().is_err() || instance.is_together() {
             let client = instance.reading_client();
             match client.get(&format!("/api/v1/incidents/{id}")) {
@@ -226,7 +227,7 @@ fn lookup(one: &One, instance: &Instance) -> Result<Incident, Failure> {
         ..IncidentFilter::default()
     };
     let mut found = read(instance, &filter)?;
-    let id = find("incident", &one.incident, found.iter().map(|i| i.id))?;
+    let id = find("incident", text, found.iter().map(|i| i.id))?;
     let at = found.iter().position(|incident| incident.id == id);
     at.map(|at| found.swap_remove(at))
         .ok_or_else(|| Failure(Exit::Problem, format!("there is no incident {id}")))
@@ -266,8 +267,8 @@ fn change(to: &Change, state: IncidentState) -> Done {
         by,
         note: to.note.clone(),
     };
-    let changed =
-        lookup(&to.one, &instance).and_then(|incident| apply(incident.id, request, &instance));
+    let changed = lookup(&to.one.incident, &instance)
+        .and_then(|incident| apply(incident.id, request, &instance));
     match changed {
         Ok(incident) if to.one.shown.json => print(&to.one, &incident, &[]),
         Ok(incident) => {

@@ -19,6 +19,8 @@ pub mod pause;
 pub mod profile;
 pub mod report;
 pub mod run;
+pub mod runbook;
+pub mod samples;
 pub mod schema;
 pub mod serve;
 pub mod status;

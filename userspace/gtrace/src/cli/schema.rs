@@ -19,6 +19,8 @@ pub struct Args {
 enum Document {
     /// An event: a line of `gtrace events --json`, an element of `/api/v1/events`.
     Event,
+    /// An incident: a line of `gtrace incidents --json`, an element of `/api/v1/incidents`.
+    Incident,
     /// `gtrace profile --format json`, and what `gtrace profile show` reads.
     Profile,
     /// `gtrace bench remote --json`.
@@ -33,6 +35,7 @@ enum Document {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let schema = match args.document {
         Document::Event => schema_for!(gtrace_event::Event),
+        Document::Incident => schema_for!(gtrace_event::Incident),
         Document::Profile => gtrace_profile::json::schema(),
         Document::BenchRemote => schema_for!(gtrace_measure::remote::Report),
     };

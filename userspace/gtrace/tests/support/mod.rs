@@ -17,8 +17,8 @@ use gtrace_api::client::{Client, Endpoint};
 use gtrace_api::{Footprint, HostHealth, SourceState, SourceStatus, Status};
 use gtrace_engine::hub::{Command, Hub};
 use gtrace_event::{
-    Amendment, Event, Gpu, Kind, Occurrence, Process, Provenance, Record, RecordId, Severity,
-    Timestamp, Witness, WitnessName,
+    Amendment, Event, Gpu, Incident, Kind, Occurrence, Process, Provenance, Record, RecordId,
+    Severity, Timestamp, Witness, WitnessName,
 };
 use gtrace_http::{ApiConfig, Limits};
 use gtrace_store::{Options, Reader, Store};
@@ -55,6 +55,18 @@ impl Core {
         }
     }
 
+    /// Appends and publishes a change of an incident.
+    pub fn publish_incident(&self, incident: &Incident) {
+        let mut store = self.store.lock().unwrap();
+        let store = store.as_mut().unwrap();
+        let record = Record::Incident(Box::new(incident.clone()));
+        let seq = *store.append(&[record], &[]).unwrap().start();
+        let epoch = store.epoch();
+        self.hub.set_incident(incident.clone());
+        self.hub
+            .publish_incident(RecordId { epoch, seq }, incident.clone());
+    }
+
     fn answer(&self, command: Command) {
         match command {
             Command::Ack(ack, answer) => {
@@ -67,6 +79,12 @@ impl Core {
                         event
                     });
                 let _ = answer.send(result);
+            }
+            Command::Incident(id, change, answer) => {
+                let mut incident = self.hub.incident(id).unwrap();
+                incident.change_state(change);
+                self.publish_incident(&incident);
+                let _ = answer.send(Ok(incident));
             }
             Command::Flush(answer) => {
                 let _ = answer.send(Ok(()));

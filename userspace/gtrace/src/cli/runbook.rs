@@ -1,0 +1,109 @@
+//! `gtrace runbook`: the steps for a class of failure, a kind of event, or an incident.
+
+use std::process::ExitCode;
+
+use gtrace_event::{FailureClass, Kind};
+
+use super::ids::Failure;
+use super::incidents;
+use super::shared::{self, Exit, StorePlace};
+
+/// Print the steps for a class of failure (such as pcie), a kind of event (such as xid) or an incident.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// A class, a kind, or the id of an incident; without it the classes are listed.
+    subject: Option<String>,
+    /// Where daemon and store are, for an incident.
+    #[command(flatten)]
+    place: StorePlace,
+}
+
+macro_rules! pages {
+    ($folder:literal: $($name:literal)*) => {
+        [$(($name, include_str!(concat!("../../../../docs/", $folder, "/", $name, ".md")))),*]
+    };
+}
+
+const CLASSES: &[(&str, &str)] = &pages!("runbooks":
+    "gpu_oom" "thermal" "driver_crash" "pcie" "noisy_neighbour" "memory_leak" "library_mismatch" "starvation"
+    "gpu_memory" "nvlink" "network" "application" "host" "monitoring" "unknown");
+
+const KINDS: &[(&str, &str)] = &pages!("events":
+    "xid" "sxid" "aer" "gpu_lost" "driver_init_failed" "driver_mismatch" "oom_kill" "hung_task" "soft_lockup"
+    "nccl_segfault" "peermem_error" "mlx5_slot_power" "mlx5_overheat" "mlx5_access_reg" "mlx5_health"
+    "mlx5_cmd_timeout" "fs_readonly" "nvme_timeout" "gpu_process_exit" "slow_call" "api_error" "throttle" "ecc"
+    "row_remap" "nvlink" "pcie_link" "pcie_hotplug" "rdma_port" "rdma_errors" "rdma_lost" "source_lost"
+    "records_removed");
+
+fn page(pages: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
+    pages
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, text)| *text)
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Some(subject) = &args.subject else {
+        let lines = FailureClass::ALL
+            .iter()
+            .map(|class| format!("{:<17} {}\n", class.name(), class.title()));
+        shared::print(&lines.collect::<String>())?;
+        return Ok(Exit::Success.into());
+    };
+    // Where a word is both, as `nvlink`, the steps of the class say more.
+    let known = page(CLASSES, subject).or_else(|| page(KINDS, subject));
+    let found = match known {
+        Some(text) => Ok(text),
+        None => of_incident(subject, &args),
+    };
+    Ok(match found {
+        Ok(text) => {
+            shared::print(text)?;
+            Exit::Success.into()
+        }
+        Err(Failure(exit, why)) => {
+            shared::say(&why);
+            exit.into()
+        }
+    })
+}
+
+fn of_incident(subject: &str, args: &Args) -> Result<&'static str, Failure> {
+    // A word in small letters was meant as a name.
+    let is_word = |c: char| c.is_ascii_lowercase() || c == '_';
+    if subject.chars().all(is_word) {
+        let classes: Vec<_> = FailureClass::ALL.iter().map(|class| class.name()).collect();
+        let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let why = format!(
+            "there is no runbook `{subject}`; classes: {}; kinds of events: {}",
+            classes.join(", "),
+            kinds.join(", ")
+        );
+        return Err(Failure(Exit::Usage, why));
+    }
+    let instance = args.place.resolve().map_err(Failure::not_possible)?;
+    let incident = incidents::lookup(subject, &instance)?;
+    page(CLASSES, incident.class.name())
+        .ok_or_else(|| Failure::not_possible(format!("class {} has no runbook", incident.class)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_class_and_every_kind_has_a_page() {
+        for class in FailureClass::ALL {
+            let text = page(CLASSES, class.name()).unwrap_or_else(|| panic!("{class}"));
+            assert!(text.starts_with("# "), "{class}");
+        }
+        for kind in Kind::ALL {
+            assert!(page(KINDS, kind.name()).is_some(), "{kind}");
+        }
+    }
+}

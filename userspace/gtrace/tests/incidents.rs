@@ -1,0 +1,207 @@
+//! Incidents in the API and in `gtrace incidents`, with and without a daemon.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::process::{Command, Output};
+
+use gtrace_api::client::ClientError;
+use gtrace_api::{IncidentRequest, PublishedIncident};
+use gtrace_event::{Event, Incident, IncidentState, Kind, Provenance, Severity};
+use gtrace_incident::{Correlator, Options, Rules};
+use support::{Daemon, xid};
+
+/// An event, and the incident that it opens.
+fn opened(pci: &str, time: &str) -> (Event, Incident) {
+    let mut event = xid(pci, 79, Severity::Fatal, time);
+    event.provenance = Provenance::Kernel;
+    assert_eq!(event.kind, Kind::Xid);
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let incident = correlator.ingest(&event).remove(0);
+    (event, incident)
+}
+
+fn publish(daemon: &Daemon, event: &Event, incident: &Incident) {
+    daemon.publish_event(event);
+    daemon.core().publish_incident(incident);
+}
+
+fn incidents(daemon: &Daemon, query: &str) -> Vec<Incident> {
+    daemon
+        .tcp_client()
+        .get(&format!("/api/v1/incidents{query}"))
+        .unwrap()
+}
+
+fn gtrace(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gtrace"))
+        .args(args)
+        .env("USER", "me")
+        .env_remove("SUDO_USER")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_unix_socket_only() {
+    let daemon = Daemon::start();
+    let (event, first) = opened("0000:3b:00.0", "2026-03-03T04:05:06Z");
+    publish(&daemon, &event, &first);
+    let (event, second) = opened("0000:5e:00.0", "2026-03-03T05:05:06Z");
+    daemon.publish_event(&event);
+    // Not in the store yet.
+    daemon.hub.set_incident(second.clone());
+    assert_eq!(incidents(&daemon, ""), [first.clone(), second.clone()]);
+    assert_eq!(incidents(&daemon, "?limit=1"), [second.clone()]);
+    assert_eq!(
+        incidents(&daemon, "?until=2026-03-03T04:30:00Z"),
+        [first.clone()]
+    );
+    let one: Incident = daemon
+        .tcp_client()
+        .get(&format!("/api/v1/incidents/{}", first.id))
+        .unwrap();
+    assert_eq!(one, first);
+
+    let target = format!("/api/v1/incidents/{}/state", first.id);
+    let request = IncidentRequest {
+        state: IncidentState::Resolved,
+        by: "alice".to_owned(),
+        note: "reseated".to_owned(),
+    };
+    let refused = daemon.tcp_client().post::<Incident>(&target, &request);
+    assert!(matches!(
+        refused,
+        Err(ClientError::Refused { status: 403, .. })
+    ));
+    let changed: Incident = daemon.client().post(&target, &request).unwrap();
+    assert_eq!(changed.state, IncidentState::Resolved);
+    assert_eq!(changed.history[0].note, "reseated");
+    assert_eq!(incidents(&daemon, "?open=true"), [second]);
+    for (query, part) in [
+        ("limit=0", "1 to 1000"),
+        ("opne=true", "known: since"),
+        ("open=maybe", "neither"),
+    ] {
+        let error = daemon
+            .tcp_client()
+            .get::<Vec<Incident>>(&format!("/api/v1/incidents?{query}"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(part), "{error}");
+    }
+    let none = daemon
+        .client()
+        .get::<Incident>("/api/v1/incidents/01KJSZ3M7B0000000000ABCDEF");
+    assert!(matches!(
+        none,
+        Err(ClientError::Refused { status: 404, .. })
+    ));
+}
+
+#[test]
+fn the_stream_of_incidents_resumes_and_the_one_of_events_has_none_of_them() {
+    let daemon = Daemon::start();
+    let mut live = daemon
+        .client()
+        .stream("/api/v1/incidents/stream", None)
+        .unwrap();
+    // The first message only has an id, to resume from.
+    assert!(live.next_message().unwrap().unwrap().data.is_empty());
+    let mut events = daemon
+        .client()
+        .stream("/api/v1/events/stream", None)
+        .unwrap();
+    assert!(events.next_message().unwrap().unwrap().data.is_empty());
+    let (event, mut incident) = opened("0000:3b:00.0", "2026-03-03T04:05:06Z");
+    publish(&daemon, &event, &incident);
+    let message = live.next_message().unwrap().unwrap();
+    assert_eq!(message.event, "incident");
+    let published: PublishedIncident = serde_json::from_str(&message.data).unwrap();
+    assert_eq!((&published.incident, published.seq), (&incident, Some(2)));
+    incident.revision += 1;
+    daemon.core().publish_incident(&incident);
+    let (other, _) = opened("0000:5e:00.0", "2026-03-03T05:05:06Z");
+    daemon.publish_event(&other);
+    for seq in [1, 4] {
+        let message = events.next_message().unwrap().unwrap();
+        assert_eq!(message.event, "event");
+        let value: serde_json::Value = serde_json::from_str(&message.data).unwrap();
+        assert_eq!(value["seq"], seq, "no gap is reported where an incident is");
+    }
+
+    let mut resumed = daemon
+        .client()
+        .stream("/api/v1/incidents/stream?after=2", None)
+        .unwrap();
+    let message = resumed.next_message().unwrap().unwrap();
+    let published: PublishedIncident = serde_json::from_str(&message.data).unwrap();
+    assert_eq!((published.seq, published.incident.revision), (Some(3), 1));
+    let mut resumed = daemon
+        .client()
+        .stream("/api/v1/events/stream?after=1", None)
+        .unwrap();
+    let message = resumed.next_message().unwrap().unwrap();
+    let value: serde_json::Value = serde_json::from_str(&message.data).unwrap();
+    assert_eq!(
+        (message.event.as_str(), &value["seq"]),
+        ("event", &4.into())
+    );
+}
+
+#[test]
+fn the_command_works_on_the_store_alone_and_on_a_copy_of_it() {
+    let daemon = Daemon::start();
+    let (event, incident) = opened("0000:3b:00.0", "2026-03-03T04:05:06Z");
+    publish(&daemon, &event, &incident);
+    let dir = daemon.stop();
+    let store = dir.path().join("store.db");
+    let store = store.to_str().unwrap();
+    let id = incident.id.to_string();
+    let listed = gtrace(&["incidents", "--store", store]);
+    assert!(listed.status.success(), "{}", text(&listed.stderr));
+    let line = text(&listed.stdout);
+    assert!(
+        line.contains(&id) && line.contains("pcie") && line.contains("fell off the bus"),
+        "{line}"
+    );
+    let shown = gtrace(&["incidents", "show", &id[id.len() - 8..], "--store", store]);
+    let block = text(&shown.stdout);
+    assert!(
+        block.contains("0000:3b:00.0") && block.contains("Xid 79"),
+        "{block}"
+    );
+    let resolved = gtrace(&[
+        "incidents",
+        "resolve",
+        &id,
+        "--note",
+        "replaced",
+        "--json",
+        "--store",
+        store,
+    ]);
+    assert!(resolved.status.success(), "{}", text(&resolved.stderr));
+    let changed: Incident = serde_json::from_slice(&resolved.stdout).unwrap();
+    assert_eq!(
+        (changed.state, changed.history[0].by.as_str()),
+        (IncidentState::Resolved, "me")
+    );
+    let open = gtrace(&["incidents", "--open", "--store", store]);
+    assert!(open.status.success() && open.stdout.is_empty(), "{open:?}");
+    assert!(text(&open.stderr).contains("no incidents match"));
+    let unknown = gtrace(&[
+        "incidents",
+        "show",
+        "01KJSZ3M7B0000000000ABCDEF",
+        "--store",
+        store,
+    ]);
+    assert_eq!(unknown.status.code(), Some(1));
+    let verified = gtrace(&["events", "--verify", "--store", store]);
+    assert!(verified.status.success(), "{}", text(&verified.stderr));
+}
