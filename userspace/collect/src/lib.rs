@@ -6,6 +6,7 @@ mod daemon;
 pub mod profile_file;
 pub mod record;
 mod remote;
+pub mod report;
 pub mod server_status;
 pub mod stats_file;
 

@@ -1,0 +1,243 @@
+//! What a report is made of, gathered from the store, the daemon and this host. Every part that cannot be had is named
+//! with the reason; none of them keeps the report from being made.
+
+mod calls;
+mod facts;
+mod kernel_log;
+mod samples;
+
+use std::path::PathBuf;
+
+use gtrace_api::Status;
+use gtrace_api::client::Client;
+use gtrace_event::{Event, Incident, Kind, MissingEvidence, Provenance, Timestamp};
+use gtrace_report::{ChainRecord, ChainSegment, LatencyRow, Loss, Material, Window, missing};
+use gtrace_store::{Filter, Reader, Segment, StoreError};
+
+use crate::Collector as _;
+use facts::Place;
+
+/// Records of the store in a report, at most.
+const RECORDS_MAX: usize = 200_000;
+/// Events, at most: the newest.
+const EVENTS_MAX: usize = 100_000;
+
+/// What a report is to be about, and where to read it.
+#[derive(Debug)]
+pub struct Question {
+    /// The incident; absent where a time was asked for.
+    pub incident: Option<Incident>,
+    /// The time.
+    pub window: Window,
+    /// A saved kernel log; by default the running kernel's.
+    pub kernel_log: Option<PathBuf>,
+    /// Directory of the history of samples.
+    pub samples: Option<PathBuf>,
+    /// What makes the report: `gtrace 0.1.0`.
+    pub generator: String,
+}
+
+/// The time around an incident: half of `length` before its first event and after its last.
+pub fn window_around(from: Timestamp, to: Timestamp, length: std::time::Duration) -> Window {
+    let half = jiff::SignedDuration::try_from(length / 2).unwrap_or(jiff::SignedDuration::ZERO);
+    Window {
+        from: from.checked_sub(half).unwrap_or(Timestamp::MIN),
+        to: to.checked_add(half).unwrap_or(Timestamp::MAX),
+    }
+}
+
+/// Gathers everything. `client` is that of the daemon that writes the store; absent where none is known.
+///
+/// # Errors
+///
+/// The store's, of reading events: without them there is nothing to report.
+pub fn gather(
+    question: Question,
+    reader: &Reader,
+    client: Option<Client>,
+) -> Result<Material, StoreError> {
+    let Question {
+        incident,
+        window,
+        kernel_log,
+        samples,
+        generator,
+    } = question;
+    let mut material = Material::new(Timestamp::now(), generator, window);
+    material.incident = incident;
+    material.events = events(reader, &material)?;
+    chain(reader, &mut material)?;
+    let place = Place::of(&material);
+    facts::add(&mut material, &place);
+    material.calls = material.events.iter().filter_map(calls::of_event).collect();
+    if material.calls.is_empty() {
+        gap(
+            &mut material,
+            missing::CALLS,
+            "no driver call of this time was slow or failed, as far as calls were watched",
+        );
+    }
+    kernel_log::add(&mut material, kernel_log.as_deref(), &place);
+    let status = client
+        .as_ref()
+        .map(|client| client.get::<Status>("/api/v1/status"));
+    match (client, status) {
+        (Some(client), Some(Ok(status))) => of_daemon(&mut material, client, &status),
+        (_, Some(Err(error))) => no_daemon(&mut material, &error.to_string()),
+        _ => no_daemon(
+            &mut material,
+            "the store is not that of a running daemon that is known here",
+        ),
+    }
+    samples::add(&mut material, samples.as_deref());
+    losses(&mut material, reader);
+    if let Some(note) = drills(&material.events) {
+        material.notes.push(note);
+    }
+    Ok(material)
+}
+
+fn gap(material: &mut Material, what: &str, why: &str) {
+    material.missing.push(MissingEvidence {
+        what: what.to_owned(),
+        why: why.to_owned(),
+    });
+}
+
+/// Events of the time, and those of the incident wherever they are.
+fn events(reader: &Reader, material: &Material) -> Result<Vec<Event>, StoreError> {
+    let filter = Filter {
+        since: Some(material.window.from),
+        until: Some(material.window.to),
+        limit: Some(EVENTS_MAX),
+        ..Filter::default()
+    };
+    let mut events = reader.query(&filter)?;
+    let known: std::collections::HashSet<_> = events.iter().map(|event| event.id).collect();
+    let of_incident = material
+        .incident
+        .iter()
+        .flat_map(|incident| &incident.events);
+    for id in of_incident.filter(|id| !known.contains(id)) {
+        events.extend(reader.event(*id)?);
+    }
+    events.sort_by_key(|event| (event.time, event.id));
+    Ok(events)
+}
+
+fn chain(reader: &Reader, material: &mut Material) -> Result<(), StoreError> {
+    let Window { from, to } = material.window;
+    let Segment { records, left_out } = reader.segment(from, to, RECORDS_MAX)?;
+    if left_out > 0 {
+        material.losses.push(Loss {
+            what: "records of the store in chain.jsonl".to_owned(),
+            count: Some(left_out),
+            why: format!("a report has at most {RECORDS_MAX}; the store has the later ones"),
+        });
+    }
+    if records.is_empty() {
+        gap(
+            material,
+            missing::CHAIN,
+            "the store has no record of this time",
+        );
+        return Ok(());
+    }
+    let record = |record: gtrace_store::StoredRecord| ChainRecord {
+        seq: record.seq,
+        before: record.before.to_string(),
+        hash: record.hash.to_string(),
+        body: record.body,
+    };
+    material.chain = Some(ChainSegment {
+        records: records.into_iter().map(record).collect(),
+    });
+    Ok(())
+}
+
+fn of_daemon(material: &mut Material, client: Client, status: &Status) {
+    if material.host.is_empty() {
+        material.host.clone_from(&status.host);
+    }
+    for source in status.sources.iter().filter(|source| source.lost > 0) {
+        material.losses.push(Loss {
+            what: source.name.clone(),
+            count: Some(source.lost),
+            why: format!(
+                "since the daemon started at {}, not in this time alone",
+                status.started
+            ),
+        });
+    }
+    material
+        .snapshot
+        .push(facts::device_users(status, material.made));
+    let mut daemon = crate::Daemon::new(client);
+    match daemon.start().and_then(|()| daemon.read()) {
+        Ok(rows) => {
+            material.latency = rows
+                .into_iter()
+                .filter(|row| row.counts.calls > 0)
+                .map(|row| LatencyRow {
+                    key: row.key,
+                    during: row.counts,
+                    before: gtrace_profile::Counts::default(),
+                    after: gtrace_profile::Counts::default(),
+                })
+                .collect();
+            let started = status.started;
+            let why = format!(
+                "latency by time: the daemon keeps totals only, so \"During\" is everything since it started at {started}"
+            );
+            gap(material, missing::LATENCY, &why);
+        }
+        Err(error) => gap(material, missing::LATENCY, &format!("{error:#}")),
+    }
+}
+
+fn no_daemon(material: &mut Material, why: &str) {
+    gap(material, missing::LATENCY, why);
+    gap(material, missing::SNAPSHOT, why);
+}
+
+fn losses(material: &mut Material, reader: &Reader) {
+    let lost = material
+        .events
+        .iter()
+        .filter(|event| event.kind == Kind::SourceLost);
+    let lost: Vec<Loss> = lost
+        .map(|event| {
+            let detail = &event.detail.source;
+            Loss {
+                what: detail
+                    .source
+                    .clone()
+                    .unwrap_or_else(|| "a source".to_owned()),
+                count: detail.lost,
+                why: detail
+                    .reason
+                    .clone()
+                    .unwrap_or_else(|| event.message.clone()),
+            }
+        })
+        .collect();
+    material.losses.extend(lost);
+    if reader.unreadable() > 0 {
+        material.losses.push(Loss {
+            what: "records of the store that this version cannot read".to_owned(),
+            count: Some(reader.unreadable()),
+            why: "a newer gtrace wrote them; chain.jsonl has them".to_owned(),
+        });
+    }
+}
+
+/// That some of the events are drills, where others are none.
+fn drills(events: &[Event]) -> Option<String> {
+    let injected = events
+        .iter()
+        .filter(|event| event.provenance == Provenance::Injected)
+        .count();
+    (injected > 0 && injected < events.len()).then(|| {
+        format!("{injected} of the {} events here were injected as a drill: their provenance is \"injected\".", events.len())
+    })
+}

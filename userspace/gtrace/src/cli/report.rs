@@ -1,0 +1,385 @@
+//! `gtrace report`: one file that explains an incident, and what checks and unpacks such a file.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gtrace_collect::report::{Question, gather, window_around};
+use gtrace_event::{Incident, Timestamp};
+use gtrace_report::{Report, Verified, Window, sign};
+use gtrace_store::{IncidentFilter, Reader};
+
+use super::duration;
+use super::ids::{Failure, find};
+use super::shared::{self, Exit, Instance, StorePlace};
+use crate::render;
+
+/// Incidents that are searched for a part of an id, at most.
+const SEARCHED: usize = 1_000;
+
+/// Write one file that explains an incident: a page that needs no network, to attach to a postmortem.
+///
+/// Without an incident or a time it is about the newest incident. `report verify` checks such a file, `report open`
+/// takes out the files in it.
+#[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+    /// The incident's id, or at least 6 characters of its beginning or end.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["around", "since", "until"])]
+    incident: Option<String>,
+    /// The time around this one: an age (30m, 2h), RFC 3339, or local time.
+    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time, conflicts_with_all = ["since", "until"])]
+    around: Option<Timestamp>,
+    /// How much time: half of it before and after.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration::seconds)]
+    window: Duration,
+    /// The time from this one on.
+    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    since: Option<Timestamp>,
+    /// The time up to this one; by default now.
+    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time, requires = "since")]
+    until: Option<Timestamp>,
+    /// File to write, or directory to write it to; by default the current one.
+    #[arg(long, value_name = "FILE|DIR")]
+    out: Option<PathBuf>,
+    /// A page for people, or a .tar.zst of the files in it.
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+    /// Replace names of hosts, users, processes, containers and paths by pseudonyms.
+    #[arg(long)]
+    redact: bool,
+    /// Sign it with this private key of OpenSSH (ed25519), into FILE.sig.
+    #[arg(long, value_name = "KEY")]
+    sign: Option<PathBuf>,
+    /// A saved kernel log; by default that of the running kernel.
+    #[arg(long, value_name = "FILE")]
+    kernel_log: Option<PathBuf>,
+    #[command(flatten)]
+    place: StorePlace,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// One file of HTML.
+    #[default]
+    Html,
+    /// A .tar.zst.
+    Bundle,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Check every byte of a report, the store's records in it, and its signature.
+    Verify(Verify),
+    /// Take the files out of a report.
+    Open(Open),
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Verify {
+    /// The report, a page or a bundle.
+    file: PathBuf,
+    /// Its signature; by default FILE.sig where that is there.
+    #[arg(long, value_name = "FILE")]
+    signature: Option<PathBuf>,
+    /// The public key that has to have signed it.
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Open {
+    /// The report, a page or a bundle.
+    file: PathBuf,
+    /// Directory to write to; by default one called as the report.
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside, and a configuration that is refused.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let done = match &args.what {
+        None => write(&args, &args.place.resolve()?),
+        Some(What::Verify(verify)) => self::verify(verify),
+        Some(What::Open(open)) => self::open(open),
+    };
+    let exit = match done {
+        Ok((exit, text)) => {
+            shared::print(&text)?;
+            exit
+        }
+        Err(Failure(exit, why)) => {
+            shared::say(&why);
+            exit
+        }
+    };
+    Ok(exit.into())
+}
+
+/// How it ended, and what to print.
+type Done = Result<(Exit, String), Failure>;
+
+fn write(args: &Args, instance: &Instance) -> Done {
+    let path = instance.store().map_err(Failure::not_possible)?;
+    // What is wrong with the key is said before anything is written.
+    let key = args.sign.as_deref().map(text).transpose()?;
+    if instance.is_together() {
+        // Without a daemon the store is as new as it gets.
+        let _ = instance.client().flush();
+    }
+    let failed = |error| Failure::not_possible(format!("cannot read the store: {error}"));
+    let reader = Reader::open(path).map_err(failed)?;
+    instance.say_store(path);
+    let (incident, window) = subject(args, &reader)?;
+    let question = Question {
+        incident,
+        window,
+        kernel_log: args.kernel_log.clone(),
+        samples: Some(gtrace_engine::history::directory(path)),
+        generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),
+    };
+    let client = instance.is_together().then(|| instance.reading_client());
+    let material = gather(question, &reader, client).map_err(failed)?;
+    let report = match args.redact {
+        true => {
+            Report::redacted(&material)
+                .map_err(Failure::not_possible)?
+                .0
+        }
+        false => Report::new(material),
+    };
+    let (bytes, ending) = match args.format {
+        Format::Html => (report.html(), "html"),
+        Format::Bundle => (report.bundle(), "tar.zst"),
+    };
+    let bytes = bytes.map_err(Failure::not_possible)?;
+    let signature = key.map(|key| sign::sign(&bytes, &key)).transpose();
+    let signature = signature.map_err(Failure::not_possible)?;
+    let file = target(
+        args.out.as_deref(),
+        &format!("{}.{ending}", report.file_stem()),
+    );
+    create(&file, &bytes)?;
+    let mut written = format!("{}\n", file.display());
+    if let Some(signature) = signature {
+        let file = signature_of(&file);
+        create(&file, signature.as_bytes())?;
+        written.push_str(&format!("{}\n", file.display()));
+    }
+    Ok((Exit::Success, written))
+}
+
+/// What the report is to be about.
+fn subject(args: &Args, reader: &Reader) -> Result<(Option<Incident>, Window), Failure> {
+    if let Some(around) = args.around {
+        return Ok((None, window_around(around, around, args.window)));
+    }
+    if let Some(from) = args.since {
+        let to = args.until.unwrap_or_else(Timestamp::now);
+        if to <= from {
+            return Err(Failure(
+                Exit::Usage,
+                "--until is not later than --since".to_owned(),
+            ));
+        }
+        return Ok((None, Window { from, to }));
+    }
+    let incident = incident(args.incident.as_deref(), reader)?;
+    let window = window_around(
+        incident.opened,
+        incident.last_time.max(incident.opened),
+        args.window,
+    );
+    Ok((Some(incident), window))
+}
+
+fn incident(part: Option<&str>, reader: &Reader) -> Result<Incident, Failure> {
+    let limit = Some(if part.is_some() { SEARCHED } else { 1 });
+    let filter = IncidentFilter {
+        limit,
+        ..IncidentFilter::default()
+    };
+    let whole = part.and_then(|part| part.parse().ok());
+    let found = match whole {
+        Some(id) => reader
+            .incident(id)
+            .map(|incident| incident.into_iter().collect()),
+        None => reader.incidents(&filter),
+    };
+    let mut incidents: Vec<Incident> = found.map_err(Failure::not_possible)?;
+    let Some(part) = part else {
+        return incidents.pop().ok_or_else(|| {
+            let why = "the store has no incident: name a time with --around or --since";
+            Failure(Exit::Problem, why.to_owned())
+        });
+    };
+    let id = find(
+        "incident",
+        part,
+        incidents.iter().map(|incident| incident.id),
+    )?;
+    let at = incidents.iter().position(|incident| incident.id == id);
+    at.map(|at| incidents.swap_remove(at)).ok_or_else(|| {
+        Failure(
+            Exit::Problem,
+            format!("the store has no incident {}", render::clean(part)),
+        )
+    })
+}
+
+/// Where to write.
+fn target(out: Option<&Path>, name: &str) -> PathBuf {
+    match out {
+        None => PathBuf::from(name),
+        Some(out) if out.is_dir() => out.join(name),
+        Some(out) => out.to_owned(),
+    }
+}
+
+fn signature_of(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".");
+    name.push(sign::ENDING);
+    name.into()
+}
+
+/// Writes a file that is not there yet, for this user only: a report names people and places.
+fn create(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create_new(true).mode(0o600).open(path);
+    opened
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(|error| {
+            let remedy = match error.kind() {
+                std::io::ErrorKind::AlreadyExists => "; name another one",
+                _ => "",
+            };
+            Failure::not_possible(format!(
+                "{} cannot be written: {error}{remedy}",
+                path.display()
+            ))
+        })
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|error| {
+        Failure::not_possible(format!("{} cannot be read: {error}", path.display()))
+    })
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    String::from_utf8(bytes(path)?)
+        .map_err(|_| Failure::not_possible(format!("{} is no text", path.display())))
+}
+
+fn verify(args: &Verify) -> Done {
+    let report = bytes(&args.file)?;
+    let verified = gtrace_report::verify(&report);
+    let mut out = findings(&verified);
+    let mut exit = if verified.is_intact() {
+        Exit::Success
+    } else {
+        Exit::Problem
+    };
+    match signed(args, &report) {
+        Ok(Some(key)) if args.key.is_some() => {
+            out.push_str(&format!("signed by {key}, the key that was asked for\n"))
+        }
+        Ok(Some(key)) => out.push_str(&format!(
+            "signed by {key}; whose key that is, --key checks\n"
+        )),
+        Ok(None) if args.key.is_some() => {
+            out.push_str("not signed, and a key was asked for\n");
+            exit = Exit::Problem;
+        }
+        Ok(None) => out.push_str("not signed\n"),
+        Err(why) => {
+            out.push_str(&format!("signature: {why}\n"));
+            exit = Exit::Problem;
+        }
+    }
+    Ok((exit, out))
+}
+
+/// Fingerprint of the key that signed; `None` where there is no signature.
+fn signed(args: &Verify, report: &[u8]) -> Result<Option<String>, String> {
+    let usual = signature_of(&args.file);
+    let signature = match &args.signature {
+        Some(signature) => signature,
+        None if usual.exists() => &usual,
+        None => return Ok(None),
+    };
+    let read = |path: &Path| text(path).map_err(|Failure(_, why)| why);
+    let key = args.key.as_deref().map(read).transpose()?;
+    let checked = sign::check(report, &read(signature)?, key.as_deref());
+    checked.map(Some).map_err(|error| error.to_string())
+}
+
+/// What verifying has found, a line each.
+fn findings(verified: &Verified) -> String {
+    let mut out = String::new();
+    for finding in &verified.findings {
+        out.push_str(&render::clean(&format!(
+            "{}: {}",
+            finding.part, finding.why
+        )));
+        out.push('\n');
+    }
+    if let Some(chain) = &verified.chain {
+        out.push_str(&format!(
+            "records {} to {} of the store hold together; the last has hash {}\n",
+            chain.first_seq, chain.last_seq, chain.last
+        ));
+    }
+    match verified.is_intact() {
+        true => out.push_str(&format!("intact: {} files\n", verified.files.len())),
+        false => out.push_str("changed\n"),
+    }
+    out
+}
+
+fn open(args: &Open) -> Done {
+    let verified = gtrace_report::verify(&bytes(&args.file)?);
+    if verified.files.is_empty() {
+        return Err(Failure(
+            Exit::Problem,
+            findings(&verified).trim_end().to_owned(),
+        ));
+    }
+    let stem = args.file.file_name().unwrap_or_default().to_string_lossy();
+    let stem = stem.strip_suffix(".html").or(stem.strip_suffix(".tar.zst"));
+    let directory = match (&args.to, stem) {
+        (Some(to), _) => to.clone(),
+        (None, Some(stem)) => PathBuf::from(stem),
+        (None, None) => {
+            let why = "name a directory with --to: the report's name ends neither in .html nor in .tar.zst";
+            return Err(Failure(Exit::Usage, why.to_owned()));
+        }
+    };
+    fs::create_dir_all(&directory).map_err(|error| {
+        Failure::not_possible(format!("{} cannot be made: {error}", directory.display()))
+    })?;
+    let mut out = String::new();
+    for (name, bytes) in &verified.files {
+        let path = directory.join(name);
+        create(&path, bytes)?;
+        out.push_str(&format!("{}\n", path.display()));
+    }
+    if verified.is_intact() {
+        return Ok((Exit::Success, out));
+    }
+    shared::say(&format!(
+        "only what is intact was written\n{}",
+        findings(&verified).trim_end()
+    ));
+    Ok((Exit::Problem, out))
+}

@@ -1,0 +1,185 @@
+//! `gtrace report` on a copied store, without a daemon and with one.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use gtrace_event::{Event, Incident, Provenance, Severity};
+use gtrace_incident::{Correlator, Options, Rules};
+use support::{Daemon, xid};
+
+const TIME: &str = "2026-03-03T04:05:06Z";
+
+fn opened() -> (Event, Incident) {
+    let mut event = xid("0000:3b:00.0", 79, Severity::Fatal, TIME);
+    event.provenance = Provenance::Kernel;
+    event.host = Some("gpu-node-17".to_owned());
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let incident = correlator.ingest(&event).remove(0);
+    (event, incident)
+}
+
+fn gtrace(args: &[&str], directory: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    command.args(args).current_dir(directory).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The file that a report printed, which has to be the first line.
+fn written(output: &Output, directory: &Path) -> PathBuf {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    directory.join(printed.lines().next().unwrap())
+}
+
+#[test]
+fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
+    let daemon = Daemon::start();
+    let (event, incident) = opened();
+    daemon.publish_event(&event);
+    daemon.core().publish_incident(&incident);
+    let stopped = daemon.stop();
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    fs::copy(stopped.path().join("store.db"), here.join("copy.db")).unwrap();
+
+    let report = written(&gtrace(&["report", "--store", "copy.db"], here), here);
+    let class = incident.class.name();
+    let name = format!("gtrace-incident-20260303T040506Z-gpu-node-17-{class}.html");
+    assert_eq!(report.file_name().unwrap().to_str(), Some(name.as_str()));
+    let page = fs::read_to_string(&report).unwrap();
+    assert!(
+        page.contains(&incident.id.to_string())
+            && page.contains("saved log with --kernel-log")
+    );
+
+    let again = gtrace(&["report", "--store", "copy.db"], here);
+    assert_eq!(again.status.code(), Some(3), "a report is not overwritten");
+    let verified = gtrace(&["report", "verify", &name], here);
+    assert!(verified.status.success());
+    let said = text(&verified.stdout);
+    assert!(
+        said.contains("of the store hold together") && said.contains("intact"),
+        "{said}"
+    );
+    let opened = gtrace(&["report", "open", &name, "--to", "parts"], here);
+    assert!(opened.status.success(), "{}", text(&opened.stderr));
+    let events = fs::read_to_string(here.join("parts/events.jsonl")).unwrap();
+    assert_eq!(serde_json::from_str::<Event>(events.trim()).unwrap(), event);
+
+    fs::write(
+        here.join("changed.html"),
+        page.replacen("What to do now", "What to do then", 1),
+    )
+    .unwrap();
+    let changed = gtrace(&["report", "verify", "changed.html"], here);
+    assert_eq!(changed.status.code(), Some(1));
+    assert!(
+        !gtrace(&["report", "verify", "absent.html"], here)
+            .status
+            .success()
+    );
+}
+
+#[test]
+fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
+    let daemon = Daemon::start();
+    let (event, _) = opened();
+    daemon.publish_event(&event);
+    let stopped = daemon.stop();
+    let store = stopped.path().join("store.db");
+    let store = store.to_str().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let log = "2026-03-03T04:05:05,900000+00:00 usb 1-1: new device\nno time here\n2026-03-04T00:00:00+00:00 later\n";
+    fs::write(here.join("dmesg.txt"), log).unwrap();
+    let asked = [
+        "report",
+        "--store",
+        store,
+        "--around",
+        TIME,
+        "--format",
+        "bundle",
+        "--kernel-log",
+        "dmesg.txt",
+        "--redact",
+    ];
+    let report = written(&gtrace(&asked, here), here);
+    assert!(
+        report.to_str().unwrap().ends_with("host-1-xid.tar.zst"),
+        "{}",
+        report.display()
+    );
+    let parts = gtrace(
+        &["report", "open", report.to_str().unwrap(), "--to", "parts"],
+        here,
+    );
+    assert!(parts.status.success(), "{}", text(&parts.stderr));
+    let saved = fs::read_to_string(here.join("parts/kernel.log")).unwrap();
+    assert_eq!(saved, "2026-03-03T04:05:05.9Z - usb 1-1: new device\n");
+    let events = fs::read_to_string(here.join("parts/events.jsonl")).unwrap();
+    assert!(
+        events.contains("process-1")
+            && !events.contains("python3")
+            && !events.contains("gpu-node-17")
+    );
+
+    let none = gtrace(&["report", "--store", store], here);
+    assert_eq!(none.status.code(), Some(1));
+    assert!(
+        text(&none.stderr).contains("--around"),
+        "{}",
+        text(&none.stderr)
+    );
+    let wrong = gtrace(&["report", "--store", store, "--until", TIME], here);
+    assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_signed_report_names_its_key_and_refuses_another() {
+    let daemon = Daemon::start();
+    let (event, _) = opened();
+    daemon.publish_event(&event);
+    let stopped = daemon.stop();
+    let store = stopped.path().join("store.db");
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    for key in ["ann", "bob"] {
+        let made = Command::new("ssh-keygen")
+            .args(["-q", "-t", "ed25519", "-N", "", "-f", key])
+            .current_dir(here)
+            .status();
+        if made.is_err() {
+            eprintln!("skipped: ssh-keygen is not installed");
+            return;
+        }
+    }
+    let asked = [
+        "report",
+        "--store",
+        store.to_str().unwrap(),
+        "--around",
+        TIME,
+        "--sign",
+        "ann",
+        "--out",
+        "r.html",
+    ];
+    written(&gtrace(&asked, here), here);
+    let verify = |key: &str| gtrace(&["report", "verify", "r.html", "--key", key], here);
+    assert!(verify("ann.pub").status.success());
+    assert_eq!(verify("bob.pub").status.code(), Some(1));
+    fs::remove_file(here.join("r.html.sig")).unwrap();
+    assert_eq!(
+        verify("ann.pub").status.code(),
+        Some(1),
+        "a signature that was asked for is missing"
+    );
+}
