@@ -55,8 +55,7 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     assert_eq!(report.file_name().unwrap().to_str(), Some(name.as_str()));
     let page = fs::read_to_string(&report).unwrap();
     assert!(
-        page.contains(&incident.id.to_string())
-            && page.contains("saved log with --kernel-log")
+        page.contains(&incident.id.to_string()) && page.contains("saved log with --kernel-log")
     );
 
     let again = gtrace(&["report", "--store", "copy.db"], here);

@@ -97,13 +97,7 @@ mod tests {
         let at = |ms: i64| Timestamp::from_millisecond(1_772_500_000_000 + ms).unwrap();
         let mut writer = Writer::open(directory.path(), Options::default()).unwrap();
         let labels = vec![("gpu".to_owned(), "0000:3b:00.0".to_owned())];
-        let key = SeriesKey::new(
-            "gpu_power",
-            "watts",
-            Kind::Gauge,
-            labels,
-        )
-        .unwrap();
+        let key = SeriesKey::new("gpu_power", "watts", Kind::Gauge, labels).unwrap();
         for second in 0..20 {
             let value = Value::gauge(second as f64);
             let sample = Sample {
