@@ -6,8 +6,11 @@ use std::time::{Duration, Instant};
 use gtrace_event::{Incident, IncidentId};
 use gtrace_incident::{Correlator, Options, RuleError, Rules};
 
-/// Changes of one incident are records at most this often; its opening, and what a person changes, at once.
+/// After a record of an incident the next one waits for so long; twice as long after each that follows at once, as a
+/// storm goes on for hours and each record has the whole incident. Its opening, and what a person changes, is recorded at once.
 const RECORD_EVERY: Duration = Duration::from_secs(1);
+/// Longest wait.
+const RECORD_AT_LEAST_EVERY: Duration = Duration::from_secs(64);
 /// Incidents whose last record is remembered.
 const REMEMBERED: usize = 1024;
 /// Between checks for what has been quiet for long.
@@ -44,8 +47,8 @@ impl Incidents {
 pub(super) struct Changes {
     /// The newest of each incident that has no record yet.
     waiting: BTreeMap<IncidentId, Incident>,
-    /// When each incident last got a record.
-    recorded: BTreeMap<IncidentId, Instant>,
+    /// When each incident last got a record, and how long the next one waits.
+    recorded: BTreeMap<IncidentId, (Instant, Duration)>,
 }
 
 impl Changes {
@@ -61,7 +64,7 @@ impl Changes {
 
     /// When [`Self::take`] has something.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let due = |id: &IncidentId| self.recorded.get(id).map(|last| *last + RECORD_EVERY);
+        let due = |id: &IncidentId| self.recorded.get(id).map(|(last, wait)| *last + *wait);
         self.waiting
             .keys()
             .map(|id| due(id).unwrap_or_else(Instant::now))
@@ -72,14 +75,24 @@ impl Changes {
     pub(super) fn take(&mut self, now: Instant, all: bool) -> Vec<Incident> {
         let is_due = |id: &IncidentId| {
             let last = self.recorded.get(id);
-            all || last.is_none_or(|last| *last + RECORD_EVERY <= now)
+            all || last.is_none_or(|(last, wait)| *last + *wait <= now)
         };
         let due: Vec<IncidentId> = self.waiting.keys().copied().filter(is_due).collect();
         let taken = due
             .iter()
             .filter_map(|id| self.waiting.remove(id))
             .collect();
-        self.recorded.extend(due.into_iter().map(|id| (id, now)));
+        for id in due {
+            let wait = match self.recorded.get(&id) {
+                // It was quiet meanwhile.
+                Some((last, wait)) if now.saturating_duration_since(*last) > *wait * 2 => {
+                    RECORD_EVERY
+                }
+                Some((_, wait)) => (*wait * 2).min(RECORD_AT_LEAST_EVERY),
+                None => RECORD_EVERY,
+            };
+            self.recorded.insert(id, (now, wait));
+        }
         // Ids sort by time: the oldest has not changed for longest, most likely.
         while self.recorded.len() > REMEMBERED {
             self.recorded.pop_first();
@@ -113,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opening_is_recorded_at_once_and_later_changes_once_a_second() {
+    fn an_opening_is_recorded_at_once_and_a_storm_ever_less_often() {
         let mut changes = Changes::default();
         let mut incident = incident();
         let now = Instant::now();
@@ -128,7 +141,20 @@ mod tests {
         assert_eq!(changes.deadline(), Some(now + RECORD_EVERY));
         assert_eq!(changes.take(now + RECORD_EVERY, false)[0].revision, 3);
         changes.add(incident.clone());
+        assert_eq!(changes.deadline(), Some(now + 3 * RECORD_EVERY));
         assert_eq!(changes.take(now + RECORD_EVERY, true).len(), 1);
         assert_eq!(changes.deadline(), None);
+        let (mut at, mut records) = (now, 0);
+        while at < now + Duration::from_secs(3600) {
+            changes.add(incident.clone());
+            records += changes.take(at, false).len();
+            at += RECORD_EVERY;
+        }
+        assert!((55..70).contains(&records), "{records}");
+        changes.add(incident.clone());
+        changes.take(at + Duration::from_secs(600), false);
+        changes.add(incident);
+        let quiet = at + Duration::from_secs(600) + RECORD_EVERY;
+        assert_eq!(changes.deadline(), Some(quiet));
     }
 }
