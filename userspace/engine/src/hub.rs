@@ -76,7 +76,7 @@ pub enum Command {
     /// Change the state of an incident; the answer comes once the store has it, or could not take it.
     Incident(
         IncidentId,
-        StateChange,
+        Box<StateChange>,
         oneshot::Sender<Result<Incident, String>>,
     ),
     /// Make everything captured so far readable in the store, by other processes too.

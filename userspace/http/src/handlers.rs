@@ -121,10 +121,9 @@ pub(super) async fn events_stream(
 }
 
 /// Where a reader goes on, and the other parameters.
-fn resume_after(
-    headers: &HeaderMap,
-    Query(pairs): Pairs,
-) -> Result<(Option<Position>, Vec<(String, String)>), Problem> {
+type Resumed = (Option<Position>, Vec<(String, String)>);
+
+fn resume_after(headers: &HeaderMap, Query(pairs): Pairs) -> Result<Resumed, Problem> {
     let (after, pairs): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(name, _)| name == "after");
     // An EventSource that connects again sends the header beside the address that it began with.
     let header = headers

@@ -1075,7 +1075,11 @@ impl World {
             note: String::new(),
         };
         let (answer, done) = oneshot::channel();
-        self.send(Input::Command(Command::Incident(id, change, answer)));
+        self.send(Input::Command(Command::Incident(
+            id,
+            Box::new(change),
+            answer,
+        )));
         done.blocking_recv().unwrap()
     }
 }

@@ -82,7 +82,7 @@ impl Core {
             }
             Command::Incident(id, change, answer) => {
                 let mut incident = self.hub.incident(id).unwrap();
-                incident.change_state(change);
+                incident.change_state(*change);
                 self.publish_incident(&incident);
                 let _ = answer.send(Ok(incident));
             }

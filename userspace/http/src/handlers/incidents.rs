@@ -108,7 +108,7 @@ pub(in super::super) async fn change(
     };
     state
         .ask("change the incident", |answer| {
-            Command::Incident(id, change, answer)
+            Command::Incident(id, Box::new(change), answer)
         })
         .await
         .map(Json)

@@ -11,7 +11,7 @@ impl State {
     pub(super) fn command(&mut self, command: Command) {
         match command {
             Command::Ack(ack, answer) => self.ack(ack, answer),
-            Command::Incident(id, change, answer) => self.change_incident(id, change, answer),
+            Command::Incident(id, change, answer) => self.change_incident(id, *change, answer),
             Command::Flush(answer) => self.amend_and(Some(Box::new(move |result| {
                 // Whoever asked may have given up.
                 let _ = answer.send(result);
