@@ -28,6 +28,15 @@ pub const REAL_MODULES: &str = "/real";
 /// The version of NVIDIA's driver, as its modules and libraries are called.
 pub const REAL_VERSION: &str = "/real/version";
 
+/// The same of the driver in [`REAL_OTHER`].
+pub const REAL_OTHER_VERSION: &str = "/real/other/version";
+
+/// The modules and the version of a second series of NVIDIA's driver, as in [`REAL_MODULES`], where the image has one.
+pub const REAL_OTHER: &str = "/real/other";
+
+/// The version of NVIDIA's driver that `fakegpu.ko` answers.
+pub const REAL_LAYOUT: &str = "/real/layout";
+
 /// NVIDIA's libraries, as `libcuda.so.1` and `libnvidia-ml.so.1`.
 pub const REAL_LIBRARIES: &str = "/real/lib";
 
@@ -39,6 +48,9 @@ pub const REAL_JUDGE: &str = "/real/judge.so";
 
 /// Calls the driver, well and badly, `vm-tests/judge/caller.c`.
 pub const REAL_CALLER: &str = "/real/caller";
+
+/// Makes each call of nvidia-uvm with wrong arguments and writes it down, `vm-tests/judge/uvm.c`.
+pub const REAL_UVM: &str = "/real/uvm";
 
 /// What the cases about RDMA run: programs in C, their driver, the tests of links.
 pub const RDMA: &str = "/rdma";

@@ -1,5 +1,5 @@
 //! What the end-to-end tests of GPU-over-IP need beside cargo's own, in the target directory: an
-//! environment with public tools in Python, versions of NVIDIA's runtime, its `nvidia-smi`, and where it
+//! environment with public tools in Python, versions of NVIDIA's runtime, of its `nvidia-smi`, and where it
 //! is asked for its compiler.
 
 use std::fs;
@@ -54,7 +54,7 @@ const NVCC: &str = "transport/e2e/programs/nvcc.txt";
 /// Where the compiler is unpacked; the tests look there.
 const NVCC_FOLDER: &str = "e2e-nvcc";
 
-/// Where Debian's package `nvidia-smi` is unpacked; the tests look there.
+/// Where Debian's package `nvidia-smi` is unpacked, each series in a folder `e2e-nvidia-smi-SERIES`; the tests look there.
 const NVIDIA_SMI: &str = "e2e-nvidia-smi";
 /// Where Debian's package `prometheus` is, for its promtool; the tests of gtrace-http look there.
 const PROMETHEUS: &str = "e2e-prometheus";
@@ -82,12 +82,17 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "tests with NVIDIA's runtime will be skipped, or miss versions of it: {error:#}"
         ));
     }
-    for (package, series, folder) in [
-        ("nvidia-smi", Some(vm::DRIVERS[0]), NVIDIA_SMI),
-        ("prometheus", None, PROMETHEUS),
-    ] {
-        if let Err(error) = unpack_debian(context, package, series, folder) {
-            step(format!("tests with {package} will be skipped: {error:#}"));
+    let tools = vm::DRIVERS.map(|series| {
+        let folder = format!("{NVIDIA_SMI}-{series}");
+        ("nvidia-smi", Some(series), folder)
+    });
+    let prometheus = ("prometheus", None, PROMETHEUS.to_owned());
+    for (package, series, folder) in tools.into_iter().chain([prometheus]) {
+        if let Err(error) = unpack_debian(context, package, series, &folder) {
+            let series = series.unwrap_or_default();
+            step(format!(
+                "tests with {package} {series} will be skipped: {error:#}"
+            ));
         }
     }
     if frameworks && let Err(error) = nvcc(context) {

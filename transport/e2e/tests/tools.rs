@@ -83,10 +83,11 @@ fn gpustat() {
         .same_everywhere();
 }
 
-/// Where `cargo xtask test` puts NVIDIA's own tool.
-fn nvidia_smi() -> Option<PathBuf> {
-    let named = std::env::var_os("GTRACE_E2E_NVIDIA_SMI").map(PathBuf::from);
-    let folder = artefacts().profile.with_file_name("e2e-nvidia-smi");
+/// Where `cargo xtask test` puts NVIDIA's own tool of a series of the driver.
+fn nvidia_smi(series: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(format!("GTRACE_E2E_NVIDIA_SMI_{series}")).map(PathBuf::from);
+    let folder = format!("e2e-nvidia-smi-{series}");
+    let folder = artefacts().profile.with_file_name(folder);
     let program = named.unwrap_or_else(|| folder.join("usr/lib/nvidia/current/nvidia-smi"));
     if program.is_file() {
         return Some(program);
@@ -111,16 +112,21 @@ fn without_times(text: &str) -> String {
     lines.map(|line| line.to_owned() + "\n").collect()
 }
 
-#[test]
-fn nvidia_smi_of_nvidia() {
-    let Some(program) = nvidia_smi() else { return };
-    let query = "--query-gpu=index,name,uuid,pci.bus_id,driver_version,memory.total,memory.used,\
-                 utilization.gpu,temperature.gpu,power.draw,clocks.sm,ecc.mode.current,compute_cap";
+/// What it prints is the same through the network, whichever way it is asked.
+fn nvidia_smi_of(series: &str, queried: &str) {
+    let Some(program) = nvidia_smi(series) else {
+        return;
+    };
+    let query = format!(
+        "--query-gpu=index,name,uuid,pci.bus_id,driver_version,memory.total,memory.used,\
+         utilization.gpu,temperature.gpu,power.draw,clocks.sm,ecc.mode.current,compute_cap{queried}"
+    );
+    let version = format!("NVIDIA-SMI {series}.");
     let ways: [(&[&str], &str); 5] = [
-        (&[], "NVIDIA-SMI"),
+        (&[], &version),
         (&["-L"], "GPU 1: gtrace softgpu (CPU emulator) 1"),
         (&["-q"], "Attached GPUs                             : 2"),
-        (&[query, "--format=csv"], "index, name"),
+        (&[&query, "--format=csv"], "index, name"),
         (&["-q", "-x"], "<nvidia_smi_log>"),
     ];
     for (arguments, shown) in ways {
@@ -131,4 +137,18 @@ fn nvidia_smi_of_nvidia() {
             .same_everywhere();
         assert!(output.contains(shown), "{arguments:?}: {output}");
     }
+}
+
+#[test]
+fn nvidia_smi_535_of_nvidia() {
+    nvidia_smi_of("535", "");
+}
+
+/// It asks for what NVML has had since then, such as `nvmlDeviceGetPciInfoExt` and `nvmlDeviceGetGpuFabricInfoV`.
+#[test]
+fn nvidia_smi_550_of_nvidia() {
+    nvidia_smi_of(
+        "550",
+        ",power.draw.instant,fabric.state,c2c.mode,pci.baseClass",
+    );
 }

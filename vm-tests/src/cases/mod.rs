@@ -16,6 +16,8 @@ mod rdma_ports;
 mod rdma_two;
 mod real;
 mod real_gsp;
+mod real_judged;
+mod real_series;
 mod reload;
 mod smoke;
 mod stub;
@@ -94,6 +96,8 @@ const TOPICS: &[&[Case]] = &[
     rdma_two::CASES,
     uprobes::CASES,
     real::CASES,
+    real_judged::CASES,
+    real_series::CASES,
     real_gsp::CASES,
     bench::CASES,
 ];

@@ -6,10 +6,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::{REAL_MODULES, REAL_VERSION};
+use gtrace_vm_tests::layout::{
+    REAL_LAYOUT, REAL_MODULES, REAL_OTHER, REAL_OTHER_VERSION, REAL_VERSION,
+};
 use rustix::fs::{FileType, Mode, makedev, mknodat};
 
 use super::{Guest, modules};
+use crate::skip;
 
 /// Where the GPU that is none lies.
 pub(crate) const GPU: &str = "0001:01:00.0";
@@ -39,9 +42,18 @@ impl Guest {
         self.load_driver_with("")
     }
 
+    /// The same of the second series that the image has.
+    pub(crate) fn load_other_driver(&self) -> Result<()> {
+        self.load_driver_of(REAL_OTHER, "")
+    }
+
     fn load_driver_with(&self, parameters: &str) -> Result<()> {
-        self.insmod(Path::new(REAL_MODULES).join("nvidia.ko"), parameters)?;
-        self.insmod(Path::new(REAL_MODULES).join("nvidia-uvm.ko"), "")?;
+        self.load_driver_of(REAL_MODULES, parameters)
+    }
+
+    fn load_driver_of(&self, folder: &str, parameters: &str) -> Result<()> {
+        self.insmod(Path::new(folder).join("nvidia.ko"), parameters)?;
+        self.insmod(Path::new(folder).join("nvidia-uvm.ko"), "")?;
         for (path, major, minor) in NODES {
             make_node(path, major, minor)?;
         }
@@ -62,6 +74,7 @@ impl Guest {
     /// Both, and the driver is answered: its GPU opens. The GPU is in use while what is returned is kept, so that not
     /// each program that asks for it starts it anew.
     pub(crate) fn load_answering(&self) -> Result<File> {
+        skip_unless_answered()?;
         self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "gsp=1")?;
         self.load_driver_with(WITHOUT_ENGINES)?;
         File::open("/dev/nvidia0").context("the GPU does not open")
@@ -84,6 +97,24 @@ impl Guest {
 /// The version of the driver.
 pub(crate) fn version() -> Result<String> {
     fs::read_to_string(REAL_VERSION).with_context(|| format!("cannot read {REAL_VERSION}"))
+}
+
+/// The version of a second series of it; nothing where the image has one series.
+pub(crate) fn other_version() -> Option<String> {
+    fs::read_to_string(REAL_OTHER_VERSION).ok()
+}
+
+/// Skips the case where no GPU answers this driver.
+fn skip_unless_answered() -> Result<()> {
+    let driver = version()?;
+    let answered =
+        fs::read_to_string(REAL_LAYOUT).with_context(|| format!("cannot read {REAL_LAYOUT}"))?;
+    if answered != driver {
+        skip!(
+            "the GPU made of memory answers driver {answered} and not {driver}, whose sources could not be fetched"
+        );
+    }
+    Ok(())
 }
 
 fn make_node(path: &str, major: u32, minor: u32) -> Result<()> {

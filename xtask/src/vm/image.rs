@@ -38,14 +38,15 @@ impl Images {
     }
 }
 
-/// Writes the images for `kernel` into `cache`; `stub_dir` has the modules of the stub.
+/// Writes the images for `kernel` into `cache`; `stub_dir` has the modules of the stub. Of NVIDIA's `drivers` the first is
+/// the one that is tested, the second one has its modules beside it.
 pub(super) fn build(
     context: &Context,
     profile: Profile,
     cache: &Path,
     kernel: &Kernel,
     stub_dir: &Path,
-    driver: Option<&real::Driver>,
+    drivers: &[real::Driver],
 ) -> Result<Images> {
     let mut archive = Archive::default();
     for dir in DIRS {
@@ -75,12 +76,15 @@ pub(super) fn build(
         Ok(path)
     };
     let most = save(&archive, "")?;
-    let real = match driver {
-        Some(driver) => {
+    let real = match drivers {
+        [] => None,
+        [driver, others @ ..] => {
             real::add(&mut archive, context, cache, driver).context("NVIDIA's driver")?;
+            if let Some(other) = others.first() {
+                real::add_other(&mut archive, other).context("another driver of NVIDIA's")?;
+            }
             Some(save(&archive, "-real")?)
         }
-        None => None,
     };
     Ok(Images { most, real })
 }

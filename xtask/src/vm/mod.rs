@@ -9,6 +9,7 @@ mod cases;
 mod cpio;
 mod fault;
 mod image;
+mod judge;
 mod kbuild;
 mod kernel;
 mod machine;
@@ -211,16 +212,16 @@ impl Base {
         Ok(Self { kernel, stub })
     }
 
-    /// Makes the guest's file systems of what [`build`] has built, one of them with NVIDIA's driver where it is given.
+    /// Makes the guest's file systems of what [`build`] has built, one of them with NVIDIA's drivers where there are any.
     fn images(
         &self,
         context: &Context,
         cache: &Cache,
         profile: Profile,
-        driver: Option<&real::Driver>,
+        drivers: &[real::Driver],
     ) -> Result<Images> {
         let (kernel, stub) = (&self.kernel, &self.stub);
-        image::build(context, profile, &cache.dir, kernel, stub, driver)
+        image::build(context, profile, &cache.dir, kernel, stub, drivers)
     }
 }
 
@@ -405,15 +406,16 @@ fn run(
         let real: Vec<_> = real.collect();
         let name = row(&base.kernel.line);
         if !plan.is_empty() {
-            runs.push((name.clone(), base.clone(), None, plan));
+            runs.push((name.clone(), base.clone(), Vec::new(), plan));
         }
         if real.is_empty() {
             continue;
         }
+        let mut had = Vec::new();
         for series in &drivers {
             let name = format!("{name}, driver {series}");
             match real::ensure(context, &cache, &base.kernel, series) {
-                Ok(driver) => runs.push((name, base.clone(), Some(driver), real.clone())),
+                Ok(driver) => had.push((name, driver)),
                 Err(error) if is_lack(&error) => {
                     let cases = u64::try_from(count(&real)).unwrap_or(u64::MAX);
                     without(report, &name, cases, error);
@@ -421,18 +423,28 @@ fn run(
                 Err(error) => report.check(&name, Err(error)),
             }
         }
+        for nth in 0..had.len() {
+            let (name, driver) = &had[nth];
+            let next = &had[(nth + 1) % had.len()].1;
+            // A case changes between two.
+            let both = match had.len() {
+                1 => vec![driver.clone()],
+                _ => vec![driver.clone(), next.clone()],
+            };
+            runs.push((name.clone(), base.clone(), both, real.clone()));
+        }
     }
     let mut log = Log::default();
-    for (row, base, driver, plan) in &runs {
+    for (row, base, drivers, plan) in &runs {
         report.begin(row);
-        let images = match base.images(context, &cache, options.profile(), driver.as_ref()) {
+        let images = match base.images(context, &cache, options.profile(), drivers) {
             Ok(images) => images,
             Err(error) => {
                 report.check(row, Err(error));
                 continue;
             }
         };
-        let driver = driver.as_ref().map_or(String::new(), |driver| {
+        let driver = drivers.first().map_or(String::new(), |driver| {
             format!(" with NVIDIA's driver {}", driver.version())
         });
         step(format!("testing on kernel {}{driver}", base.kernel.key));

@@ -4,21 +4,21 @@
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{
-    REAL_CALLER, REAL_JUDGE, REAL_LIBRARIES, REAL_MODULES, REAL_SMI, REAL_VERSION,
+    REAL_LAYOUT, REAL_LIBRARIES, REAL_MODULES, REAL_OTHER, REAL_OTHER_VERSION, REAL_SMI,
+    REAL_VERSION,
 };
 
-use super::Cache;
 use super::apt::Package;
 use super::cpio::Archive;
 use super::image::{copy, program};
 use super::kbuild::Modules;
 use super::kernel::{self, Kernel};
+use super::{Cache, DRIVERS, judge};
 use crate::context::Context;
-use crate::shell::{self, step};
+use crate::shell::step;
 
 /// The package whose newest version decides.
 const SOURCE: &str = "nvidia-open-kernel-source";
@@ -81,6 +81,8 @@ pub(super) struct Driver {
     modules: PathBuf,
     /// The module of the GPU that is none.
     fakegpu: PathBuf,
+    /// The version of the package whose sources say how that one answers.
+    layout: String,
 }
 
 impl Driver {
@@ -116,13 +118,15 @@ pub(super) fn ensure(
     let version = packages.file_name().context("a package has a version")?;
     let modules = all.join("modules").join(version).join(&kernel.key);
     DRIVER.build(context, kernel, &modules, &[packages.as_os_str()])?;
-    let sources = sources(cache, &packages).map_err(|error| NoDriver(format!("{error:#}")))?;
-    let fakegpu = cache.dir.join("fakegpu").join(version).join(&kernel.key);
+    let (layout, sources) = layout(cache, &all, &version.to_string_lossy())
+        .map_err(|error| NoDriver(format!("{error:#}")))?;
+    let fakegpu = cache.dir.join("fakegpu").join(&layout).join(&kernel.key);
     FAKEGPU.build(context, kernel, &fakegpu, &[sources.as_os_str()])?;
     Ok(Driver {
         packages,
         modules,
         fakegpu,
+        layout,
     })
 }
 
@@ -164,17 +168,35 @@ fn fetch(cache: &Cache, all: &Path, series: &str) -> Result<PathBuf> {
     Ok(whole)
 }
 
+/// The version that the GPU made of memory answers, and the sources that say how: those of `version`, or of the series that
+/// is tested most where a mirror has not these. That one answers no other driver, and is else the same for all.
+fn layout(cache: &Cache, all: &Path, version: &str) -> Result<(String, PathBuf)> {
+    let why = match sources(cache, all, version) {
+        Ok(sources) => return Ok((version.to_owned(), sources)),
+        Err(error) => error,
+    };
+    let usual = cache.apt.get()?.package_of(SOURCE, DRIVERS[0])?.version;
+    if usual == version {
+        return Err(why);
+    }
+    step(format!(
+        "cases with a GPU that answers will be skipped with NVIDIA's driver {version}: {why:#}"
+    ));
+    let sources = sources(cache, all, &usual)?;
+    Ok((usual, sources))
+}
+
 /// The tar file of the driver's sources, fetched unless it is there: what answers the driver is laid out as these say.
-fn sources(cache: &Cache, packages: &Path) -> Result<PathBuf> {
-    let whole = packages.join("sources");
+fn sources(cache: &Cache, all: &Path, version: &str) -> Result<PathBuf> {
+    let folder = all.join("sources");
+    let whole = folder.join(version);
     if !whole.is_dir() {
-        let version = packages.file_name().context("a package has a version")?;
         let package = Package {
             name: SOURCE.to_owned(),
-            version: version.to_string_lossy().into_owned(),
+            version: version.to_owned(),
         };
-        step("fetching the sources of NVIDIA's driver");
-        let half = packages.join(".sources.half");
+        step(format!("fetching the sources of NVIDIA's driver {version}"));
+        let half = folder.join(format!(".{version}.half"));
         if half.exists() {
             fs::remove_dir_all(&half)
                 .with_context(|| format!("cannot clear {}", half.display()))?;
@@ -199,28 +221,14 @@ pub(super) fn add(
     cache: &Path,
     driver: &Driver,
 ) -> Result<()> {
-    for (folder, files) in [
-        (&driver.modules, DRIVER.files),
-        (&driver.fakegpu, FAKEGPU.files),
-    ] {
-        for file in files {
-            copy(
-                archive,
-                &format!("{REAL_MODULES}/{file}"),
-                &folder.join(file),
-            )?;
-        }
+    let version = add_modules(archive, driver, REAL_MODULES, REAL_VERSION)?;
+    for file in FAKEGPU.files {
+        let path = format!("{REAL_MODULES}/{file}");
+        copy(archive, &path, &driver.fakegpu.join(file))?;
     }
-    // Debian 13 has it below /usr.
-    let firmware = ["lib/firmware/nvidia", "usr/lib/firmware/nvidia"]
-        .map(|path| driver.packages.join(path))
-        .into_iter()
-        .find(|path| path.is_dir())
-        .context("the package firmware-nvidia-gsp has no firmware/nvidia")?;
-    let version = only(&firmware)?;
-    archive.file(REAL_VERSION, version.as_bytes(), 0o644);
-    let path = format!("/lib/firmware/nvidia/{version}/{FIRMWARE}");
-    copy(archive, &path, &firmware.join(&version).join(FIRMWARE))?;
+    // Less the revision of the package.
+    let answered = driver.layout.split('-').next().unwrap_or_default();
+    archive.file(REAL_LAYOUT, answered.as_bytes(), 0o644);
     let libraries = driver
         .packages
         .join("usr/lib/x86_64-linux-gnu/nvidia/current");
@@ -230,31 +238,38 @@ pub(super) fn add(
     }
     let smi = driver.packages.join("usr/lib/nvidia/current/nvidia-smi");
     program(archive, REAL_SMI, &smi)?;
-    let folder = cache.join("programs");
-    for (source, name, options, path) in [
-        ("judge.c", "judge.so", &["-shared", "-fPIC"][..], REAL_JUDGE),
-        ("caller.c", "real-caller", &[], REAL_CALLER),
-    ] {
-        let built = folder.join(name);
-        let source = context.root.join("vm-tests/judge").join(source);
-        let result = shell::output(
-            Command::new("cc")
-                .args(["-O1", "-Wall", "-Werror"])
-                .args(options)
-                .arg("-o")
-                .args([&built, &source])
-                .arg("-ldl"),
-        )?;
-        let errors = String::from_utf8_lossy(&result.stderr);
-        ensure!(
-            result.status.success(),
-            "{}: {}",
-            source.display(),
-            errors.trim()
-        );
-        program(archive, path, &built)?;
-    }
+    judge::add(archive, context, cache, &driver.packages)
+}
+
+/// Adds the modules of a second series, which a case changes to while gtrace runs, without programs and libraries.
+pub(super) fn add_other(archive: &mut Archive, driver: &Driver) -> Result<()> {
+    add_modules(archive, driver, REAL_OTHER, REAL_OTHER_VERSION)?;
     Ok(())
+}
+
+/// Adds the modules to `folder`, and the firmware where the driver reads it; returns the version, which lies in the file
+/// `version_file`.
+fn add_modules(
+    archive: &mut Archive,
+    driver: &Driver,
+    folder: &str,
+    version_file: &str,
+) -> Result<String> {
+    for file in DRIVER.files {
+        let path = format!("{folder}/{file}");
+        copy(archive, &path, &driver.modules.join(file))?;
+    }
+    // Debian 13 has it below /usr.
+    let firmware = ["lib/firmware/nvidia", "usr/lib/firmware/nvidia"]
+        .map(|path| driver.packages.join(path))
+        .into_iter()
+        .find(|path| path.is_dir())
+        .context("the package firmware-nvidia-gsp has no firmware/nvidia")?;
+    let version = only(&firmware)?;
+    archive.file(version_file, version.as_bytes(), 0o644);
+    let path = format!("/lib/firmware/nvidia/{version}/{FIRMWARE}");
+    copy(archive, &path, &firmware.join(&version).join(FIRMWARE))?;
+    Ok(version)
 }
 
 /// The name of what alone lies in `dir`.

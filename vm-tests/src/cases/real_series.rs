@@ -1,0 +1,158 @@
+//! NVIDIA's own driver, changed for another series of it while gtrace runs, and back.
+
+use std::fs::{self, File};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::REAL_CALLER;
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::calls::{rows, source_is};
+use super::real::{ALL_THREE, seen_so_far};
+use super::xid::{of_code, witnesses};
+use crate::guest::daemon::Daemon;
+use crate::guest::real::{GPU, other_version, version};
+use crate::guest::{Guest, PATIENCE, within};
+use crate::skip;
+
+pub(super) const CASES: &[Case] = &[
+    Case::new(
+        "real_probes_are_on_the_functions_of_the_series",
+        Scenario::Real,
+        probed,
+    ),
+    Case::new("real_change_of_series", Scenario::Real, change_of_series).patience(180),
+];
+
+/// Every function that something is attached to, one a line, whatever the kind of probe.
+const ATTACHED: &str = "/sys/kernel/tracing/enabled_functions";
+
+/// Functions behind the driver's nodes until 535, and since 545.
+const FRONTEND: [&str; 4] = [
+    "nvidia_frontend_unlocked_ioctl",
+    "nvidia_frontend_open",
+    "nvidia_frontend_mmap",
+    "nvidia_frontend_close",
+];
+const CURRENT: [&str; 4] = [
+    "nvidia_unlocked_ioctl",
+    "nvidia_open",
+    "nvidia_mmap",
+    "nvidia_close",
+];
+
+/// Control calls that are made of each driver.
+const CALLS: u64 = 1000;
+
+/// The ioctl(2) on /dev/nvidiactl that stands for all others, as the caller makes it.
+const CODE: &str = "0x214";
+
+fn probed(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let daemon = guest.daemon(&[])?;
+    source_is(&daemon, "driver:ioctl", "active")?;
+    on_functions_of(&version()?)
+}
+
+/// That gtrace is attached to each of the functions that programs enter the driver of `version` by, and to none of the
+/// other series'.
+fn on_functions_of(version: &str) -> Result<()> {
+    let series = version.split('.').next().unwrap_or_default();
+    let (right, wrong) = match series.parse::<u32>()? {
+        ..545 => (FRONTEND, CURRENT),
+        _ => (CURRENT, FRONTEND),
+    };
+    let text = fs::read_to_string(ATTACHED).with_context(|| format!("cannot read {ATTACHED}"))?;
+    let of_driver: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("nvidia"))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    ensure!(
+        right.iter().all(|name| of_driver.contains(name))
+            && !wrong.iter().any(|name| of_driver.contains(name)),
+        "driver {version}: attached to {of_driver:?}"
+    );
+    Ok(())
+}
+
+fn change_of_series(guest: &mut Guest) -> Result<()> {
+    let Some(other) = other_version() else {
+        skip!(
+            "the image has one series of the driver: run `vm-test real --driver 535 --driver 550`"
+        );
+    };
+    let first = version()?;
+    ensure!(first != other, "both drivers are {first}");
+    guest.load_gpu()?;
+    let daemon = guest.daemon(&["--pci-interval-s", "1"])?;
+    for (round, series) in (1..).zip([&first, &other, &first]) {
+        match *series == first {
+            true => guest.load_driver()?,
+            false => guest.load_other_driver()?,
+        }
+        used(&daemon, series, round).with_context(|| format!("driver {series}, round {round}"))?;
+        guest.unload_driver()?;
+        source_is(&daemon, "driver:ioctl", "absent")?;
+        source_is(&daemon, "nv_report_error", "absent")?;
+        guest.note(format!("driver {series} came and went"))?;
+    }
+    seen_so_far(&daemon)?;
+    let sources = daemon.get("/api/v1/sources")?;
+    let sources = sources.as_array().context("no list of sources")?;
+    let failed: Vec<_> = sources.iter().filter(|s| s["state"] == "failed").collect();
+    ensure!(failed.is_empty(), "{failed:#?}");
+    let log = daemon.log();
+    ensure!(!log.contains("not attached"), "{log}");
+    Ok(())
+}
+
+/// The driver of `version` is used: gtrace shows it, counts its calls and sees its Xid, as it did in the rounds before.
+fn used(daemon: &Daemon, version: &str, round: u64) -> Result<()> {
+    for source in ["driver:ioctl", "nv_report_error"] {
+        source_is(daemon, source, "active")?;
+    }
+    on_functions_of(version)?;
+    let mut shown = Value::Null;
+    within(PATIENCE, "the GPU is shown with this driver", || {
+        let gpus = daemon.get("/api/v1/gpus")?;
+        let list = gpus.as_array().context("no list of GPUs")?;
+        shown = list
+            .iter()
+            .find(|gpu| gpu["pci"] == GPU)
+            .cloned()
+            .unwrap_or_default();
+        Ok((shown["driver_version"] == version).then_some(()))
+    })
+    .with_context(|| format!("{shown:#}"))?;
+    let made = Command::new(REAL_CALLER)
+        .args(["many", &CALLS.to_string()])
+        .status()?;
+    ensure!(made.success(), "the caller ended with {made}");
+    let mut last = Vec::new();
+    within(PATIENCE, "the statistics have the calls", || {
+        last = rows(daemon)?;
+        let ours = last
+            .iter()
+            .filter(|r| r["code"] == CODE && r["device"] == "nvidiactl");
+        let count: u64 = ours.filter_map(|r| r["count"].as_u64()).sum();
+        Ok((count == round * CALLS).then_some(()))
+    })
+    .with_context(|| format!("{last:#?}"))?;
+    ensure!(
+        File::open("/dev/nvidia0").is_err(),
+        "/dev/nvidia0 was opened, which no GPU is behind"
+    );
+    let what = format!("{round} Xids 143 seen by all");
+    daemon.wait_for(PATIENCE, &what, |events| {
+        let xids = of_code(events, 143);
+        let whole = xids.iter().all(|xid| witnesses(xid) == ALL_THREE);
+        let count: u64 = xids
+            .iter()
+            .map(|xid| 1 + xid["repeats"].as_u64().unwrap_or(0))
+            .sum();
+        (whole && count == round).then_some(())
+    })
+}
