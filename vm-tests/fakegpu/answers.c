@@ -27,12 +27,6 @@ static const char name[] = "NVIDIA H100 80GB HBM3";
 /* Runlists and engines: graphics, two copy engines. */
 enum { ENGINE_TYPE_GR0 = 1, ENGINE_TYPE_COPY0 = 9, ENGINE_TYPE_COPY1 = 10 };
 
-/* Controls that NVIDIA has not published; what they carry was found by trying. */
-#define CONTROL_THERMAL		0x20808513
-#define CONTROL_PERF_STATE	0x2080a068
-#define CONTROL_CLOCK_DOMAINS	0x20809009
-#define CONTROL_UTILIZATION	0x2080a097
-
 static void put32(u8 *at, u32 offset, u32 value)
 {
 	memcpy(at + offset, &value, sizeof(value));
@@ -276,36 +270,6 @@ static void gid(const struct gsp_model *model, NV2080_CTRL_GPU_GET_GID_INFO_PARA
 	answer->length = length + 1;
 }
 
-/* A list of questions: result, whether there is an answer, what is asked, operands. */
-struct thermal {
-	u32 result, answered, question, operands[8];
-};
-
-struct thermals {
-	u32 words[4], answered, count;
-	struct thermal each[32];
-};
-
-#define THERMAL_READ		0x1500
-
-static void thermal(const struct gsp_model *model, struct thermals *list, u32 bytes)
-{
-	u32 i, count = min_t(u32, list->count, ARRAY_SIZE(list->each)), j;
-
-	if (bytes < sizeof(*list))
-		return;
-	for (i = 0; i < count; i++) {
-		struct thermal *one = &list->each[i];
-
-		one->result = 0;
-		one->answered = 1;
-		for (j = 0; j < ARRAY_SIZE(one->operands); j++)
-			if (!one->operands[j])
-				one->operands[j] = one->question == THERMAL_READ && j == 1 ? model->readings.temperature : 1;
-	}
-	list->answered = count;
-}
-
 /* The highest bit of an index asks for what the GSP knows of it: nothing. */
 static void gpu_info(NV2080_CTRL_GPU_GET_INFO_V2_PARAMS *list)
 {
@@ -319,25 +283,26 @@ static void gpu_info(NV2080_CTRL_GPU_GET_INFO_V2_PARAMS *list)
 	}
 }
 
-static void remapped_rows(const struct gsp_readings *readings, NV2080_CTRL_FB_GET_REMAPPED_ROWS_PARAMS *answer)
+static void apply_patches(const struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 {
-	u32 correctable = readings->remapped_correctable, i;
+	u32 count = smp_load_acquire(&model->patch_count), i, word, offset;
 
-	answer->entryCount = min_t(u32, correctable + readings->remapped_uncorrectable, ARRAY_SIZE(answer->entries));
-	answer->flags = readings->remap_pending ? 1 : 0;
-	for (i = 0; i < answer->entryCount; i++) {
-		answer->entries[i] = (NV2080_CTRL_FB_REMAP_ENTRY){
-			.remapRegVal = i,
-			.source = i < correctable ? NV2080_CTRL_FB_REMAPPED_ROW_SOURCE_SBE_FIELD :
-						    NV2080_CTRL_FB_REMAPPED_ROW_SOURCE_DBE_FIELD,
-			.flags = answer->flags,
-		};
+	for (i = 0; i < count; i++) {
+		const struct gsp_patch *patch = &model->patches[i];
+
+		if (patch->command != command)
+			continue;
+		for (word = 0; word < patch->words; word++) {
+			offset = patch->offset + word * sizeof(u32);
+			if (offset + sizeof(u32) > bytes)
+				break;
+			put32(at, offset, patch->value + word * patch->step);
+		}
 	}
 }
 
 void gsp_control(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 {
-	const struct gsp_readings *readings = &model->readings;
 	void *parameters = at;
 
 	switch (command) {
@@ -362,37 +327,6 @@ void gsp_control(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 	case NV2080_CTRL_CMD_GPU_GET_INFO_V2:
 		gpu_info(parameters);
 		break;
-	case NV2080_CTRL_CMD_ECC_GET_VOLATILE_COUNTS: {
-		NV2080_CTRL_ECC_GET_VOLATILE_COUNTS_PARAMS *answer = parameters;
-
-		answer->dramCorTot = readings->ecc_corrected;
-		answer->dramUncTot = readings->ecc_uncorrected;
-		break;
-	}
-	case NV2080_CTRL_CMD_ECC_GET_CLIENT_EXPOSED_COUNTERS: {
-		NV2080_CTRL_ECC_GET_CLIENT_EXPOSED_COUNTERS_PARAMS *answer = parameters;
-
-		answer->dramCorrectedTotal = readings->ecc_corrected;
-		answer->dramUncorrectedTotal = readings->ecc_uncorrected;
-		break;
-	}
-	case NV2080_CTRL_CMD_FB_GET_REMAPPED_ROWS:
-		remapped_rows(readings, parameters);
-		break;
-	case NV2080_CTRL_CMD_GPU_QUERY_ECC_CONFIGURATION: {
-		NV2080_CTRL_GPU_QUERY_ECC_CONFIGURATION_PARAMS *answer = parameters;
-
-		answer->currentConfiguration = answer->defaultConfiguration = NV2080_CTRL_GPU_ECC_CONFIGURATION_ENABLED;
-		break;
-	}
-	case NV2080_CTRL_CMD_BUS_GET_PEX_COUNTERS: {
-		NV2080_CTRL_BUS_GET_PEX_COUNTERS_PARAMS *answer = parameters;
-
-		memset(answer->pexCounters, 0, sizeof(answer->pexCounters));
-		/* By the bit of the mask that asks for it. */
-		answer->pexCounters[ilog2(NV2080_CTRL_BUS_PEX_COUNTER_REPLAY_COUNT)] = readings->pcie_replays;
-		break;
-	}
 	case NV2080_CTRL_CMD_GPU_GET_GID_INFO:
 		gid(model, parameters);
 		break;
@@ -433,19 +367,9 @@ void gsp_control(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 	case NV2080_CTRL_CMD_CE_GET_FAULT_METHOD_BUFFER_SIZE:
 		put32(at, 0, 0x1000);
 		break;
-	case CONTROL_THERMAL:
-		thermal(model, parameters, bytes);
-		break;
-	case CONTROL_PERF_STATE:
-		/* A mask. */
-		put32(at, 0, BIT(readings->performance_state));
-		break;
-	case CONTROL_CLOCK_DOMAINS:
-		put32(at, 4, 0xff);
-		break;
-	case CONTROL_UTILIZATION:
-		put32(at, 8, readings->gpu_utilization);
-		put32(at, 24, readings->memory_utilization);
+	default:
+		gsp_read(model, command, at, bytes);
 		break;
 	}
+	apply_patches(model, command, at, bytes);
 }

@@ -29,6 +29,17 @@ static const struct {
 	READING(remapped_uncorrectable),
 	READING(remap_pending),
 	READING(pcie_replays),
+	READING(power),
+	READING(power_limit),
+	READING(clock_graphics),
+	READING(clock_memory),
+	READING(throttle_reasons),
+	READING(violation_power),
+	READING(violation_sync_boost),
+	READING(pcie_sent),
+	READING(pcie_received),
+	READING(slowdown_limit),
+	READING(shutdown_limit),
 };
 
 static int set_reading(struct gsp *gsp, const char *name, u32 value)
@@ -42,6 +53,18 @@ static int set_reading(struct gsp *gsp, const char *name, u32 value)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+/* `answer COMMAND OFFSET VALUE [WORDS STEP]`: each word STEP more than the one before it. */
+static int add_patch(struct gsp *gsp, const char *line)
+{
+	struct gsp_patch patch = { .words = 1 };
+	int fields = sscanf(line, "answer %i %i %i %i %i", &patch.command, &patch.offset, &patch.value, &patch.words,
+			    &patch.step);
+
+	if ((fields != 3 && fields != 5) || patch.offset % 4 || patch.offset > SZ_1M || patch.words > SZ_64K)
+		return -EINVAL;
+	return gsp_patch(gsp, &patch);
 }
 
 /* Lines for a GPU that answers. */
@@ -59,6 +82,12 @@ static int obey_gsp(struct gsp *gsp, const char *line)
 	}
 	if (sscanf(line, "verbose %i", &value) == 1) {
 		gsp_verbose(gsp, value);
+		return 0;
+	}
+	if (str_has_prefix(line, "answer "))
+		return add_patch(gsp, line);
+	if (!strcmp(line, "forget")) {
+		gsp_forget_patches(gsp);
 		return 0;
 	}
 	if ((sscanf(line, "xid %i channel %i %n", &value, &channel, &text) == 2 ||

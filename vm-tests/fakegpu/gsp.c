@@ -293,6 +293,21 @@ static void send_xid(struct gsp *gsp)
 	notify(gsp);
 }
 
+/* The words that are not zero, the first of them: offset=value. */
+static void log_words(const char *what, const u8 *at, u32 bytes)
+{
+	char line[400];
+	u32 offset, length = 0, value;
+
+	for (offset = 0; offset + sizeof(value) <= bytes && length + 24 < sizeof(line); offset += sizeof(value)) {
+		memcpy(&value, at + offset, sizeof(value));
+		if (value)
+			length += scnprintf(line + length, sizeof(line) - length, " %#x=%#x", offset, value);
+	}
+	if (length)
+		pr_info("fakegpu: %s:%s\n", what, line);
+}
+
 static void answer(struct gsp *gsp)
 {
 	struct message *message = gsp->message;
@@ -310,6 +325,8 @@ static void answer(struct gsp *gsp)
 	if (gsp->model.verbose)
 		pr_info("fakegpu: GPU %u: function %u, command or class %#x, %u bytes\n",
 			gsp->gpu->index, function, command, bytes);
+	if (gsp->model.verbose > 1 && function == FUNCTION_CONTROL)
+		log_words("asks", body + OFF_rpc_gsp_rm_control_v03_00__params, bytes);
 	/* They want no answer. */
 	if (function == FUNCTION_SET_SYSTEM_INFO || function == FUNCTION_SET_REGISTRY || READ_ONCE(gsp->mute))
 		return;
@@ -420,7 +437,8 @@ int gsp_start(struct fakegpu *gpu)
 	gsp->model.device = gpu->model.device;
 	gsp->model.subsystem = gpu->model.subsystem;
 	gsp->model.bar1_mib = gpu->bar1_bytes / SZ_1M;
-	gsp->model.readings = (struct gsp_readings){ .temperature = 35 };
+	gsp->model.readings = (struct gsp_readings){ .temperature = 35, .power = 70000, .power_limit = 700000,
+		.clock_graphics = 345, .clock_memory = 2619, .slowdown_limit = 87, .shutdown_limit = 92 };
 	gsp->message = kzalloc(MESSAGE_BYTES, GFP_KERNEL);
 	error = gsp->message ? kfifo_alloc(&gsp->xids, 64, GFP_KERNEL) : -ENOMEM;
 	if (error)
@@ -465,9 +483,33 @@ void gsp_mute(struct gsp *gsp, bool mute)
 	WRITE_ONCE(gsp->mute, mute);
 }
 
-void gsp_verbose(struct gsp *gsp, bool verbose)
+void gsp_verbose(struct gsp *gsp, u32 verbose)
 {
 	WRITE_ONCE(gsp->model.verbose, verbose);
+}
+
+int gsp_patch(struct gsp *gsp, const struct gsp_patch *patch)
+{
+	struct gsp_model *model = &gsp->model;
+	int error = 0;
+
+	mutex_lock(&gsp->lock);
+	if (model->patch_count < GSP_PATCHES) {
+		model->patches[model->patch_count] = *patch;
+		/* The thread reads up to the count. */
+		smp_store_release(&model->patch_count, model->patch_count + 1);
+	} else {
+		error = -ENOSPC;
+	}
+	mutex_unlock(&gsp->lock);
+	return error;
+}
+
+void gsp_forget_patches(struct gsp *gsp)
+{
+	mutex_lock(&gsp->lock);
+	WRITE_ONCE(gsp->model.patch_count, 0);
+	mutex_unlock(&gsp->lock);
 }
 
 int gsp_xid(struct gsp *gsp, u32 code, u32 channel, const char *text)

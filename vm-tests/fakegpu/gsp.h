@@ -24,18 +24,36 @@ struct gsp_readings {
 	/* Rows of video memory that spare ones stand in for, after such errors, and whether some wait for a reset. */
 	u32 remapped_correctable, remapped_uncorrectable, remap_pending;
 	u32 pcie_replays;
+	u32 power, power_limit;		/* milliwatts */
+	u32 clock_graphics, clock_memory;	/* MHz */
+	u32 throttle_reasons;		/* as nvml.h counts them */
+	u32 violation_power, violation_sync_boost;	/* milliseconds */
+	u32 pcie_sent, pcie_received;	/* KiB/s */
+	u32 slowdown_limit, shutdown_limit;	/* degrees Celsius */
 };
 
-/* Lasting state that is asked for and changed by calls of the driver. */
+/* Words put into what a control call is answered with, each `step` more than the one before, to find out what they mean. */
+struct gsp_patch {
+	u32 command, offset, value, words, step;
+};
+
+#define GSP_PATCHES	64
+
+/* State that calls of the driver ask for and change. */
 struct gsp_model {
 	unsigned int index;
 	struct pci_dev *pci;
 	u32 device, subsystem, bar1_mib;
 	struct gsp_readings readings;
+	/* What went over PCIe so far: sent, received. */
+	u64 pcie_bytes[2];
 	/* Video memory: pages by number, made when they are written to first. */
 	struct xarray memory;
-	/* Log each call. */
-	bool verbose;
+	/* Of two with the same word the later counts. */
+	struct gsp_patch patches[GSP_PATCHES];
+	u32 patch_count;
+	/* Log each call (1), and what it carries too (2). */
+	u32 verbose;
 };
 
 /* gsp.c: one for each GPU. */
@@ -44,7 +62,10 @@ void gsp_stop(struct fakegpu *gpu);
 struct gsp_readings *gsp_readings(struct gsp *gsp);
 /* Whether it answers no more. */
 void gsp_mute(struct gsp *gsp, bool mute);
-void gsp_verbose(struct gsp *gsp, bool verbose);
+void gsp_verbose(struct gsp *gsp, u32 verbose);
+/* Changes what its command is answered with from now on. -ENOSPC: there are GSP_PATCHES. */
+int gsp_patch(struct gsp *gsp, const struct gsp_patch *patch);
+void gsp_forget_patches(struct gsp *gsp);
 /* Has the driver log the Xid `code` with `text`, by an event of `channel` or none (~0). -ENODEV: it is not started. */
 int gsp_xid(struct gsp *gsp, u32 code, u32 channel, const char *text);
 
@@ -53,5 +74,8 @@ void gsp_static_info(const struct gsp_model *model, u8 *info);
 /* `bytes` of parameters lie at `parameters`; what is not known is answered with what was asked. */
 void gsp_control(struct gsp_model *model, u32 command, u8 *parameters, u32 bytes);
 void gsp_forget_memory(struct gsp_model *model);
+
+/* readings.c: the same for what asks what the GPU measures. */
+void gsp_read(struct gsp_model *model, u32 command, u8 *parameters, u32 bytes);
 
 #endif

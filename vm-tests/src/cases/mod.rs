@@ -16,8 +16,13 @@ mod rdma_ports;
 mod rdma_two;
 mod real;
 mod real_gsp;
+mod real_gsp_clients;
+mod real_gsp_events;
 mod real_judged;
+mod real_nvml;
 mod real_series;
+mod real_gsp_readings;
+mod real_gsp_two;
 mod reload;
 mod smoke;
 mod stub;
@@ -97,8 +102,13 @@ const TOPICS: &[&[Case]] = &[
     uprobes::CASES,
     real::CASES,
     real_judged::CASES,
+    real_nvml::CASES,
     real_series::CASES,
     real_gsp::CASES,
+    real_gsp_clients::CASES,
+    real_gsp_events::CASES,
+    real_gsp_readings::CASES,
+    real_gsp_two::CASES,
     bench::CASES,
 ];
 

@@ -22,7 +22,6 @@ use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("real_gsp_opens", Scenario::Real, opens).patience(180),
-    Case::new("real_gsp_readings", Scenario::Real, readings).patience(180),
     Case::new("real_gsp_xids", Scenario::Real, xids).patience(300),
     Case::new("real_gsp_silent", Scenario::Real, silent).patience(300),
     Case::new(
@@ -33,22 +32,27 @@ pub(super) const CASES: &[Case] = &[
     .patience(180),
 ];
 
-const UUID: &str = "GPU-00112233-4455-6677-8899-aabbccddeeff";
-const NAME: &str = "NVIDIA H100 80GB HBM3";
+pub(super) const UUID: &str = "GPU-00112233-4455-6677-8899-aabbccddeeff";
+pub(super) const NAME: &str = "NVIDIA H100 80GB HBM3";
 
 /// Longer than a sample takes where the processor is emulated, and shared.
-const SAMPLE: &str = "60";
+pub(super) const SAMPLE: &str = "60";
 /// How long the first one may be on its way; after an attempt that failed the next is due in a minute.
-const FIRST_SAMPLE: Duration = Duration::from_secs(150);
+pub(super) const FIRST_SAMPLE: Duration = Duration::from_secs(150);
 
 /// A daemon with NVIDIA's own NVML, whose first sample is there. A sample may take `deadline` seconds.
-fn daemon(guest: &mut Guest, deadline: &str) -> Result<Daemon> {
+pub(super) fn daemon(guest: &mut Guest, deadline: &str) -> Result<Daemon> {
+    daemon_every(guest, "10", deadline)
+}
+
+/// The same, with so many seconds from one sample to the next.
+pub(super) fn daemon_every(guest: &mut Guest, interval: &str, deadline: &str) -> Result<Daemon> {
     let library = format!("{REAL_LIBRARIES}/libnvidia-ml.so.1");
     let nvml = [
         "--nvml-library",
         &library,
         "--nvml-interval-s",
-        "10",
+        interval,
         "--nvml-deadline-s",
         deadline,
     ];
@@ -58,7 +62,7 @@ fn daemon(guest: &mut Guest, deadline: &str) -> Result<Daemon> {
     }
     guest.note("waiting for NVML's first sample")?;
     within(FIRST_SAMPLE, "NVML shows the GPU", || {
-        let gpu = find(&daemon)?;
+        let gpu = find(&daemon, GPU)?;
         Ok(gpu
             .filter(|gpu| gpu["sample"]["time"].is_string())
             .map(|_| ()))
@@ -68,18 +72,22 @@ fn daemon(guest: &mut Guest, deadline: &str) -> Result<Daemon> {
 }
 
 /// The GPU as the daemon describes it, once it has looked.
-fn find(daemon: &Daemon) -> Result<Option<Value>> {
+fn find(daemon: &Daemon, pci: &str) -> Result<Option<Value>> {
     let gpus = daemon.get("/api/v1/gpus")?;
     let list = gpus.as_array().context("no list of GPUs")?;
-    Ok(list.iter().find(|gpu| gpu["pci"] == GPU).cloned())
+    Ok(list.iter().find(|gpu| gpu["pci"] == pci).cloned())
 }
 
-fn gpu(daemon: &Daemon) -> Result<Value> {
-    find(daemon)?.with_context(|| format!("the daemon does not show {GPU}"))
+pub(super) fn gpu_at(daemon: &Daemon, pci: &str) -> Result<Value> {
+    find(daemon, pci)?.with_context(|| format!("the daemon does not show {pci}"))
+}
+
+pub(super) fn gpu(daemon: &Daemon) -> Result<Value> {
+    gpu_at(daemon, GPU)
 }
 
 /// What NVIDIA's `nvidia-smi` prints.
-fn smi(args: &[&str]) -> Result<String> {
+pub(super) fn smi(args: &[&str]) -> Result<String> {
     let output = Command::new(REAL_SMI)
         .args(args)
         .env("LD_LIBRARY_PATH", REAL_LIBRARIES)
@@ -115,187 +123,6 @@ fn opens(guest: &mut Guest) -> Result<()> {
         .collect();
     ensure!(faults.is_empty(), "a GPU that answers has {faults:#?}");
     guest.note(format!("nvidia-smi and gtrace: {NAME}, {UUID}"))
-}
-
-/// A reading of the stand-in, as nvidia-smi and gtrace show it.
-struct Reading {
-    /// What the control file calls it, and what it is set to.
-    set: Option<(&'static str, u32)>,
-    /// Elements of `nvidia-smi -q -x`, the outer one first.
-    path: &'static [&'static str],
-    /// The metric with its labels beside the GPU's.
-    metric: &'static str,
-    labels: &'static [(&'static str, &'static str)],
-    /// How much of the metric's unit one of nvidia-smi's is.
-    factor: f64,
-}
-
-const fn reading(path: &'static [&'static str], metric: &'static str, factor: f64) -> Reading {
-    Reading {
-        set: None,
-        path,
-        metric,
-        labels: &[],
-        factor,
-    }
-}
-
-impl Reading {
-    const fn set(mut self, name: &'static str, value: u32) -> Self {
-        self.set = Some((name, value));
-        self
-    }
-
-    const fn labels(mut self, labels: &'static [(&'static str, &'static str)]) -> Self {
-        self.labels = labels;
-        self
-    }
-}
-
-const MIB: f64 = 1_048_576.0;
-
-const READINGS: &[Reading] = &[
-    reading(
-        &["temperature", "gpu_temp"],
-        "gtrace_gpu_temperature_celsius",
-        1.0,
-    )
-    .labels(&[("sensor", "gpu")])
-    .set("temperature", 47),
-    reading(
-        &["utilization", "gpu_util"],
-        "gtrace_gpu_utilization_ratio",
-        0.01,
-    )
-    .set("gpu_utilization", 37),
-    reading(
-        &["utilization", "memory_util"],
-        "gtrace_gpu_memory_utilization_ratio",
-        0.01,
-    )
-    .set("memory_utilization", 12),
-    reading(&["performance_state"], "gtrace_gpu_performance_state", 1.0)
-        .set("performance_state", 2),
-    reading(
-        &["pci", "replay_counter"],
-        "gtrace_gpu_pcie_replays_total",
-        1.0,
-    )
-    .set("pcie_replays", 5),
-    reading(
-        &["remapped_rows", "remapped_row_corr"],
-        "gtrace_gpu_remapped_rows_total",
-        1.0,
-    )
-    .labels(&[("cause", "correctable")])
-    .set("remapped_correctable", 3),
-    reading(
-        &["remapped_rows", "remapped_row_unc"],
-        "gtrace_gpu_remapped_rows_total",
-        1.0,
-    )
-    .labels(&[("cause", "uncorrectable")])
-    .set("remapped_uncorrectable", 2),
-    reading(
-        &["remapped_rows", "remapped_row_pending"],
-        "gtrace_gpu_remapped_rows_pending",
-        1.0,
-    )
-    .set("remap_pending", 1),
-    reading(
-        &["remapped_rows", "remapped_row_failure"],
-        "gtrace_gpu_remapped_rows_failure",
-        1.0,
-    ),
-    reading(&["ecc_mode", "current_ecc"], "gtrace_gpu_ecc_enabled", 1.0),
-    reading(
-        &["fb_memory_usage", "total"],
-        "gtrace_gpu_memory_size_bytes",
-        MIB,
-    ),
-    reading(
-        &["fb_memory_usage", "reserved"],
-        "gtrace_gpu_memory_reserved_bytes",
-        MIB,
-    ),
-    reading(
-        &["fb_memory_usage", "used"],
-        "gtrace_gpu_memory_used_bytes",
-        MIB,
-    ),
-    reading(
-        &["fb_memory_usage", "free"],
-        "gtrace_gpu_memory_free_bytes",
-        MIB,
-    ),
-    reading(&["persistence_mode"], "gtrace_gpu_persistence_mode", 1.0),
-];
-
-/// The text of an element within others.
-fn element<'a>(xml: &'a str, path: &[&str]) -> Option<&'a str> {
-    path.iter().try_fold(xml, |rest, name| {
-        let (_, inside) = rest.split_once(&format!("<{name}>"))?;
-        Some(inside.split_once(&format!("</{name}>"))?.0)
-    })
-}
-
-/// The figure that nvidia-smi means: `47 C`, `P2`, `Yes`.
-fn figure(text: &str) -> Option<f64> {
-    match text.split(' ').next()? {
-        "Yes" | "Enabled" => Some(1.0),
-        "No" | "Disabled" => Some(0.0),
-        word => word.trim_start_matches('P').parse().ok(),
-    }
-}
-
-/// The value of a line of `/metrics` with these labels beside the GPU's.
-fn metric(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
-    let line = text.lines().find(|line| {
-        let own = |(key, value): &(&str, &str)| line.contains(&format!("{key}=\"{value}\""));
-        let named = line
-            .strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with(['{', ' ']));
-        named && line.contains(GPU) && labels.iter().all(own)
-    })?;
-    line.rsplit(' ').next()?.parse().ok()
-}
-
-fn readings(guest: &mut Guest) -> Result<()> {
-    let _open = guest.load_answering()?;
-    for (name, value) in READINGS.iter().filter_map(|reading| reading.set) {
-        guest.gpu(&format!("reading {name} {value}"))?;
-    }
-    let daemon = daemon(guest, SAMPLE)?;
-    let xml = smi(&["-q", "-x"])?;
-    let metrics = daemon.get_text("/metrics")?;
-    let mut wrong = Vec::new();
-    for reading in READINGS {
-        let printed = element(&xml, reading.path).unwrap_or("-");
-        let shown = metric(&metrics, reading.metric, reading.labels);
-        let name = reading.path.join(".");
-        let ours = shown.map_or_else(|| "-".to_owned(), |shown| shown.to_string());
-        guest.note(format!(
-            "{name:40} {printed:>12} {ours:>14} {}",
-            reading.metric
-        ))?;
-        let said = figure(printed);
-        // nvidia-smi prints whole units.
-        let unit = if reading.factor == MIB { 1.0 } else { 1e-6 };
-        let agrees = said
-            .zip(shown)
-            .is_some_and(|(said, shown)| (shown / reading.factor - said).abs() < unit);
-        let as_set = reading
-            .set
-            .is_none_or(|(_, value)| said == Some(f64::from(value)));
-        if !agrees || !as_set {
-            wrong.push(format!(
-                "{name}: set {:?}, nvidia-smi {printed}, gtrace {ours}",
-                reading.set
-            ));
-        }
-    }
-    ensure!(wrong.is_empty(), "{wrong:#?}\n{:#}", gpu(&daemon)?);
-    Ok(())
 }
 
 /// So many Xids are under way at once: the stand-in keeps 64, and the kernel's log is small.

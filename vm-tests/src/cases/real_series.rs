@@ -93,10 +93,13 @@ fn change_of_series(guest: &mut Guest) -> Result<()> {
             true => guest.load_driver()?,
             false => guest.load_other_driver()?,
         }
-        used(&daemon, series, round).with_context(|| format!("driver {series}, round {round}"))?;
+        used(&daemon, series, round)
+            .with_context(|| format!("driver {series}, round {round}\n{}", daemon.log_end()))?;
         guest.unload_driver()?;
-        source_is(&daemon, "driver:ioctl", "absent")?;
-        source_is(&daemon, "nv_report_error", "absent")?;
+        for source in ["driver:ioctl", "nv_report_error"] {
+            source_is(&daemon, source, "absent")
+                .with_context(|| format!("driver {series}, round {round}\n{}", daemon.log_end()))?;
+        }
         guest.note(format!("driver {series} came and went"))?;
     }
     seen_so_far(&daemon)?;

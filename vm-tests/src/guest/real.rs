@@ -16,12 +16,17 @@ use crate::skip;
 
 /// Where the GPU that is none lies.
 pub(crate) const GPU: &str = "0001:01:00.0";
+/// Where a second one lies.
+pub(crate) const SECOND_GPU: &str = "0001:01:01.0";
 
 /// Takes commands of the module fakegpu, one a line.
 const CONTROL: &str = "/sys/kernel/debug/fakegpu/control";
 
-/// Nodes of the driver with their major and minor numbers. It makes none by itself.
-const NODES: [(&str, u32, u32); 2] = [("/dev/nvidiactl", 195, 255), ("/dev/nvidia0", 195, 0)];
+/// Nodes of the driver, which makes none by itself: the major number, the minor one of the control node.
+const MAJOR: u32 = 195;
+const CONTROL_MINOR: u32 = 255;
+const CONTROL_NODE: &str = "/dev/nvidiactl";
+const GPU_NODES: [&str; 2] = ["/dev/nvidia0", "/dev/nvidia1"];
 const UVM_NODE: &str = "/dev/nvidia-uvm";
 
 /// What the driver is to do without where a GPU is answered for, of which no engine works: the first has it start the
@@ -54,9 +59,8 @@ impl Guest {
     fn load_driver_of(&self, folder: &str, parameters: &str) -> Result<()> {
         self.insmod(Path::new(folder).join("nvidia.ko"), parameters)?;
         self.insmod(Path::new(folder).join("nvidia-uvm.ko"), "")?;
-        for (path, major, minor) in NODES {
-            make_node(path, major, minor)?;
-        }
+        make_node(CONTROL_NODE, MAJOR, CONTROL_MINOR)?;
+        make_node(GPU_NODES[0], MAJOR, 0)?;
         let devices = fs::read_to_string("/proc/devices").context("cannot read /proc/devices")?;
         let uvm = devices
             .lines()
@@ -77,7 +81,18 @@ impl Guest {
         skip_unless_answered()?;
         self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "gsp=1")?;
         self.load_driver_with(WITHOUT_ENGINES)?;
-        File::open("/dev/nvidia0").context("the GPU does not open")
+        File::open(GPU_NODES[0]).context("the GPU does not open")
+    }
+
+    /// The same with two GPUs.
+    pub(crate) fn load_two_answering(&self) -> Result<[File; 2]> {
+        skip_unless_answered()?;
+        self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "gsp=1 gpus=2")?;
+        self.load_driver_with(WITHOUT_ENGINES)?;
+        make_node(GPU_NODES[1], MAJOR, 1)?;
+        let first = File::open(GPU_NODES[0]).context("the first GPU does not open")?;
+        let second = File::open(GPU_NODES[1]).context("the second GPU does not open")?;
+        Ok([first, second])
     }
 
     /// Takes the driver out of the kernel.
@@ -132,7 +147,7 @@ fn make_node(path: &str, major: u32, minor: u32) -> Result<()> {
 
 /// Removes the nodes that were made, if any were.
 pub(crate) fn remove_nodes() -> Result<()> {
-    for path in NODES.map(|(path, ..)| path).into_iter().chain([UVM_NODE]) {
+    for path in GPU_NODES.into_iter().chain([CONTROL_NODE, UVM_NODE]) {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(error).with_context(|| format!("cannot remove {path}"));

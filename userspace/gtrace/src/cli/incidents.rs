@@ -185,12 +185,12 @@ fn from_store<T>(
 
 fn show(one: &One) -> Done {
     let instance = one.shown.place.resolve()?;
-    let found = lookup(&one.incident, &instance).and_then(|incident| {
+    let found = lookup(&one.incident, &instance).map(|incident| {
         let events = match one.shown.json {
             true => Vec::new(),
             false => events_of(&incident, &instance),
         };
-        Ok((incident, events))
+        (incident, events)
     });
     match found {
         Ok((incident, events)) => print(one, &incident, &events),

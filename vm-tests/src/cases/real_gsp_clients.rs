@@ -1,0 +1,36 @@
+//! NVIDIA's own programs while the daemon's probes are in the driver: they run as without.
+
+use anyhow::{Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+
+use super::Case;
+use super::real_gsp::{NAME, SAMPLE, UUID, daemon, smi};
+use crate::guest::Guest;
+
+pub(super) const CASES: &[Case] =
+    &[Case::new("real_gsp_nvidia_smi_under_the_daemon", Scenario::Real, all).patience(240)];
+
+/// What is run, and something that it prints of this GPU.
+const RUNS: &[(&[&str], &str)] = &[
+    (&[], "H100"),
+    (&["-L"], UUID),
+    (&["-q"], NAME),
+    (&["-q", "-x"], "</nvidia_smi_log>"),
+    (&["dmon", "-c", "2"], "# gpu"),
+    (&["pmon", "-c", "1"], "# gpu"),
+    (&["topo", "-m"], "GPU0"),
+    (&["nvlink", "-s"], ""),
+];
+
+fn all(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    let daemon = daemon(guest, SAMPLE)?;
+    for (args, has) in RUNS {
+        let printed = smi(args)?;
+        guest.note(format!("nvidia-smi {}: {printed}", args.join(" ")))?;
+        ensure!(printed.contains(has), "nvidia-smi {args:?}: {printed}");
+    }
+    let lost = daemon.get_text("/metrics")?;
+    ensure!(!lost.is_empty(), "no metrics");
+    Ok(())
+}

@@ -1,0 +1,177 @@
+//! From a reading of NVIDIA's own NVML to an event, and from the driver's own Xids to what is to be done.
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::real::{ALL_THREE, events, seen_so_far};
+use super::real_gsp::{SAMPLE, UUID, daemon, daemon_every};
+use super::xid::{of_code, witnesses};
+use crate::guest::daemon::Daemon;
+use crate::guest::real::GPU;
+use crate::guest::{Guest, PATIENCE};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new(
+        "real_gsp_readings_become_events",
+        Scenario::Real,
+        from_readings,
+    )
+    .patience(180),
+    Case::new("real_gsp_xid_154_asks_for_a_reset", Scenario::Real, reset).patience(180),
+    Case::new("real_gsp_gpu_falls_off_the_bus", Scenario::Real, falls_off).patience(240),
+];
+
+/// What is changed, and the event that comes of it.
+struct Change {
+    /// A line of the control file.
+    line: &'static str,
+    kind: &'static str,
+    severity: &'static str,
+    /// Part of the message.
+    says: &'static str,
+    /// By how much a counter rose.
+    count: u64,
+}
+
+/// In this order: each begins where the one before ended.
+const CHANGES: &[Change] = &[
+    Change {
+        line: "reading ecc_corrected 3",
+        kind: "ecc",
+        severity: "info",
+        says: "counted corrected errors",
+        count: 3,
+    },
+    Change {
+        line: "reading ecc_uncorrected 1",
+        kind: "ecc",
+        severity: "critical",
+        says: "counted uncorrected errors",
+        count: 1,
+    },
+    Change {
+        line: "reading remapped_uncorrectable 1",
+        kind: "row_remap",
+        severity: "warning",
+        says: "uncorrectable",
+        count: 1,
+    },
+    Change {
+        line: "reading remap_pending 1",
+        kind: "row_remap",
+        severity: "warning",
+        says: "waits for a GPU reset",
+        count: 1,
+    },
+    // Thermal slowdown by hardware: the GPU is too hot.
+    Change {
+        line: "reading throttle_reasons 0x40",
+        kind: "throttle",
+        severity: "critical",
+        says: "the GPU is too hot",
+        count: 1,
+    },
+    // The power limit.
+    Change {
+        // Without the reason before it: of several that hold, the worst decides.
+        line: "reading throttle_reasons 0\nreading violation_power 1500",
+        kind: "throttle",
+        severity: "info",
+        says: "the power limit is reached",
+        count: 1,
+    },
+];
+
+/// The events of the GPU but calls that took long, as many do where the processor is emulated.
+fn faults(daemon: &Daemon) -> Result<Vec<Value>> {
+    let mut faults = events(daemon)?;
+    faults.retain(|event| event["kind"] != "slow_call");
+    Ok(faults)
+}
+
+fn from_readings(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    let daemon = daemon_every(guest, "2", SAMPLE)?;
+    let before = faults(&daemon)?;
+    ensure!(before.is_empty(), "before anything changed: {before:#?}");
+    for change in CHANGES {
+        guest.gpu(change.line)?;
+        let event = daemon.wait_for(PATIENCE, change.line, |events| {
+            let is = |event: &&Value| {
+                let message = event["message"].as_str().unwrap_or_default();
+                event["kind"] == change.kind && message.contains(change.says)
+            };
+            events.iter().find(is).cloned()
+        })?;
+        ensure!(
+            event["severity"] == change.severity
+                && event["gpu"]["pci"] == GPU
+                && event["gpu"]["uuid"] == UUID
+                && witnesses(&event) == ["nvml"],
+            "{}: {event:#}",
+            change.line
+        );
+        let count = event["repeats"].as_u64().context("no repeats")? + 1;
+        ensure!(
+            count == change.count,
+            "{} counts {count}: {event:#}",
+            change.line
+        );
+        guest.note(format!("{}: {}", change.line, event["message"]))?;
+    }
+    let after = faults(&daemon)?;
+    ensure!(after.len() == CHANGES.len(), "{after:#?}");
+    Ok(())
+}
+
+/// Waits for one event of the Xid with all its witnesses.
+fn xid(daemon: &Daemon, code: u32) -> Result<Value> {
+    let what = format!("Xid {code} seen by all");
+    daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
+        [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
+        _ => None,
+    })
+}
+
+fn reset(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    let daemon = daemon(guest, SAMPLE)?;
+    guest.gpu("xid 120 GSP task exception: illegal instruction (task 0)")?;
+    guest.gpu("xid 154 GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")?;
+    let crash = xid(&daemon, 120)?;
+    ensure!(crash["detail"]["failure_mode"] != "F4", "{crash:#}");
+    let action = xid(&daemon, 154)?;
+    guest.note(format!("{action:#}"))?;
+    ensure!(
+        action["detail"]["reset_required"] == true
+            || action["actions"].to_string().contains("eset")
+            || action["explanation"].to_string().contains("eset"),
+        "{action:#}"
+    );
+    Ok(())
+}
+
+fn falls_off(guest: &mut Guest) -> Result<()> {
+    let open = guest.load_answering()?;
+    let daemon = daemon_every(guest, "2", "20")?;
+    guest.gpu("cfg 0 0xffffffff")?;
+    guest.gpu("fill 0xff")?;
+    let lost = xid(&daemon, 79)?;
+    ensure!(
+        lost["severity"] == "fatal" && lost["gpu"]["pci"] == GPU && lost["gpu"]["uuid"] == UUID,
+        "{lost:#}"
+    );
+    // NVML says so too, by itself.
+    daemon.wait_for(PATIENCE, "NVML has lost the GPU", |events| {
+        let by_nvml = |event: &&Value| event["kind"] == "gpu_lost" && witnesses(event) == ["nvml"];
+        events.iter().find(by_nvml).map(|_| ())
+    })?;
+    drop(open);
+    seen_so_far(&daemon)?;
+    for event in faults(&daemon)? {
+        guest.note(format!("{}: {}", event["kind"], event["message"]))?;
+    }
+    Ok(())
+}

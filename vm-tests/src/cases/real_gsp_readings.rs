@@ -1,0 +1,344 @@
+//! Readings of a GPU that is made of memory: what the case sets, what NVIDIA's own nvidia-smi prints, and what gtrace
+//! shows are the same.
+
+use anyhow::{Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+
+use super::Case;
+use super::real_gsp::{SAMPLE, daemon, gpu, smi};
+use crate::guest::Guest;
+use crate::guest::real::GPU;
+
+pub(super) const CASES: &[Case] =
+    &[Case::new("real_gsp_readings", Scenario::Real, readings).patience(180)];
+
+/// A reading of the stand-in, as nvidia-smi and gtrace show it.
+struct Reading {
+    /// What the control file calls it, and what it is set to.
+    set: Option<(&'static str, u32)>,
+    /// Elements of `nvidia-smi -q -x`, the outer one first.
+    path: &'static [&'static str],
+    /// The metric with its labels beside the GPU's.
+    metric: &'static str,
+    labels: &'static [(&'static str, &'static str)],
+    /// How much of the metric's unit one of nvidia-smi's is.
+    factor: f64,
+}
+
+const fn reading(path: &'static [&'static str], metric: &'static str, factor: f64) -> Reading {
+    Reading {
+        set: None,
+        path,
+        metric,
+        labels: &[],
+        factor,
+    }
+}
+
+impl Reading {
+    const fn set(mut self, name: &'static str, value: u32) -> Self {
+        self.set = Some((name, value));
+        self
+    }
+
+    const fn labels(mut self, labels: &'static [(&'static str, &'static str)]) -> Self {
+        self.labels = labels;
+        self
+    }
+}
+
+const MIB: f64 = 1_048_576.0;
+const MHZ: f64 = 1e6;
+
+const READINGS: &[Reading] = &[
+    reading(
+        &["temperature", "gpu_temp"],
+        "gtrace_gpu_temperature_celsius",
+        1.0,
+    )
+    .labels(&[("sensor", "gpu")])
+    .set("temperature", 47),
+    reading(
+        &["utilization", "gpu_util"],
+        "gtrace_gpu_utilization_ratio",
+        0.01,
+    )
+    .set("gpu_utilization", 37),
+    reading(
+        &["utilization", "memory_util"],
+        "gtrace_gpu_memory_utilization_ratio",
+        0.01,
+    )
+    .set("memory_utilization", 12),
+    reading(&["performance_state"], "gtrace_gpu_performance_state", 1.0)
+        .set("performance_state", 2),
+    reading(
+        &["pci", "replay_counter"],
+        "gtrace_gpu_pcie_replays_total",
+        1.0,
+    )
+    .set("pcie_replays", 5),
+    reading(
+        &["remapped_rows", "remapped_row_corr"],
+        "gtrace_gpu_remapped_rows_total",
+        1.0,
+    )
+    .labels(&[("cause", "correctable")])
+    .set("remapped_correctable", 3),
+    reading(
+        &["remapped_rows", "remapped_row_unc"],
+        "gtrace_gpu_remapped_rows_total",
+        1.0,
+    )
+    .labels(&[("cause", "uncorrectable")])
+    .set("remapped_uncorrectable", 2),
+    reading(
+        &["remapped_rows", "remapped_row_pending"],
+        "gtrace_gpu_remapped_rows_pending",
+        1.0,
+    )
+    .set("remap_pending", 1),
+    reading(
+        &["remapped_rows", "remapped_row_failure"],
+        "gtrace_gpu_remapped_rows_failure",
+        1.0,
+    ),
+    reading(&["ecc_mode", "current_ecc"], "gtrace_gpu_ecc_enabled", 1.0),
+    reading(
+        &["fb_memory_usage", "total"],
+        "gtrace_gpu_memory_size_bytes",
+        MIB,
+    ),
+    reading(
+        &["fb_memory_usage", "reserved"],
+        "gtrace_gpu_memory_reserved_bytes",
+        MIB,
+    ),
+    reading(
+        &["fb_memory_usage", "used"],
+        "gtrace_gpu_memory_used_bytes",
+        MIB,
+    ),
+    reading(
+        &["fb_memory_usage", "free"],
+        "gtrace_gpu_memory_free_bytes",
+        MIB,
+    ),
+    reading(&["persistence_mode"], "gtrace_gpu_persistence_mode", 1.0),
+    reading(
+        &["gpu_power_readings", "power_draw"],
+        "gtrace_gpu_power_watts",
+        1.0,
+    ),
+    reading(
+        &["gpu_power_readings", "current_power_limit"],
+        "gtrace_gpu_power_limit_watts",
+        1.0,
+    ),
+    reading(
+        &["temperature", "gpu_temp_slow_threshold"],
+        "gtrace_gpu_temperature_limit_celsius",
+        1.0,
+    )
+    .labels(&[("limit", "slowdown")])
+    .set("slowdown_limit", 88),
+    reading(
+        &["temperature", "gpu_temp_max_threshold"],
+        "gtrace_gpu_temperature_limit_celsius",
+        1.0,
+    )
+    .labels(&[("limit", "shutdown")])
+    .set("shutdown_limit", 95),
+    reading(&["clocks", "graphics_clock"], "gtrace_gpu_clock_hertz", MHZ)
+        .labels(&[("domain", "graphics")])
+        .set("clock_graphics", 1410),
+    reading(&["clocks", "sm_clock"], "gtrace_gpu_clock_hertz", MHZ).labels(&[("domain", "sm")]),
+    reading(&["clocks", "mem_clock"], "gtrace_gpu_clock_hertz", MHZ)
+        .labels(&[("domain", "memory")])
+        .set("clock_memory", 2520),
+    reading(
+        &["clocks_event_reasons", "clocks_event_reason_sw_power_cap"],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "SwPowerCap")]),
+    reading(
+        &["clocks_event_reasons", "clocks_event_reason_hw_slowdown"],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "HwSlowdown")]),
+    reading(
+        &[
+            "clocks_event_reasons",
+            "clocks_event_reason_hw_thermal_slowdown",
+        ],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "HwThermalSlowdown")]),
+    reading(
+        &[
+            "clocks_event_reasons",
+            "clocks_event_reason_hw_power_brake_slowdown",
+        ],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "HwPowerBrakeSlowdown")]),
+    reading(
+        &["clocks_event_reasons", "clocks_event_reason_sync_boost"],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "SyncBoost")]),
+    reading(
+        &[
+            "clocks_event_reasons",
+            "clocks_event_reason_sw_thermal_slowdown",
+        ],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "SwThermalSlowdown")]),
+    reading(
+        &["clocks_event_reasons", "clocks_event_reason_gpu_idle"],
+        "gtrace_gpu_clock_event_reason",
+        1.0,
+    )
+    .labels(&[("reason", "GpuIdle")]),
+    reading(
+        &["pci", "tx_util"],
+        "gtrace_gpu_pcie_throughput_bytes_per_second",
+        1024.0,
+    )
+    .labels(&[("direction", "tx")])
+    .set("pcie_sent", 20000),
+    reading(
+        &["pci", "rx_util"],
+        "gtrace_gpu_pcie_throughput_bytes_per_second",
+        1024.0,
+    )
+    .labels(&[("direction", "rx")])
+    .set("pcie_received", 40000),
+    reading(
+        &["ecc_errors", "volatile", "dram_correctable"],
+        "gtrace_gpu_ecc_errors_total",
+        1.0,
+    )
+    .labels(&[("scope", "volatile"), ("type", "corrected")])
+    .set("ecc_corrected", 3),
+    reading(
+        &["ecc_errors", "volatile", "dram_uncorrectable"],
+        "gtrace_gpu_ecc_errors_total",
+        1.0,
+    )
+    .labels(&[("scope", "volatile"), ("type", "uncorrected")])
+    .set("ecc_uncorrected", 2),
+    reading(
+        &["ecc_errors", "aggregate", "dram_correctable"],
+        "gtrace_gpu_ecc_errors_total",
+        1.0,
+    )
+    .labels(&[("scope", "aggregate"), ("type", "corrected")])
+    .set("ecc_corrected", 3),
+    reading(
+        &["ecc_errors", "aggregate", "dram_uncorrectable"],
+        "gtrace_gpu_ecc_errors_total",
+        1.0,
+    )
+    .labels(&[("scope", "aggregate"), ("type", "uncorrected")])
+    .set("ecc_uncorrected", 2),
+];
+
+/// What the control file is given in units that nvidia-smi does not print.
+const ALSO_SET: &[&str] = &[
+    "reading power 123450",
+    "reading power_limit 650000",
+    // Power cap (4), thermal slowdown by hardware (0x40), which is a slowdown by hardware (8) too.
+    "reading throttle_reasons 0x44",
+    "reading violation_power 1500",
+    "reading violation_sync_boost 2500",
+];
+
+/// Metrics that nvidia-smi prints nothing of, and what `ALSO_SET` makes of them.
+const WITHOUT_PRINT: &[(&str, &str, f64)] = &[
+    ("gtrace_gpu_violation_seconds_total", "power", 1.5),
+    ("gtrace_gpu_violation_seconds_total", "sync_boost", 2.5),
+];
+
+/// The text of an element within others.
+fn element<'a>(xml: &'a str, path: &[&str]) -> Option<&'a str> {
+    path.iter().try_fold(xml, |rest, name| {
+        let (_, inside) = rest.split_once(&format!("<{name}>"))?;
+        Some(inside.split_once(&format!("</{name}>"))?.0)
+    })
+}
+
+/// The figure that nvidia-smi means: `47 C`, `P2`, `Yes`.
+fn figure(text: &str) -> Option<f64> {
+    match text.split(' ').next()? {
+        "Yes" | "Enabled" | "Active" => Some(1.0),
+        "No" | "Disabled" | "Not" => Some(0.0),
+        word => word.trim_start_matches('P').parse().ok(),
+    }
+}
+
+/// The value of a line of `/metrics` with these labels beside the GPU's.
+fn metric(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+    let line = text.lines().find(|line| {
+        let own = |(key, value): &(&str, &str)| line.contains(&format!("{key}=\"{value}\""));
+        let named = line
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(['{', ' ']));
+        named && line.contains(GPU) && labels.iter().all(own)
+    })?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+fn readings(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_answering()?;
+    for (name, value) in READINGS.iter().filter_map(|reading| reading.set) {
+        guest.gpu(&format!("reading {name} {value}"))?;
+    }
+    for line in ALSO_SET {
+        guest.gpu(line)?;
+    }
+    let daemon = daemon(guest, SAMPLE)?;
+    let xml = smi(&["-q", "-x"])?;
+    let metrics = daemon.get_text("/metrics")?;
+    let mut wrong = Vec::new();
+    for reading in READINGS {
+        let printed = element(&xml, reading.path).unwrap_or("-");
+        let shown = metric(&metrics, reading.metric, reading.labels);
+        let name = reading.path.join(".");
+        let ours = shown.map_or_else(|| "-".to_owned(), |shown| shown.to_string());
+        guest.note(format!(
+            "{name:40} {printed:>12} {ours:>14} {}",
+            reading.metric
+        ))?;
+        let said = figure(printed);
+        // nvidia-smi prints whole units.
+        let unit = if reading.factor == MIB { 1.0 } else { 1e-6 };
+        let agrees = said
+            .zip(shown)
+            .is_some_and(|(said, shown)| (shown / reading.factor - said).abs() < unit);
+        let as_set = reading
+            .set
+            .is_none_or(|(_, value)| said == Some(f64::from(value)));
+        if !agrees || !as_set {
+            wrong.push(format!(
+                "{name}: set {:?}, nvidia-smi {printed}, gtrace {ours}",
+                reading.set
+            ));
+        }
+    }
+    for (name, policy, expected) in WITHOUT_PRINT {
+        let shown = metric(&metrics, name, &[("policy", policy)]);
+        if shown != Some(*expected) {
+            wrong.push(format!("{name} of {policy}: {shown:?}, set {expected}"));
+        }
+    }
+    ensure!(wrong.is_empty(), "{wrong:#?}\n{:#}", gpu(&daemon)?);
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Two GPUs that are made of memory, and NVIDIA's own driver: what is one's is not reported of the other.
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use super::real::ALL_THREE;
+use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon, gpu_at, smi};
+use super::xid::{of_code, witnesses};
+use crate::guest::daemon::Daemon;
+use crate::guest::real::{GPU, SECOND_GPU};
+use crate::guest::{Guest, PATIENCE, within};
+
+pub(super) const CASES: &[Case] = &[
+    Case::new("real_gsp_two_gpus", Scenario::Real, two).patience(300),
+    Case::new(
+        "real_gsp_two_of_which_one_is_silent",
+        Scenario::Real,
+        one_is_silent,
+    )
+    .patience(300),
+];
+
+/// One more in the last byte, which began at 0xff.
+const SECOND_UUID: &str = "GPU-00112233-4455-6677-8899-aabbccddee00";
+
+/// What is set of each.
+const TEMPERATURES: [u32; 2] = [41, 63];
+
+/// Waits until both have a sample.
+fn both_sampled(daemon: &Daemon) -> Result<[Value; 2]> {
+    within(FIRST_SAMPLE, "both GPUs have a sample", || {
+        let gpus = [gpu_at(daemon, GPU)?, gpu_at(daemon, SECOND_GPU)?];
+        let sampled = |gpu: &Value| gpu["sample"]["time"].is_string();
+        Ok(gpus.iter().all(sampled).then_some(gpus))
+    })
+    .with_context(|| daemon.log_end())
+}
+
+fn two(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_two_answering()?;
+    for (nth, celsius) in TEMPERATURES.iter().enumerate() {
+        guest.gpu(&format!("gpu {nth} reading temperature {celsius}"))?;
+    }
+    let fields = "--query-gpu=pci.bus_id,uuid,temperature.gpu";
+    let printed = smi(&[fields, "--format=csv,noheader"])?;
+    let expected = format!(
+        "00000001:01:00.0, {UUID}, {}\n00000001:01:01.0, {SECOND_UUID}, {}\n",
+        TEMPERATURES[0], TEMPERATURES[1]
+    );
+    ensure!(
+        printed.to_lowercase() == expected.to_lowercase(),
+        "{printed}"
+    );
+    let daemon = daemon(guest, SAMPLE)?;
+    let gpus = both_sampled(&daemon)?;
+    for ((gpu, uuid), celsius) in gpus.iter().zip([UUID, SECOND_UUID]).zip(TEMPERATURES) {
+        ensure!(gpu["uuid"] == uuid, "{gpu:#}");
+        ensure!(gpu["sample"]["temperature"]["gpu"] == celsius, "{gpu:#}");
+    }
+    guest.gpu("gpu 1 xid 31 Ch 00000010, of the second")?;
+    guest.gpu("gpu 0 xid 13 Ch 00000011, of the first")?;
+    for (code, pci, uuid) in [(31, SECOND_GPU, SECOND_UUID), (13, GPU, UUID)] {
+        let what = format!("Xid {code} of {pci} seen by all");
+        let event = daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
+            [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
+            _ => None,
+        })?;
+        ensure!(
+            event["gpu"]["pci"] == pci && event["gpu"]["uuid"] == uuid,
+            "{event:#}"
+        );
+    }
+    guest.note(printed)
+}
+
+/// NVML is asked by one process, GPU after GPU: the silent one keeps it from both. Everything else goes on.
+fn one_is_silent(guest: &mut Guest) -> Result<()> {
+    let _open = guest.load_two_answering()?;
+    let daemon = daemon(guest, "10")?;
+    both_sampled(&daemon)?;
+    guest.gpu("gpu 1 mute 1")?;
+    let silent = daemon.wait_for(PATIENCE, "Xid 119", |events| {
+        of_code(events, 119).first().map(|event| (*event).clone())
+    })?;
+    ensure!(
+        silent["gpu"]["pci"] == SECOND_GPU && silent["gpu"]["uuid"] == SECOND_UUID,
+        "{silent:#}"
+    );
+    guest.gpu("gpu 0 xid 13 Ch 00000011, beside a silent GPU")?;
+    daemon.wait_for(PATIENCE, "an Xid of the other GPU", |events| {
+        let of_first = |event: &&Value| event["gpu"]["uuid"] == UUID;
+        of_code(events, 13).into_iter().find(of_first).cloned()
+    })?;
+    // NVIDIA's own program reads the other one.
+    let printed = smi(&[
+        "-i",
+        "0",
+        "--query-gpu=temperature.gpu",
+        "--format=csv,noheader",
+    ])?;
+    ensure!(printed.trim() == "35", "{printed}");
+    guest.gpu("gpu 0 reading temperature 77")?;
+    guest.gpu("gpu 1 mute 0")?;
+    within(FIRST_SAMPLE, "samples of both again", || {
+        let gpus = [gpu_at(&daemon, GPU)?, gpu_at(&daemon, SECOND_GPU)?];
+        let shown = gpus
+            .each_ref()
+            .map(|gpu| gpu["sample"]["temperature"]["gpu"].as_u64());
+        Ok((shown == [Some(77), Some(35)]).then_some(()))
+    })
+    .with_context(|| daemon.log_end())
+}
