@@ -1103,11 +1103,11 @@ fn a_fault_opens_an_incident_that_a_restart_takes_up_and_a_person_resolves() {
         (&[event.id][..], IncidentState::Open)
     );
     assert_eq!(opened.host.as_deref(), Some("h"));
-    assert_eq!(world.stored_incidents(), [opened.clone()]);
+    assert_eq!(world.stored_incidents(), std::slice::from_ref(&opened));
     let acked = world
         .change_incident(opened.id, IncidentState::Acknowledged)
         .unwrap();
-    assert_eq!(world.stored_incidents(), [acked.clone()]);
+    assert_eq!(world.stored_incidents(), std::slice::from_ref(&acked));
     let published = loop {
         if let News::Incident(published) = world.stream.blocking_recv().unwrap()
             && published.incident.state == IncidentState::Acknowledged
