@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use clap::CommandFactory as _;
-use gtrace_event::Severity;
+use gtrace_event::{Provenance, Severity};
+use gtrace_incident::{Correlator, Options, Rules};
 use support::{Daemon, xid};
 
 const HOUR: &str = "2026-03-03T04:00:00Z";
@@ -74,6 +75,13 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["profile", "--driver", "--json"],
         &["profile", "show", "/nonexistent/profile.json"],
         &["trace", "--softgpu", "--print-env"],
+        &["incidents"],
+        &["incidents", "--json"],
+        &["runbook"],
+        &["runbook", "pcie"],
+        &["report", "verify", "/nonexistent/report.html"],
+        &["samples"],
+        &["schema", "incident"],
         &["ack", event],
         &["inject", "line", &long],
         &["pause"],
@@ -107,8 +115,13 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
 #[test]
 fn no_command_panics_whatever_becomes_of_its_output() {
     let daemon = Daemon::start();
-    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    let mut event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    event.provenance = Provenance::Kernel;
     daemon.publish_event(&event);
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    for incident in correlator.ingest(&event) {
+        daemon.core().publish_incident(&incident);
+    }
     let dir = daemon.dir.path();
     let mut without_text = Vec::new();
     for line in lines(dir, &event.id.to_string()) {
@@ -146,7 +159,7 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "bench", "exec", "inject", "profile", "run", "serve", "status", "top",
+        "bench", "exec", "inject", "profile", "report", "run", "samples", "serve", "status", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }
