@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
-use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer};
+use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer, WriterLock};
 
 use crate::hub::Hub;
 use crate::samples::{Batch, Subscriber};
-use crate::supervise::{Task, names};
+use crate::supervise::{self, Task, names};
 
 /// Name of the directory, beside the store.
 pub const DIRECTORY: &str = "samples";
@@ -76,8 +76,14 @@ pub fn start(hub: &Arc<Hub>, dir: PathBuf, options: Options) -> std::io::Result<
         sources: Vec::new(),
     };
     let of_task = Arc::clone(hub);
+    // A thread that hangs keeps its writer, and must not keep the next thread from writing.
+    let right: OnceLock<WriterLock> = OnceLock::new();
     hub.tasks.start(task, move |pulse| {
-        let writer = Writer::open(&dir, options.clone());
+        let lock = match right.get() {
+            Some(lock) => Ok(lock.clone()),
+            None => WriterLock::take(&dir).map(|lock| right.get_or_init(|| lock).clone()),
+        };
+        let writer = lock.and_then(|lock| Writer::open_locked(lock, options.clone()));
         let mut recorder = Recorder {
             writer: writer.map_err(|error| format!("cannot keep samples: {error}"))?,
             queue: Arc::clone(&queue),
@@ -108,6 +114,9 @@ struct Recorder {
 impl Recorder {
     fn round(&mut self, hub: &Hub) {
         self.write_waiting();
+        if supervise::is_revoked() {
+            return;
+        }
         let ticked = self.writer.tick(Timestamp::now().as_millisecond());
         self.note(ticked);
         if self
@@ -125,7 +134,10 @@ impl Recorder {
     }
 
     fn write_waiting(&mut self) {
-        while let Some(batch) = self.queue.next() {
+        // The thread that has taken the place of this one writes from now on.
+        while !supervise::is_revoked()
+            && let Some(batch) = self.queue.next()
+        {
             let mut samples = Vec::with_capacity(batch.metrics.len());
             for metric in &batch.metrics {
                 match sample(metric) {

@@ -85,4 +85,4 @@ pub use segment::{SegmentContents, decode_segment};
 pub use series::{Labels, SeriesKey, TooLong};
 pub use tier::{BLOCK_SPAN_MS, Options, Tier};
 pub use value::{Gauge, Kind, Point, Value};
-pub use writer::{Dropped, Sample, Samples, Usage, Writer};
+pub use writer::{Dropped, Sample, Samples, Usage, Writer, WriterLock};

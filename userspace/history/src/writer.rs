@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::block::{Columns, coarsen};
 use crate::directory::{self, SegmentName};
@@ -75,12 +76,34 @@ struct Current {
     numbers: HashMap<SeriesKey, u32>,
 }
 
+/// The right of this process to write a history, which ends with the last clone.
+#[derive(Clone, Debug)]
+pub struct WriterLock {
+    dir: PathBuf,
+    _file: Arc<File>,
+}
+
+impl WriterLock {
+    /// Takes the right to write the history in `dir`, which is created where there is none.
+    ///
+    /// # Errors
+    ///
+    /// If another process has it, or the directory or the file in it cannot be created.
+    pub fn take(dir: &Path) -> Result<Self, HistoryError> {
+        fs::create_dir_all(dir).map_err(HistoryError::at(dir))?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            _file: Arc::new(lock(dir)?),
+        })
+    }
+}
+
 /// Writes a history. Only one process at a time can.
 #[derive(Debug)]
 pub struct Writer {
     dir: PathBuf,
     options: Options,
-    _lock: File,
+    _lock: WriterLock,
     journal: Journal,
     /// Of each tier.
     current: Vec<Option<Current>>,
@@ -98,8 +121,17 @@ impl Writer {
     ///
     /// If another process writes it, or files cannot be created, read or written.
     pub fn open(dir: &Path, options: Options) -> Result<Self, HistoryError> {
-        fs::create_dir_all(dir).map_err(HistoryError::at(dir))?;
-        let lock = lock(dir)?;
+        Self::open_locked(WriterLock::take(dir)?, options)
+    }
+
+    /// As [`Self::open`], where this process has the right to write already: a writer that hangs keeps its own. The one
+    /// before must not write any more.
+    ///
+    /// # Errors
+    ///
+    /// If files cannot be created, read or written.
+    pub fn open_locked(lock: WriterLock, options: Options) -> Result<Self, HistoryError> {
+        let dir = &lock.dir.clone();
         let mut dropped = Dropped::default();
         let path = dir.join(journal::NAME);
         let found = match File::open(&path) {

@@ -14,6 +14,7 @@ mod crash;
 mod cuda;
 mod hardship;
 mod harness;
+mod incidents;
 mod live;
 mod processes;
 mod supervision;

@@ -1,0 +1,98 @@
+//! From a drill to its incident, through kill -9, to a report of it.
+
+use std::process::Command;
+
+use gtrace_event::{FailureClass, Incident, IncidentState};
+
+use crate::harness::*;
+use crate::needs_root;
+
+fn of_gpu(daemon: &Daemon, gpu: &str) -> Option<Incident> {
+    let all: Vec<Incident> = daemon.client().get("/api/v1/incidents").ok()?;
+    let named = |incident: &Incident| {
+        let mut gpus = incident.affected.gpus.iter();
+        gpus.any(|known| known.pci.is_some_and(|pci| pci.to_string() == gpu))
+    };
+    all.into_iter().find(named)
+}
+
+#[test]
+fn root_a_drill_is_an_incident_that_outlives_kill_9_and_has_a_report() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start_in(dir.path(), &[]);
+    let gpu = format!("{}.0", fresh_gpu());
+    assert!(
+        gtrace(&["inject", "xid", "79", "--gpu", &gpu])
+            .status
+            .success()
+    );
+    let opened = eventually("the drill is an incident", || of_gpu(&daemon, &gpu));
+    assert!(
+        opened.drill && opened.class == FailureClass::Pcie,
+        "{opened:#?}"
+    );
+    let event = &daemon.events(&["--gpu", &gpu, "--kind", "xid"])[0];
+    assert_eq!(opened.events, [event.id]);
+
+    daemon.kill9();
+    let daemon = Daemon::start_in(dir.path(), &[]);
+    let socket = daemon.socket();
+    let socket = socket.to_str().unwrap();
+    let id = opened.id.to_string();
+    let acked = gtrace(&[
+        "incidents",
+        "ack",
+        &id,
+        "--by",
+        "a",
+        "--note",
+        "seen",
+        "--socket",
+        socket,
+    ]);
+    assert!(
+        acked.status.success(),
+        "{}",
+        String::from_utf8_lossy(&acked.stderr)
+    );
+    let again = eventually("the incident is there again", || of_gpu(&daemon, &gpu));
+    assert_eq!(
+        (again.id, again.state),
+        (opened.id, IncidentState::Acknowledged)
+    );
+    assert_eq!(
+        again.events, opened.events,
+        "the log was read again, and nothing counted twice"
+    );
+    let store = daemon.store();
+    daemon.stop();
+    verify(dir.path());
+
+    let report = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+        let output = command
+            .arg("report")
+            .args(args)
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    report(&[
+        "--incident",
+        &id,
+        "--store",
+        store.to_str().unwrap(),
+        "--out",
+        "report.html",
+    ]);
+    report(&["verify", "report.html"]);
+    let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
+    assert!(page.contains(&id) && page.contains(&gpu));
+}
