@@ -249,29 +249,36 @@ pub(super) fn incident_filter<'a>(
         limit: Some(DEFAULT_INCIDENTS),
         ..IncidentFilter::default()
     };
-    for (name, value) in pairs {
-        let set = match name {
-            "since" => parse_time(value, now).map(|time| filter.since = Some(time)),
-            "until" => parse_time(value, now).map(|time| filter.until = Some(time)),
-            "open" => parse_bool(value).map(|open| filter.unresolved = open),
-            "limit" => match value.parse() {
-                Ok(limit @ 1..=MAX_INCIDENTS) => {
-                    filter.limit = Some(limit);
-                    Ok(())
-                }
-                _ => Err(format!("`{value}` is no limit: use 1 to {MAX_INCIDENTS}")),
-            },
-            _ => {
-                let known: Vec<_> = INCIDENT_PARAMETERS.iter().map(|known| known.name).collect();
-                Err(format!("no such parameter; known: {}", known.join(", ")))
+    set_each(pairs, |name, value| match name {
+        "since" => parse_time(value, now).map(|time| filter.since = Some(time)),
+        "until" => parse_time(value, now).map(|time| filter.until = Some(time)),
+        "open" => parse_bool(value).map(|open| filter.unresolved = open),
+        "limit" => match value.parse() {
+            Ok(limit @ 1..=MAX_INCIDENTS) => {
+                filter.limit = Some(limit);
+                Ok(())
             }
-        };
-        set.map_err(|cause| BadParameter {
+            _ => Err(format!("`{value}` is no limit: use 1 to {MAX_INCIDENTS}")),
+        },
+        _ => {
+            let known: Vec<_> = INCIDENT_PARAMETERS.iter().map(|known| known.name).collect();
+            Err(format!("no such parameter; known: {}", known.join(", ")))
+        }
+    })?;
+    Ok(filter)
+}
+
+/// Has `set` take each parameter; the error names the first that it refuses.
+pub(super) fn set_each<'a>(
+    pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    mut set: impl FnMut(&str, &str) -> Result<(), String>,
+) -> Result<(), BadParameter> {
+    pairs.into_iter().try_for_each(|(name, value)| {
+        set(name, value).map_err(|cause| BadParameter {
             name: name.into(),
             cause,
-        })?;
-    }
-    Ok(filter)
+        })
+    })
 }
 
 /// Where the stream goes on.
@@ -299,12 +306,7 @@ impl EventQuery {
         now: Timestamp,
     ) -> Result<Self, BadParameter> {
         let mut query = Self::default();
-        for (name, value) in pairs {
-            query.set(name, value, now).map_err(|cause| BadParameter {
-                name: name.into(),
-                cause,
-            })?;
-        }
+        set_each(pairs, |name, value| query.set(name, value, now))?;
         Ok(query)
     }
 

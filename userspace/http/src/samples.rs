@@ -11,7 +11,7 @@ use gtrace_history::{
     HistoryError, Kind, MetricRange, Point, Query, Reader, Series, SeriesKey, Value,
 };
 
-use crate::query::{BadParameter, GpuSelector, Parameter, Values, parameter, parse_time};
+use crate::query::{BadParameter, GpuSelector, Parameter, Values, parameter, parse_time, set_each};
 
 /// Most points of one answer.
 pub const MAX_POINTS: usize = 20_000;
@@ -92,12 +92,7 @@ impl SampleQuery {
         now: Timestamp,
     ) -> Result<Self, BadParameter> {
         let mut query = Self::default();
-        for (name, value) in pairs {
-            query.set(name, value, now).map_err(|cause| BadParameter {
-                name: name.into(),
-                cause,
-            })?;
-        }
+        set_each(pairs, |name, value| query.set(name, value, now))?;
         Ok(query)
     }
 
