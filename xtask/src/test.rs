@@ -195,6 +195,18 @@ struct Suites<'a> {
 
 impl Suites<'_> {
     fn run(&self, report: &mut Report) -> Result<()> {
+        let selection = self.selection();
+        thread::scope(|threads| {
+            if self.scope.filter.is_none() && !self.scope.no_vm {
+                threads.spawn(move || vm::prepare(self.context, selection));
+            }
+            self.without_machines(report)
+        })?;
+        self.machines(report);
+        Ok(())
+    }
+
+    fn without_machines(&self, report: &mut Report) -> Result<()> {
         report.begin("tests");
         step("running the tests that need no root");
         let (variable, folder) = calls::prepare(self.context)?;
@@ -231,8 +243,15 @@ impl Suites<'_> {
             report.begin("benchmarks");
             bench::short(self.context, self.privilege, report);
         }
-        self.machines(report);
         Ok(())
+    }
+
+    /// Which cases run in virtual machines; who names some wants these.
+    fn selection(&self) -> vm::Selection {
+        match self.scope.all || self.scope.filter.is_some() {
+            true => vm::Selection::All,
+            false => vm::Selection::of_commit(self.context),
+        }
     }
 
     fn suite(
@@ -304,11 +323,6 @@ impl Suites<'_> {
         if self.scope.no_vm {
             return report.skip("virtual machines", 1, "--no-vm was given");
         }
-        // Who names cases wants these.
-        let selection = match self.scope.all || self.scope.filter.is_some() {
-            true => vm::Selection::All,
-            false => vm::Selection::of_commit(self.context),
-        };
         let options = vm::Options {
             kernels: Vec::new(),
             drivers: match self.scope.all {
@@ -317,7 +331,7 @@ impl Suites<'_> {
             },
             long: self.scope.long,
             filter: self.scope.filter.clone(),
-            selection,
+            selection: self.selection(),
             release: self.scope.all,
         };
         vm::suite(self.context, &options, report);

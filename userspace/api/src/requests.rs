@@ -28,6 +28,17 @@ pub struct IncidentRequest {
     pub note: String,
 }
 
+/// Body of `POST /api/v1/capture`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaptureRequest {
+    /// Who asks, as they name themselves; 1 to 256 characters.
+    pub by: String,
+    /// Why; at most 4096 characters.
+    #[serde(default)]
+    pub note: String,
+}
+
 /// Body of `POST /api/v1/pause`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,4 +1,5 @@
 //! Clocks: time since boot, the wall clock, and the kernel log's own.
+#![allow(unsafe_code)] // adjtimex(2) has no safe wrapper
 
 use gtrace_event::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
@@ -15,6 +16,37 @@ pub fn wall_time(boottime_ns: u64) -> Timestamp {
     let now = Timestamp::now();
     let ago = i128::from(self::boottime_ns()) - i128::from(boottime_ns);
     Timestamp::from_nanosecond(now.as_nanosecond() - ago).unwrap_or(now)
+}
+
+/// How the kernel's clock is disciplined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Synchronisation {
+    /// Whether something keeps it right.
+    pub synchronised: bool,
+    /// What is being corrected, us.
+    pub offset_us: i64,
+    /// How far off it may be, us.
+    pub max_error_us: i64,
+}
+
+/// Asks the kernel how its clock is disciplined.
+pub fn synchronisation() -> std::io::Result<Synchronisation> {
+    // SAFETY: all bytes 0 are a value of this structure of integers; with `modes` 0 nothing is changed.
+    let mut state: libc::timex = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is valid for the call, which fills the structure.
+    let result = unsafe { libc::adjtimex(&raw mut state) };
+    if result < 0 {
+        return Err(std::io::Error::last_os_error());
+    }
+    let unit = match state.status & libc::STA_NANO {
+        0 => 1,
+        _ => 1000,
+    };
+    Ok(Synchronisation {
+        synchronised: state.status & libc::STA_UNSYNC == 0,
+        offset_us: state.offset / unit,
+        max_error_us: state.maxerror,
+    })
 }
 
 /// Turns the kernel log's time stamps into time since boot.

@@ -19,11 +19,12 @@ use thiserror::Error;
 pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
-    CALL_FAILURES, parse_budget, parse_call_failures, parse_disabled_sources, parse_history,
-    parse_listen, parse_share,
+    CALL_FAILURES, parse_after, parse_budget, parse_call_failures, parse_disabled_sources,
+    parse_evidence, parse_history, parse_listen, parse_share,
 };
 use crate::component::{self, driver_modules, pressure};
 use crate::hub::Hub;
+use crate::recorder;
 
 /// Where the configuration is read from unless `--config` names another file.
 pub const DEFAULT_FILE: &str = "/etc/gtrace/gtrace.toml";
@@ -91,6 +92,8 @@ keys! {
     listen: String = "GTRACE_LISTEN",
     /// Site policy: a TOML file that changes severities, actions and steps.
     site_policy: PathBuf = "GTRACE_SITE_POLICY",
+    /// Triggers of the site: a TOML file of rules for samples and events that open an incident.
+    triggers: PathBuf = "GTRACE_TRIGGERS",
     /// Disabled sources, by name, separated by commas: `printk:console,nvml`.
     disabled_sources: String = "GTRACE_DISABLED_SOURCES",
     /// Device nodes whose ioctls are traced: `auto` (NVIDIA's, from /proc/devices) or
@@ -151,6 +154,13 @@ keys! {
     sample_history: bool = "GTRACE_SAMPLE_HISTORY",
     /// Most megabytes (10^6 bytes) of samples on disk, from 9. The oldest go first.
     sample_history_mb: u64 = "GTRACE_SAMPLE_HISTORY_MB",
+    /// Flight recorder: keep the last minutes in memory and on disk, and what belongs to an incident when one opens.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    flight_recorder: bool = "GTRACE_FLIGHT_RECORDER",
+    /// Seconds for which a recording goes on after its incident has opened, 1 to 600.
+    recording_after_s: u64 = "GTRACE_RECORDING_AFTER_S",
+    /// Most megabytes (10^6 bytes) of evidence of incidents on disk, from 16. The oldest goes first.
+    evidence_mb: u64 = "GTRACE_EVIDENCE_MB",
     /// Kill switch: every probe is detached while this file exists.
     kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
     /// Root of sysfs; other values are for tests.
@@ -170,6 +180,8 @@ pub struct Config {
     pub listen: Option<ReadAddress>,
     /// Site policy file.
     pub site_policy: Option<PathBuf>,
+    /// File of triggers.
+    pub triggers: Option<PathBuf>,
     /// Components switched off.
     pub disabled: Vec<&'static str>,
     /// Those of them that are witnesses, and those that only work with them.
@@ -214,6 +226,10 @@ pub struct Config {
     pub retention_bytes: Option<u64>,
     /// How many bytes of samples are kept; `None`: none.
     pub history_bytes: Option<u64>,
+    /// How many bytes of evidence are kept; `None`: nothing is recorded.
+    pub evidence_bytes: Option<u64>,
+    /// How long a recording goes on.
+    pub recording_after: Duration,
     /// Kill-switch file.
     pub kill_switch: PathBuf,
     /// Root of sysfs.
@@ -253,6 +269,18 @@ impl Config {
         })
     }
 
+    /// How the flight recorder works; `None` where nothing is recorded.
+    pub fn recorder(&self) -> Option<recorder::Options> {
+        self.evidence_bytes.map(|evidence_bytes| recorder::Options {
+            store: self.store(),
+            evidence_bytes,
+            evidence_age: self.retention_age,
+            after: self.recording_after,
+            proc_root: self.proc_root.clone(),
+            sysfs_root: self.sysfs_root.clone(),
+        })
+    }
+
     /// The store's file.
     pub fn store(&self) -> PathBuf {
         self.state_dir.join("store.db")
@@ -289,6 +317,7 @@ impl Config {
             socket: Some("/run/gtrace/gtrace.sock".into()),
             listen: Some("127.0.0.1:7470".into()),
             site_policy: None,
+            triggers: None,
             disabled_sources: Some(String::new()),
             devices: Some("auto".into()),
             slow_call_ms: Some(1000),
@@ -313,6 +342,9 @@ impl Config {
             retention_mb: Some(1000),
             sample_history: Some(true),
             sample_history_mb: Some(256),
+            flight_recorder: Some(true),
+            recording_after_s: Some(30),
+            evidence_mb: Some(256),
             kill_switch: Some("/run/gtrace/pause".into()),
             sysfs_root: Some("/sys".into()),
             proc_root: Some("/proc".into()),
@@ -346,6 +378,7 @@ impl Config {
             socket: keys.socket.unwrap_or_default(),
             listen: parse_listen(&keys.listen.unwrap_or_default())?,
             site_policy: keys.site_policy,
+            triggers: keys.triggers,
             disabled_sources,
             devices: parse_devices(&keys.devices.unwrap_or_default())?,
             slow_call: keys
@@ -383,6 +416,8 @@ impl Config {
                 .filter(|&mb| mb > 0)
                 .map(|mb| mb.saturating_mul(1_000_000)),
             history_bytes: parse_history(keys.sample_history, keys.sample_history_mb)?,
+            evidence_bytes: parse_evidence(keys.flight_recorder, keys.evidence_mb)?,
+            recording_after: parse_after(keys.recording_after_s)?,
             kill_switch: keys.kill_switch.unwrap_or_default(),
             sysfs_root: keys.sysfs_root.unwrap_or_default(),
             proc_root: keys.proc_root.unwrap_or_default(),
@@ -426,8 +461,14 @@ mod tests {
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 7] = [
+        let cases: [(Change, &str, &str); 9] = [
             (|k| k.sample_history_mb = Some(8), "sample_history_mb", "9"),
+            (|k| k.evidence_mb = Some(15), "evidence_mb", "16"),
+            (
+                |k| k.recording_after_s = Some(0),
+                "recording_after_s",
+                "600",
+            ),
             (
                 |k| k.listen = Some("0.0.0.0:7470".into()),
                 "listen",
@@ -537,10 +578,12 @@ mod tests {
         let expected = Keys {
             // Without a default, so the example names where they usually lie.
             site_policy: example.site_policy.clone(),
+            triggers: example.triggers.clone(),
             nvml_library: example.nvml_library.clone(),
             ..defaults
         };
         assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
+        assert!(expected.triggers.is_some());
         assert_eq!(example, expected);
     }
 }

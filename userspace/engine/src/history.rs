@@ -11,7 +11,7 @@ use gtrace_event::Timestamp;
 use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer, WriterLock};
 
 use crate::hub::Hub;
-use crate::samples::{Batch, Subscriber};
+use crate::samples::{Batch, Latency, Subscriber};
 use crate::supervise::{self, Task, names};
 
 /// Name of the directory, beside the store.
@@ -33,30 +33,44 @@ pub fn directory(store: &Path) -> PathBuf {
 /// Batches on their way to the history's task. Samples that find it full are dropped and counted.
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: Mutex<VecDeque<Batch>>,
+    waiting: Mutex<VecDeque<Waiting>>,
     dropped: AtomicU64,
 }
 
+/// What waits for the disk.
+#[derive(Debug)]
+enum Waiting {
+    Samples(Batch),
+    Latency(Timestamp, Vec<Latency>),
+}
+
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Batch>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
         // Whole batches are pushed and taken, so the queue is right whenever the lock is free.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn next(&self) -> Option<Batch> {
+    fn next(&self) -> Option<Waiting> {
         self.lock().pop_front()
+    }
+
+    fn add(&self, waiting: Waiting, count: usize) {
+        let mut all = self.lock();
+        if all.len() < QUEUE {
+            all.push_back(waiting);
+        } else {
+            self.dropped.fetch_add(count as u64, Ordering::Relaxed);
+        }
     }
 }
 
 impl Subscriber for Queue {
     fn take(&self, batch: &Batch) {
-        let mut waiting = self.lock();
-        if waiting.len() < QUEUE {
-            waiting.push_back(batch.clone());
-        } else {
-            let count = batch.metrics.len() as u64;
-            self.dropped.fetch_add(count, Ordering::Relaxed);
-        }
+        self.add(Waiting::Samples(batch.clone()), batch.metrics.len());
+    }
+
+    fn take_latency(&self, time: Timestamp, latency: &[Latency]) {
+        self.add(Waiting::Latency(time, latency.to_vec()), latency.len());
     }
 }
 
@@ -136,18 +150,18 @@ impl Recorder {
     fn write_waiting(&mut self) {
         // The thread that has taken the place of this one writes from now on.
         while !supervise::is_revoked()
-            && let Some(batch) = self.queue.next()
+            && let Some(waiting) = self.queue.next()
         {
-            let mut samples = Vec::with_capacity(batch.metrics.len());
-            for metric in &batch.metrics {
-                match sample(metric) {
-                    Some(sample) => samples.push(sample),
-                    None => self.refused += 1,
+            let (time, all): (_, Vec<_>) = match waiting {
+                Waiting::Samples(batch) => (batch.time, batch.metrics.iter().map(sample).collect()),
+                Waiting::Latency(time, latency) => {
+                    (time, latency.into_iter().map(sample_of_latency).collect())
                 }
-            }
+            };
+            self.refused += all.iter().filter(|sample| sample.is_none()).count() as u64;
             let pushed = self.writer.push(&Samples {
-                time_ms: batch.time.as_millisecond(),
-                samples,
+                time_ms: time.as_millisecond(),
+                samples: all.into_iter().flatten().collect(),
             });
             self.note(pushed);
         }
@@ -235,10 +249,26 @@ fn sample(metric: &Metric) -> Option<Sample> {
         MetricKind::Counter => (Kind::Counter, Value::Counter(metric.value)),
         MetricKind::Gauge => (Kind::Gauge, Value::gauge(metric.value)),
     };
-    let labels = metric.labels.iter();
-    let labels = labels.map(|(name, value)| ((*name).to_owned(), value.clone()));
-    let series = SeriesKey::new(metric.name, metric.unit, kind, labels.collect()).ok()?;
+    let series = series(metric.name, metric.unit, kind, &metric.labels)?;
     Some(Sample { series, value })
+}
+
+/// As [`sample`], of calls.
+fn sample_of_latency(latency: Latency) -> Option<Sample> {
+    let series = series(latency.name, "seconds", Kind::Histogram, &latency.labels)?;
+    let value = Value::Histogram(latency.histogram);
+    Some(Sample { series, value })
+}
+
+fn series(
+    name: &str,
+    unit: &str,
+    kind: Kind,
+    labels: &[(&'static str, String)],
+) -> Option<SeriesKey> {
+    let labels = labels.iter();
+    let labels = labels.map(|(name, value)| ((*name).to_owned(), value.clone()));
+    SeriesKey::new(name, unit, kind, labels.collect()).ok()
 }
 
 #[cfg(test)]
@@ -298,7 +328,10 @@ mod tests {
             queue.take(&batch(n, 1.0));
         }
         assert_eq!(queue.dropped.load(Ordering::Relaxed), 3);
-        assert_eq!(queue.next().unwrap().time.as_millisecond(), 0);
+        let Some(Waiting::Samples(first)) = queue.next() else {
+            panic!("the first is of samples");
+        };
+        assert_eq!(first.time.as_millisecond(), 0);
     }
 
     #[test]

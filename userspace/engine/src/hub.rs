@@ -12,12 +12,13 @@ use gtrace_api::{
 };
 use gtrace_devices::GpuInfo;
 use gtrace_event::{
-    Ack, Event, Incident, IncidentId, IncidentState, Record, RecordId, StateChange, Timestamp,
-    WitnessName,
+    Ack, Event, Evidence, Incident, IncidentId, IncidentState, MissingEvidence, Record, RecordId,
+    StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::flight::Recorder;
 use crate::metrics::Metrics;
 use crate::samples::{Samples, is_stale};
 use crate::supervise::{self, Outage, Registry, names};
@@ -79,6 +80,19 @@ pub enum Command {
         Box<StateChange>,
         oneshot::Sender<Result<Incident, String>>,
     ),
+    /// Keep the state of the host: open an incident of the reason given. The answer comes once the store has it.
+    Capture(String, oneshot::Sender<Result<Incident, String>>),
+    /// Add to an incident what was kept of it, and what could not be; the answer comes once the store has it.
+    Evidence {
+        /// Which.
+        incident: IncidentId,
+        /// Files.
+        evidence: Vec<Evidence>,
+        /// What is not there.
+        missing: Vec<MissingEvidence>,
+        /// How it ended.
+        answer: oneshot::Sender<Result<(), String>>,
+    },
     /// Make everything captured so far readable in the store, by other processes too.
     Flush(oneshot::Sender<Result<(), String>>),
     /// Detach (true) or attach (false) every probe.
@@ -94,6 +108,8 @@ pub struct Hub {
     pub tasks: Registry,
     /// What components measure.
     pub samples: Samples,
+    /// The last minutes, for incidents.
+    pub recorder: Recorder,
     stream: Mutex<LiveStream>,
     commands: mpsc::UnboundedSender<Command>,
     status: Mutex<Status>,
@@ -169,6 +185,7 @@ impl Hub {
             calls_wanted: Mutex::default(),
             cuda: Mutex::default(),
             samples: Samples::default(),
+            recorder: Recorder::default(),
             health: Mutex::default(),
             seen: Mutex::default(),
             remote: Mutex::default(),

@@ -1,13 +1,14 @@
 //! The stream of samples: what components measure, with its time. Whoever wants samples subscribes; the
 //! newest values, which `/metrics` shows, are one subscriber.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::Metric;
 use gtrace_event::Timestamp;
+use gtrace_profile::Histogram;
 
 use crate::supervise;
 
@@ -31,6 +32,61 @@ pub struct Batch {
 pub trait Subscriber: Send + Sync {
     /// A component has sampled.
     fn take(&self, batch: &Batch);
+
+    /// Calls have returned since the last reading. Whoever wants the newest values alone has them elsewhere.
+    fn take_latency(&self, time: Timestamp, latency: &[Latency]) {
+        let _ = (time, latency);
+    }
+}
+
+/// Durations of calls that have returned since the reading before, or ever.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Latency {
+    /// Name of the metric.
+    pub name: &'static str,
+    /// What calls, and whose.
+    pub labels: Labels,
+    /// The durations.
+    pub histogram: Histogram,
+}
+
+/// Names and values of labels.
+pub type Labels = Vec<(&'static str, String)>;
+
+/// What totals have risen by since they were seen before.
+#[derive(Debug, Default)]
+pub struct Rises(HashMap<(&'static str, Labels), Histogram>);
+
+impl Rises {
+    /// The rise of each of `totals`; those that have not risen are left out, and what is not among them is forgotten.
+    pub fn rises(&mut self, totals: impl Iterator<Item = Latency>) -> Vec<Latency> {
+        let mut now: HashMap<_, Histogram> = HashMap::new();
+        for total in totals {
+            let key = (total.name, total.labels);
+            match now.get_mut(&key) {
+                Some(sum) => sum.merge(&total.histogram),
+                None => {
+                    now.insert(key, total.histogram);
+                }
+            }
+        }
+        let risen = |(key, total): (&(&'static str, Labels), &Histogram)| {
+            let histogram = match self.0.get(key) {
+                // A total that fell began anew.
+                Some(before) => total.since(before).unwrap_or_else(|| total.clone()),
+                None => total.clone(),
+            };
+            let (name, labels) = key.clone();
+            (!histogram.is_empty()).then_some(Latency {
+                name,
+                labels,
+                histogram,
+            })
+        };
+        let rises = now.iter().filter_map(risen).collect();
+        self.0 = now;
+        rises
+    }
 }
 
 /// The stream.
@@ -61,6 +117,17 @@ impl Samples {
         let others = lock(&self.others).clone();
         for subscriber in others {
             subscriber.take(batch);
+        }
+    }
+
+    /// Gives every subscriber the calls that have returned.
+    pub fn publish_latency(&self, time: Timestamp, latency: &[Latency]) {
+        if latency.is_empty() || supervise::is_revoked() {
+            return;
+        }
+        let others = lock(&self.others).clone();
+        for subscriber in others {
+            subscriber.take_latency(time, latency);
         }
     }
 
@@ -123,6 +190,42 @@ mod tests {
     use gtrace_devices::MetricKind;
 
     use super::*;
+
+    #[test]
+    fn totals_that_rise_give_the_rise_and_one_that_fell_gives_all_of_it() {
+        let of = |process: &str, times: u64| Latency {
+            name: "calls",
+            labels: vec![("process", process.to_owned())],
+            histogram: {
+                let mut histogram = Histogram::default();
+                histogram.record_n(1000, times);
+                histogram
+            },
+        };
+        let mut rises = Rises::default();
+        let mut counts = |totals: Vec<Latency>| {
+            let mut all: Vec<_> = rises
+                .rises(totals.into_iter())
+                .into_iter()
+                .map(|rise| (rise.labels[0].1.clone(), rise.histogram.count()))
+                .collect();
+            all.sort();
+            all
+        };
+        let want = |process: &str, count| (process.to_owned(), count);
+        assert_eq!(
+            counts(vec![of("a", 5), of("b", 1)]),
+            [want("a", 5), want("b", 1)]
+        );
+        assert_eq!(counts(vec![of("a", 7), of("b", 1)]), [want("a", 2)]);
+        // Two rows of one name are one.
+        assert_eq!(
+            counts(vec![of("a", 4), of("a", 6), of("b", 1)]),
+            [want("a", 3)]
+        );
+        assert_eq!(counts(vec![of("a", 2)]), [want("a", 2)]);
+        assert_eq!(counts(vec![of("a", 2), of("b", 1)]), [want("b", 1)]);
+    }
 
     fn batch(component: &'static str, value: f64) -> Batch {
         Batch {

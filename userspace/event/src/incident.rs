@@ -87,6 +87,26 @@ impl Incident {
         let surplus = self.history.len().saturating_sub(HISTORY_MAX);
         self.history.drain(..surplus);
     }
+
+    /// Adds what was kept of it, and what could not be, which makes a new revision.
+    pub fn add_evidence(
+        &mut self,
+        time: Timestamp,
+        evidence: Vec<Evidence>,
+        missing: Vec<MissingEvidence>,
+    ) {
+        self.revision += 1;
+        self.time = time;
+        for file in evidence {
+            self.evidence.retain(|known| known.name != file.name);
+            self.evidence.push(file);
+        }
+        for gap in missing {
+            if !self.missing.contains(&gap) {
+                self.missing.push(gap);
+            }
+        }
+    }
 }
 
 /// What has been done about an incident.

@@ -93,6 +93,10 @@ kinds! {
     SourceLost = "source_lost",
     /// Records left the store: by retention, or with a damaged file.
     RecordsRemoved = "records_removed",
+    /// A trigger of the site fired.
+    SiteTrigger = "site_trigger",
+    /// Somebody asked for the state of the host to be kept.
+    Capture = "capture",
 }
 
 impl fmt::Display for Kind {

@@ -80,6 +80,7 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["runbook"],
         &["runbook", "pcie"],
         &["report", "verify", "/nonexistent/report.html"],
+        &["capture", "--note", "x"],
         &["samples"],
         &["schema", "incident"],
         &["ack", event],

@@ -57,6 +57,18 @@ impl Options {
     /// The least that `max_bytes` can be.
     pub const MIN_BYTES: u64 = 8 * MIB;
 
+    /// Bounds of a history that is written once and stays as it is: the finest resolution alone, of any age.
+    pub fn only_finest() -> Self {
+        let [finest, ..] = TIERS;
+        Self {
+            tiers: vec![Tier {
+                keep_ms: i64::MAX / 2,
+                ..finest
+            }],
+            ..Self::default()
+        }
+    }
+
     /// Most bytes of the journal while no block can be written.
     pub(crate) fn journal_limit(&self) -> u64 {
         self.journal_bytes * 2

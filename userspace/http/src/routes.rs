@@ -3,8 +3,8 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{MethodRouter, get, post};
 use gtrace_api::{
-    AckRequest, CallStats, CudaReport, Health, IncidentRequest, PauseRequest, ProcessUse,
-    Published, PublishedIncident, SampleHistory, SourceStatus, Status,
+    AckRequest, CallStats, CaptureRequest, CudaReport, Health, IncidentRequest, PauseRequest,
+    ProcessUse, Published, PublishedIncident, SampleHistory, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
 use gtrace_event::{Event, Incident};
@@ -202,6 +202,15 @@ pub(super) static ROUTES: &[Route] = &[
             "Changes the state of an incident",
             Answer::Json(of::<Incident>),
             || post(handlers::incidents::change),
+        )
+    },
+    Route {
+        body: Some(of::<CaptureRequest>),
+        ..change(
+            "/api/v1/capture",
+            "Keeps the state of the host: opens an incident, whose recording is complete half a minute later",
+            Answer::Json(of::<Incident>),
+            || post(handlers::incidents::capture),
         )
     },
     Route {

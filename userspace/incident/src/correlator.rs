@@ -285,10 +285,14 @@ impl Correlator {
         changed
     }
 
-    /// Changes the state of an incident; `None` if it is not among those that may change.
-    pub fn change_state(&mut self, id: IncidentId, change: StateChange) -> Option<Incident> {
+    /// Changes an incident from outside: its state, its evidence; `None` if it is not among those that may change.
+    pub fn change(
+        &mut self,
+        id: IncidentId,
+        change: impl FnOnce(&mut Incident),
+    ) -> Option<Incident> {
         let live = self.live.get_mut(&id)?;
-        live.incident.change_state(change);
+        change(&mut live.incident);
         Some(live.incident.clone())
     }
 

@@ -195,6 +195,7 @@ fn fill(title: &str, event: &Event) -> String {
         .map(|code| code.to_string())
         .unwrap_or_default();
     title
+        .replace("{message}", &event.message)
         .replace("{at}", &at)
         .replace("{code}", &code)
         .replace("{who}", &who(event.process.as_ref()))

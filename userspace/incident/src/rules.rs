@@ -74,7 +74,8 @@ pub(crate) struct ClassRule {
     pub(crate) class: FailureClass,
     /// Of the events of an incident, the one of the greatest weight gives the class and the title.
     pub(crate) weight: u32,
-    /// What happened, for the title. `{at}` stands for the device, `{code}` for the code, `{who}` for the process.
+    /// What happened, for the title. `{at}` stands for the device, `{code}` for the code, `{who}` for the process,
+    /// `{message}` for the whole message.
     pub(crate) title: String,
     /// Whether such an event opens an incident. By default its severity decides: critical and above.
     pub(crate) opens: Option<bool>,

@@ -187,7 +187,9 @@ fn the_same_fault_after_it_was_resolved_is_another_incident() {
         by: "me".to_owned(),
         note: String::new(),
     };
-    let closed = correlator.change_state(first.id, resolved).unwrap();
+    let closed = correlator
+        .change(first.id, |incident| incident.change_state(resolved))
+        .unwrap();
     assert!(closed.closed.is_some() && closed.revision > again.revision);
     let new = correlator.ingest(&xid(48, 3700)).remove(0);
     assert_ne!(new.id, first.id);

@@ -73,7 +73,9 @@ impl Lane {
             }
             Kind::SlowCall | Kind::ApiError => Self::DriverCalls,
             Kind::OomKill | Kind::GpuProcessExit | Kind::NcclSegfault => Self::Processes,
-            Kind::SourceLost | Kind::RecordsRemoved => Self::Gtrace,
+            Kind::SourceLost | Kind::RecordsRemoved | Kind::SiteTrigger | Kind::Capture => {
+                Self::Gtrace
+            }
         }
     }
 

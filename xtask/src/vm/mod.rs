@@ -150,6 +150,28 @@ pub(crate) fn fetch(context: &Context) {
     }
 }
 
+/// Builds in advance what takes longest, NVIDIA's driver for the kernel that a run of `selection` needs it for, with the
+/// least priority: tests that wait leave a processor to it. What cannot be had is reported by [`suite()`].
+pub(crate) fn prepare(context: &Context, selection: Selection) {
+    let Some(nth) = selection.kernel_of_driver(kernel::DEFAULT_LINES.len()) else {
+        return;
+    };
+    // Of this thread and of what it starts.
+    if impossible().is_some() || rustix::process::setpriority_process(None, 19).is_err() {
+        return;
+    }
+    let line = kernel::DEFAULT_LINES[nth];
+    let build = || -> Result<()> {
+        let cache = cache(context)?;
+        let base = Base::ensure(context, &cache, line)?;
+        real::ensure(context, &cache, &base.kernel, DRIVERS[0])?;
+        Ok(())
+    };
+    if let Err(error) = build() {
+        step(format!("virtual machines: {error:#}"));
+    }
+}
+
 /// Whether a case is selected, by the program that the workspace's build has just made: QEMU is not worth
 /// installing if there is none.
 fn concerns(context: &Context, options: &Options) -> bool {

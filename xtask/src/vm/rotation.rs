@@ -35,13 +35,21 @@ impl Selection {
         Self::Part(number.unwrap_or(0) as usize)
     }
 
+    /// Which of `kernels` kernels the core set's cases of NVIDIA's driver run on, if it is one.
+    pub(super) fn kernel_of_driver(self, kernels: usize) -> Option<usize> {
+        match self {
+            Self::All => None,
+            // For each kernel the driver is built for minutes: a run takes one.
+            Self::Part(number) => Some(number % kernels),
+        }
+    }
+
     /// Whether the `index`th case is run on the `kernel`th of `kernels` kernels.
     fn takes(self, index: usize, case: &Case, kernel: usize, kernels: usize) -> bool {
         match self {
             Self::All => true,
-            // For each kernel the driver is built for minutes: a run takes one.
-            Self::Part(number) if case.core && case.scenario == Scenario::Real => {
-                number % kernels == kernel
+            Self::Part(_) if case.core && case.scenario == Scenario::Real => {
+                self.kernel_of_driver(kernels) == Some(kernel)
             }
             Self::Part(_) if case.core => true,
             Self::Part(number) => {

@@ -95,7 +95,10 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::PcieHotplug => hotplug::verdict(occ, base),
         Kind::RdmaPort => rdma::port(occ, base),
         Kind::RdmaErrors => rdma::errors(occ, base),
+        // The site says how bad it is.
+        Kind::SiteTrigger => base.refined(occ.severity.name(), occ.severity),
         Kind::GpuLost
+        | Kind::Capture
         | Kind::RdmaLost
         | Kind::DriverInitFailed
         | Kind::NcclSegfault

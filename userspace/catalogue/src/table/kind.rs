@@ -175,4 +175,12 @@ kinds! {
         "Records are no longer in the store of gtrace.",
         ["If they are kept too short a time, raise retention_days or retention_mb.",
          "To keep records for longer, copy them to another host: gtrace events --follow --json."];
+    SiteTrigger: System, Warning,
+        "A trigger of this site held: a sample beyond its limit, or an event too often.",
+        ["Read which one in the message; gtrace samples shows how the value went.",
+         "If it fires without need, change it in the file that triggers names."];
+    Capture: System, Info,
+        "Somebody asked for the state of this host to be kept.",
+        ["Half a minute later the recording is complete: gtrace report writes it into one file.",
+         "Close the incident when it is no longer needed: gtrace incidents resolve."];
 }

@@ -1,10 +1,15 @@
 //! Slow and failed calls, as events report them.
 
-use gtrace_event::{Event, Kind};
+use gtrace_event::{Event, Kind, Occurrence, Timestamp};
 use gtrace_report::{Call, CallLayer};
 
 /// The call of an event; `None` where it is about something else. Repeats are in the event's count.
 pub(super) fn of_event(event: &Event) -> Option<Call> {
+    of_occurrence(event.time, &Occurrence::from(event))
+}
+
+/// As [`of_event`], of one call.
+pub(super) fn of_occurrence(time: Timestamp, event: &Occurrence) -> Option<Call> {
     if !matches!(event.kind, Kind::SlowCall | Kind::ApiError) {
         return None;
     }
@@ -29,7 +34,7 @@ pub(super) fn of_event(event: &Event) -> Option<Call> {
         .map(|errno| std::io::Error::from_raw_os_error(errno).to_string());
     let process = event.process.as_ref();
     Some(Call {
-        start: event.time.checked_sub(latency).ok()?,
+        start: time.checked_sub(latency).ok()?,
         duration_ns: detail.latency_ns,
         returned: detail.returned != Some(false),
         layer: CallLayer::Driver,

@@ -15,8 +15,13 @@ use super::facts::Place;
 /// A record of /dev/kmsg is at most so long (CONSOLE_EXT_LOG_MAX, kernel/printk/internal.h), bytes.
 const RECORD_MAX: usize = 8192;
 
-/// Adds the log.
-pub(super) fn add(material: &mut Material, file: Option<&Path>, place: &Place) {
+/// Adds the log: what the flight recorder has of it, and what another source has of the time before and after.
+pub(super) fn add(
+    material: &mut Material,
+    file: Option<&Path>,
+    place: &Place,
+    recorded: Vec<LogRecord>,
+) {
     let read = match (file, place) {
         (Some(file), _) => saved(file, material),
         (None, Place::ThisBoot) => running(),
@@ -32,22 +37,40 @@ pub(super) fn add(material: &mut Material, file: Option<&Path>, place: &Place) {
         ),
     };
     let why = match read {
-        Ok(mut records) => {
-            let window = material.window;
-            records.retain(|record| window.holds(record.time));
-            records.sort_by_key(|record| record.time);
-            material.kernel_log = records;
-            match material.kernel_log.is_empty() {
-                true => "the log has no line of this time".to_owned(),
-                false => return,
-            }
+        Ok(records) => {
+            add_around(material, recorded, records);
+            "the log has no line of this time".to_owned()
         }
-        Err(why) => why,
+        Err(why) => {
+            add_around(material, recorded, Vec::new());
+            why
+        }
     };
+    if !material.kernel_log.is_empty() {
+        return;
+    }
     material.missing.push(MissingEvidence {
         what: missing::KERNEL_LOG.to_owned(),
         why,
     });
+}
+
+/// Two sources have the same record at times that differ a little, so the second is only asked for the time that the
+/// first has nothing of.
+fn add_around(material: &mut Material, recorded: Vec<LogRecord>, others: Vec<LogRecord>) {
+    let window = material.window;
+    let mut records = recorded;
+    records.retain(|record| window.holds(record.time));
+    let times = || records.iter().map(|record| record.time);
+    let (first, last) = (times().min(), times().max());
+    let is_new = |record: &LogRecord| {
+        let is_before = first.is_none_or(|first| record.time < first);
+        let is_after = last.is_none_or(|last| record.time > last);
+        window.holds(record.time) && (is_before || is_after)
+    };
+    records.extend(others.into_iter().filter(is_new));
+    records.sort_by_key(|record| record.time);
+    material.kernel_log = records;
 }
 
 /// What the kernel's ring buffer holds.

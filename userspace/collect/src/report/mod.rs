@@ -4,6 +4,8 @@
 mod calls;
 mod facts;
 mod kernel_log;
+mod latency;
+mod recorded;
 mod samples;
 
 use std::path::PathBuf;
@@ -11,11 +13,11 @@ use std::path::PathBuf;
 use gtrace_api::Status;
 use gtrace_api::client::Client;
 use gtrace_event::{Event, Incident, Kind, MissingEvidence, Provenance, Timestamp};
-use gtrace_report::{ChainRecord, ChainSegment, LatencyRow, Loss, Material, Window, missing};
+use gtrace_report::{ChainRecord, ChainSegment, Loss, Material, Window, missing};
 use gtrace_store::{Filter, Reader, Segment, StoreError};
 
-use crate::Collector as _;
 use facts::Place;
+use recorded::Recorded;
 
 /// Records of the store in a report, at most.
 const RECORDS_MAX: usize = 200_000;
@@ -33,6 +35,10 @@ pub struct Question {
     pub kernel_log: Option<PathBuf>,
     /// Directory of the history of samples.
     pub samples: Option<PathBuf>,
+    /// Directory with the last minutes of the flight recorder.
+    pub recorder: Option<PathBuf>,
+    /// Directory with what was kept of incidents.
+    pub evidence: Option<PathBuf>,
     /// What makes the report: `gtrace 0.1.0`.
     pub generator: String,
 }
@@ -61,6 +67,8 @@ pub fn gather(
         window,
         kernel_log,
         samples,
+        recorder,
+        evidence,
         generator,
     } = question;
     let mut material = Material::new(Timestamp::now(), generator, window);
@@ -69,7 +77,8 @@ pub fn gather(
     chain(reader, &mut material)?;
     let place = Place::of(&material);
     facts::add(&mut material, &place);
-    material.calls = material.events.iter().filter_map(calls::of_event).collect();
+    let recorded = Recorded::read(&mut material, evidence.as_deref(), recorder.as_deref());
+    material.calls = recorded.calls(&material.events);
     if material.calls.is_empty() {
         gap(
             &mut material,
@@ -77,19 +86,27 @@ pub fn gather(
             "no driver call of this time was slow or failed, as far as calls were watched",
         );
     }
-    kernel_log::add(&mut material, kernel_log.as_deref(), &place);
+    kernel_log::add(
+        &mut material,
+        kernel_log.as_deref(),
+        &place,
+        recorded.kernel_log(),
+    );
+    material.snapshot.extend(recorded.snapshot());
     let status = client
         .as_ref()
         .map(|client| client.get::<Status>("/api/v1/status"));
-    match (client, status) {
-        (Some(client), Some(Ok(status))) => of_daemon(&mut material, client, &status),
-        (_, Some(Err(error))) => no_daemon(&mut material, &error.to_string()),
-        _ => no_daemon(
+    match status {
+        Some(Ok(status)) => of_daemon(&mut material, &status),
+        Some(Err(error)) => no_daemon(&mut material, &error.to_string()),
+        None => no_daemon(
             &mut material,
             "the store is not that of a running daemon that is known here",
         ),
     }
-    samples::add(&mut material, samples.as_deref());
+    let samples = recorded.samples.as_deref().or(samples.as_deref());
+    samples::add(&mut material, samples);
+    latency::add(&mut material, samples);
     losses(&mut material, reader);
     if let Some(note) = drills(&material.events) {
         material.notes.push(note);
@@ -155,7 +172,7 @@ fn chain(reader: &Reader, material: &mut Material) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn of_daemon(material: &mut Material, client: Client, status: &Status) {
+fn of_daemon(material: &mut Material, status: &Status) {
     if material.host.is_empty() {
         material.host.clone_from(&status.host);
     }
@@ -172,32 +189,12 @@ fn of_daemon(material: &mut Material, client: Client, status: &Status) {
     material
         .snapshot
         .push(facts::device_users(status, material.made));
-    let mut daemon = crate::Daemon::new(client);
-    match daemon.start().and_then(|()| daemon.read()) {
-        Ok(rows) => {
-            material.latency = rows
-                .into_iter()
-                .filter(|row| row.counts.calls > 0)
-                .map(|row| LatencyRow {
-                    key: row.key,
-                    during: row.counts,
-                    before: gtrace_profile::Counts::default(),
-                    after: gtrace_profile::Counts::default(),
-                })
-                .collect();
-            let started = status.started;
-            let why = format!(
-                "latency by time: the daemon keeps totals only, so \"During\" is everything since it started at {started}"
-            );
-            gap(material, missing::LATENCY, &why);
-        }
-        Err(error) => gap(material, missing::LATENCY, &format!("{error:#}")),
-    }
 }
 
 fn no_daemon(material: &mut Material, why: &str) {
-    gap(material, missing::LATENCY, why);
-    gap(material, missing::SNAPSHOT, why);
+    if material.snapshot.is_empty() {
+        gap(material, missing::SNAPSHOT, why);
+    }
 }
 
 fn losses(material: &mut Material, reader: &Reader) {

@@ -1,6 +1,7 @@
 //! Values of keys that are more than a number or a path.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
 
@@ -107,6 +108,41 @@ pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
         });
     }
     Ok((percent > 0.0).then_some(percent / 100.0))
+}
+
+/// Longest time that a recording goes on after the opening, seconds.
+const AFTER_MAX_S: u64 = 600;
+
+/// How long a recording goes on.
+pub(super) fn parse_after(seconds: Option<u64>) -> Result<Duration, ConfigError> {
+    let seconds = seconds.unwrap_or(0);
+    match (1..=AFTER_MAX_S).contains(&seconds) {
+        true => Ok(Duration::from_secs(seconds)),
+        false => Err(ConfigError::Value {
+            key: "recording_after_s",
+            reason: format!("{seconds} is no number of seconds from 1 to {AFTER_MAX_S}"),
+        }),
+    }
+}
+
+/// Least megabytes of evidence: what one incident may have.
+const EVIDENCE_MB: u64 = 16;
+
+/// Bytes of evidence; `None` where the flight recorder is off.
+pub(super) fn parse_evidence(
+    on: Option<bool>,
+    mb: Option<u64>,
+) -> Result<Option<u64>, ConfigError> {
+    match mb.unwrap_or(EVIDENCE_MB) {
+        _ if on == Some(false) => Ok(None),
+        mb if mb < EVIDENCE_MB => Err(ConfigError::Value {
+            key: "evidence_mb",
+            reason: format!(
+                "{mb} is less than {EVIDENCE_MB}; flight_recorder = false records nothing"
+            ),
+        }),
+        mb => Ok(Some(mb.saturating_mul(1_000_000))),
+    }
 }
 
 /// Bytes of the history of samples; `None` where it is off.

@@ -5,8 +5,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gtrace_api::{CudaReport, CudaState, SourceState};
+use gtrace_api::{CudaCalls, CudaReport, CudaState, SourceState};
 use gtrace_devices::GpuInfo;
+use gtrace_event::Timestamp;
+use gtrace_profile::Histogram;
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Settings, TraceError, Watch};
 
@@ -15,6 +17,7 @@ use crate::bpf::map_bytes;
 use crate::component::cuda::NAME;
 use crate::component::{Part, show};
 use crate::hub::Hub;
+use crate::samples::{Latency, Rises};
 use crate::supervise::{Registry, Task, beat};
 use crate::tally::Tally;
 
@@ -163,6 +166,7 @@ fn run(options: &ServiceOptions, inbox: &Receiver<Order>) -> Result<(), String> 
         hub,
         watch,
         tally: Tally::default(),
+        latency: Rises::default(),
         notes: VecDeque::new(),
         lost: HashMap::new(),
         paused: false,
@@ -187,10 +191,25 @@ fn free_memory(gpus: &[GpuInfo]) -> Option<u64> {
     Some(memory.total?.saturating_sub(memory.used?))
 }
 
+/// The latency of one function of a live process.
+fn latency_of(row: &CudaCalls) -> Option<Latency> {
+    let histogram = Histogram::from_buckets(&row.buckets, row.total_ns, row.max_ns).ok()?;
+    Some(Latency {
+        name: "gtrace_cuda_call_seconds",
+        labels: vec![
+            ("call", row.function.clone()),
+            ("pid", row.pid?.to_string()),
+            ("process", row.comm.clone()),
+        ],
+        histogram,
+    })
+}
+
 struct Counting<'a> {
     hub: &'a Hub,
     watch: Watch,
     tally: Tally,
+    latency: Rises,
     notes: VecDeque<String>,
     /// What was known to be lost.
     lost: HashMap<&'static str, u64>,
@@ -266,6 +285,10 @@ impl Counting<'_> {
             self.hub.saw(NAME);
         }
         self.tally.take(&report);
+        let latency = self
+            .latency
+            .rises(report.calls.iter().filter_map(latency_of));
+        self.hub.samples.publish_latency(Timestamp::now(), &latency);
         self.hub.set_cuda(report, self.tally.clone());
         Ok(())
     }

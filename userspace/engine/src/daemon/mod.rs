@@ -28,9 +28,10 @@ use crate::pipeline::{self, CoreOptions};
 use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
-use crate::{component, cuda, history, host, memory, poll, privileges};
+use crate::triggers::{self, Triggers};
+use crate::{component, cuda, history, host, memory, poll, privileges, recorder};
 
-pub use self::start::{catalogue, explain_load, try_probes};
+pub use self::start::{catalogue, explain_load, triggers, try_probes};
 pub use self::watch::Ended;
 
 /// How long tasks have to end.
@@ -50,6 +51,7 @@ pub struct Options {
 pub struct Prepared {
     config: Config,
     catalogue: Catalogue,
+    triggers: Triggers,
     store: Store,
 }
 
@@ -67,13 +69,15 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// If one of them cannot be read, or another daemon has the store.
+    /// If one of them or the triggers cannot be read, or another daemon has the store.
     pub fn new(config: Config) -> anyhow::Result<Self> {
         let catalogue = catalogue(&config)?;
+        let triggers = triggers(&config)?;
         let store = open_store(&config)?;
         Ok(Self {
             config,
             catalogue,
+            triggers,
             store,
         })
     }
@@ -87,6 +91,7 @@ impl Prepared {
         let Self {
             config,
             catalogue,
+            triggers,
             store,
         } = self;
         // Capabilities belong to threads: before any other is started.
@@ -99,6 +104,12 @@ impl Prepared {
         let (hub, commands) = Hub::new(first_status());
         let (poll_soon, _) = poll::channel();
         let end_record = EndRecord::new().context("the core cannot be started")?;
+        // Before any source, and before the core takes up what an earlier run left.
+        let recorder = config.recorder();
+        if let Some(options) = recorder {
+            recorder::start(&hub, options)
+                .context("the thread of the flight recorder cannot be started")?;
+        }
         let core = pipeline::spawn(CoreOptions {
             hub: Arc::clone(&hub),
             catalogue,
@@ -136,6 +147,10 @@ impl Prepared {
         if let Some(options) = config.history() {
             history::start(&hub, history::directory(&config.store()), options)
                 .context("the thread that keeps samples cannot be started")?;
+        }
+        if !triggers.is_empty() {
+            triggers::start(&hub, inputs.clone(), triggers)
+                .context("the thread that watches for triggers cannot be started")?;
         }
         let context = config.components(&hub);
         devices::start(&config, &context, inputs, poll_soon, hold)
@@ -193,9 +208,10 @@ impl Daemon {
             anyhow::Ok(lost)
         })?;
         // No task is started again from here on.
-        let mut left = hub
-            .tasks
-            .stop(&[names::HTTP, names::HISTORY], STOP_PATIENCE);
+        let mut left = hub.tasks.stop(
+            &[names::HTTP, names::RECORDER, names::HISTORY],
+            STOP_PATIENCE,
+        );
         left.extend(component::stop(&context, STOP_PATIENCE));
         for name in left {
             tracing::error!("{name} does not end and is left behind");

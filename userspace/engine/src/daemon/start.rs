@@ -17,6 +17,7 @@ use crate::sources::kmsg;
 use crate::sources::probes::{Manager, ManagerOptions};
 use crate::sources::table::show;
 use crate::supervise::{Task, names};
+use crate::triggers::{TriggerError, Triggers};
 use anyhow::Context as _;
 use gtrace_api::{Footprint, HostHealth, SourceState, Status};
 use gtrace_catalogue::Catalogue;
@@ -45,6 +46,21 @@ pub fn catalogue(config: &Config) -> anyhow::Result<Catalogue> {
             .with_context(|| format!("site policy {} is refused", path.display()))?;
     }
     Ok(catalogue)
+}
+
+/// The site's triggers.
+///
+/// # Errors
+///
+/// A file of triggers that cannot be read or is refused.
+pub fn triggers(config: &Config) -> Result<Triggers, TriggerError> {
+    let load = |path: &std::path::PathBuf| Triggers::load(path);
+    Ok(config
+        .triggers
+        .as_ref()
+        .map(load)
+        .transpose()?
+        .unwrap_or_default())
 }
 
 pub(super) fn open_store(config: &Config) -> anyhow::Result<Store> {
@@ -233,6 +249,7 @@ fn pass_on(item: kmsg::KmsgItem, hub: &Hub, inputs: &InputSender) {
         kmsg::KmsgItem::Occurrence { occurrence, .. } => {
             send(Observation::once(WitnessName::Kmsg, *occurrence));
         }
+        kmsg::KmsgItem::Record { boottime_ns, line } => hub.recorder.kernel(boottime_ns, line),
         kmsg::KmsgItem::Lost { first, last } => {
             let lost = last - first + 1;
             hub.metrics.count_lost("/dev/kmsg", "overwritten", lost);

@@ -8,10 +8,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gtrace_abi::{Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES, STATUS_BITS};
-use gtrace_api::ProbeCost;
+use gtrace_api::{CallStats, DeviceUser, ProbeCost};
 use gtrace_decoder::DriverVersion;
 use gtrace_devices::{ProcGpus, ProcRoot};
-use gtrace_event::WitnessName;
+use gtrace_event::{Process, Timestamp, WitnessName};
+use gtrace_profile::Histogram;
+use gtrace_recorder::{ProcessChange, What};
 
 use super::calls::{self, Calls};
 use super::shared::Shared;
@@ -24,6 +26,7 @@ use crate::config::Config;
 use crate::host;
 use crate::input::{InputSender, Observation, loss};
 use crate::process;
+use crate::samples::{Latency, Rises};
 use crate::supervise::beat;
 
 /// Between rounds of housekeeping.
@@ -133,6 +136,25 @@ pub(super) struct Change {
     pub(super) devices: Vec<DeviceFilter>,
 }
 
+/// The latency of one row of a live process; what the ended ones add up to has been seen while they lived.
+fn latency_of(row: &CallStats) -> Option<Latency> {
+    if row.pid == 0 {
+        return None;
+    }
+    let mut labels = vec![
+        ("call", row.code_name.clone().unwrap_or_else(|| row.label())),
+        ("device", row.device.clone()),
+        ("pid", row.pid.to_string()),
+        ("process", row.comm.clone()),
+    ];
+    labels.extend(row.gpu.map(|gpu| ("gpu", gpu.to_string())));
+    Some(Latency {
+        name: "gtrace_driver_call_seconds",
+        labels,
+        histogram: Histogram::from_buckets(&row.buckets, row.total_ns, row.max_ns).ok()?,
+    })
+}
+
 /// Housekeeping.
 pub(super) struct ProbeHousekeeping<'a> {
     shared: &'a Shared,
@@ -147,6 +169,7 @@ pub(super) struct ProbeHousekeeping<'a> {
     /// Hung calls that were reported: thread and start.
     reported_hung: BTreeSet<(u64, u64)>,
     counters: Vec<(Counter, u64)>,
+    latency: Rises,
     cost_interval: Option<Duration>,
     cost: Option<CostWindow>,
     /// What the probes log, if they do.
@@ -178,6 +201,7 @@ impl<'a> ProbeHousekeeping<'a> {
             hung_call,
             reported_hung: BTreeSet::new(),
             counters: Vec::new(),
+            latency: Rises::default(),
             cost_interval,
             cost: None,
             log: None,
@@ -328,6 +352,7 @@ impl<'a> ProbeHousekeeping<'a> {
         drop(probes);
         let names = self.shared.device_names();
         let (users, gone) = self.users.poll(&open_files, &names);
+        self.record_users(&users);
         self.shared.hub.set_gpu_processes(users);
         let nothing = histograms.is_empty() && self.shared.hub.no_calls();
         let read = if nothing {
@@ -351,11 +376,43 @@ impl<'a> ProbeHousekeeping<'a> {
             metrics.count_lost("driver calls", "series_ended", read.given_up);
         }
         if !nothing {
+            let latency = self.latency.rises(read.stats.iter().filter_map(latency_of));
+            self.shared
+                .hub
+                .samples
+                .publish_latency(Timestamp::now(), &latency);
             self.shared.hub.set_calls(read.stats);
         }
         for answer in wanted {
             // Whoever asked may have given up.
             let _ = answer.send(());
+        }
+    }
+
+    /// Has the recorder know who has opened its first device, and who has closed its last.
+    fn record_users(&self, now: &[DeviceUser]) {
+        let hub = &self.shared.hub;
+        let before = hub.gpu_processes();
+        let has = |users: &[DeviceUser], pid: u32| users.iter().any(|user| user.pid == pid);
+        let came = now.iter().filter(|user| !has(&before, user.pid));
+        let went = before.iter().filter(|user| !has(now, user.pid));
+        let came = came.map(|user| (ProcessChange::Opened, user));
+        for (change, user) in came.chain(went.map(|user| (ProcessChange::Closed, user))) {
+            let mut process = Process {
+                pid: Some(user.pid),
+                comm: Some(user.comm.clone()),
+                ..Process::default()
+            };
+            if change == ProcessChange::Opened {
+                process::enrich(&mut process);
+            }
+            let job = process.cgroup.as_deref().and_then(gtrace_incident::job_of);
+            hub.recorder.note(What::Process {
+                change,
+                process: Box::new(process),
+                devices: user.devices.clone(),
+                job,
+            });
         }
     }
 

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options, kmsg};
 use gtrace_event::Occurrence;
+use gtrace_recorder::KernelLine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::{LogClock, boottime_ns};
@@ -44,6 +45,13 @@ pub enum KmsgItem {
         occurrence: Box<Occurrence>,
         /// Whether the record is older than the reader: history.
         history: bool,
+    },
+    /// A record as it stands, logged so long after boot, whatever it says.
+    Record {
+        /// When, ns.
+        boottime_ns: u64,
+        /// What.
+        line: KernelLine,
     },
     /// Records from `first` to `last` were overwritten before they could be read.
     Lost {
@@ -284,6 +292,15 @@ impl Reader {
         self.last_feed_ns = now_ns;
         self.newest_ns = self.clock.boottime_ns(record.timestamp_us);
         self.pass_on(out, history, emit);
+        emit(KmsgItem::Record {
+            boottime_ns: self.newest_ns,
+            line: KernelLine {
+                level: record.level,
+                facility: record.facility,
+                seq: record.seq,
+                text: record.text,
+            },
+        });
         self.since_progress += 1;
         if self.since_progress >= PROGRESS_RECORDS {
             self.progress(emit);

@@ -280,11 +280,13 @@ impl<'a> Drainer<'a> {
             RingRecord::Exit(record) => {
                 let outcome = records::outcome(record.exit_code);
                 self.metrics.count_process_exit(outcome);
+                let exit = records::exit(&record);
                 if outcome == records::SUCCESS && !self.successful_exits {
                     self.metrics.count_records(WitnessName::ProcessExit, 1);
-                    return;
+                    let recorder = &self.shared.hub.recorder;
+                    return recorder.observed(WitnessName::ProcessExit, &exit);
                 }
-                (WitnessName::ProcessExit, records::exit(&record))
+                (WitnessName::ProcessExit, exit)
             }
             RingRecord::Call(record) => {
                 let witness = self.shared.call_witness();
@@ -300,6 +302,7 @@ impl<'a> Drainer<'a> {
             RingRecord::Xid(record) => records::xid(&record),
         };
         self.metrics.count_records(witness, 1);
+        self.shared.hub.recorder.observed(witness, &occurrence);
         // The core ends after the drainer.
         let _ = self.inputs.send(Observation::once(witness, occurrence));
     }

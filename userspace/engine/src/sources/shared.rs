@@ -13,6 +13,7 @@ use gtrace_api::SourceState;
 use gtrace_decoder::DriverVersion;
 use gtrace_devices::ProcGpus;
 use gtrace_event::WitnessName;
+use gtrace_recorder::{self as recorder, What};
 
 use super::driver_modules::{DriverHold, Follower};
 use super::unload::unloads_the_driver;
@@ -221,6 +222,12 @@ impl Shared {
             return;
         } else if is(ModuleChange::Delete) {
             self.unload.store(true, Ordering::Relaxed);
+        } else {
+            let change = match is(ModuleChange::Freed) {
+                true => recorder::ModuleChange::Unloaded,
+                false => recorder::ModuleChange::Loaded,
+            };
+            self.hub.recorder.note(What::Module { change, name });
         }
         self.wake_housekeeping();
     }

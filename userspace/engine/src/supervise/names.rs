@@ -16,3 +16,7 @@ pub const HTTP: &str = "http";
 pub const HISTORY: &str = "history";
 /// Checks the health of every component.
 pub const CHECKS: &str = "checks";
+/// Watches for what triggers of the site say.
+pub const TRIGGERS: &str = "triggers";
+/// The flight recorder.
+pub const RECORDER: &str = "recorder";

@@ -8,8 +8,8 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, config, decode, doctor, events, exec, incidents, inject, pause, profile, report,
-    run, runbook, samples, schema, serve, status, top, trace,
+    ack, bench, capture, config, decode, doctor, events, exec, incidents, inject, pause, profile,
+    report, run, runbook, samples, schema, serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -42,6 +42,7 @@ pub(super) enum Command {
     Runbook(runbook::Args),
     Samples(samples::Args),
     Report(report::Args),
+    Capture(capture::Args),
     /// Acknowledge an event, with a name and a note.
     Ack(ack::Args),
     /// Inject a drill: a fault in the kernel log that is marked as injected.
@@ -96,6 +97,7 @@ pub fn main() -> ExitCode {
         Command::Runbook(args) => runbook::run(args),
         Command::Samples(args) => samples::run(args),
         Command::Report(args) => report::run(args),
+        Command::Capture(args) => capture::run(args),
         Command::Ack(args) => ack::run(args),
         Command::Inject(args) => inject::run(args),
         Command::Pause(args) => pause::run(args, true),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use gtrace_engine::config::{Config, Keys};
-use gtrace_engine::daemon::catalogue;
+use gtrace_engine::daemon::{catalogue, triggers};
 
 use crate::cli::{PROBLEM, shared};
 
@@ -54,6 +54,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 /// The keys in force, after all that `gtrace run` checks of a configuration.
 fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     let keys = Config::load_keys(sources.config.as_deref(), sources.keys)?;
-    catalogue(&Config::from_keys(keys.clone())?)?;
+    let config = Config::from_keys(keys.clone())?;
+    catalogue(&config)?;
+    triggers(&config)?;
     Ok(keys)
 }

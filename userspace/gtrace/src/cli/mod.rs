@@ -5,6 +5,7 @@ mod shared;
 
 pub mod ack;
 pub mod bench;
+mod capture;
 mod command;
 pub mod config;
 pub mod decode;

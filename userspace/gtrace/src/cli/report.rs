@@ -145,6 +145,8 @@ fn write(args: &Args, instance: &Instance) -> Done {
         window,
         kernel_log: args.kernel_log.clone(),
         samples: Some(gtrace_engine::history::directory(path)),
+        recorder: Some(gtrace_engine::recorder::directory(path)),
+        evidence: Some(gtrace_engine::recorder::evidence_directory(path)),
         generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),
     };
     let client = instance.is_together().then(|| instance.reading_client());

@@ -66,6 +66,11 @@ fn root_a_drill_is_an_incident_that_outlives_kill_9_and_has_a_report() {
         again.events, opened.events,
         "the log was read again, and nothing counted twice"
     );
+    let kept = eventually("the next run finishes the recording", || {
+        of_gpu(&daemon, &gpu).filter(|incident| !incident.evidence.is_empty())
+    });
+    let interrupted = |gap: &gtrace_event::MissingEvidence| gap.why.contains("interrupted");
+    assert!(kept.missing.iter().any(interrupted), "{:?}", kept.missing);
     let store = daemon.store();
     daemon.stop();
     verify(dir.path());
@@ -95,4 +100,38 @@ fn root_a_drill_is_an_incident_that_outlives_kill_9_and_has_a_report() {
     report(&["verify", "report.html"]);
     let page = std::fs::read_to_string(dir.path().join("report.html")).unwrap();
     assert!(page.contains(&id) && page.contains(&gpu));
+    assert!(page.contains("interrupted") && page.contains("/proc/pressure/cpu"));
+}
+
+#[test]
+fn root_a_capture_keeps_the_log_before_and_after_it_and_the_state_of_the_host() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "2"]);
+    let mark = format!("no event at all {}", std::process::id());
+    KernelLog::open().write(&mark);
+    let socket = daemon.socket();
+    let mut args = vec!["capture", "--note", "slow", "--by", "a", "--wait", "--json"];
+    args.extend(["--socket", socket.to_str().unwrap()]);
+    let output = gtrace(&args);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let incident: Incident = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(incident.title, "Captured by a: slow");
+    let root = dir.path().join("evidence");
+    let kept = gtrace_recorder::evidence::read(&root, incident.id, &incident.evidence);
+    assert_eq!(kept.missing, []);
+    let has = |entry: &gtrace_recorder::Entry| match &entry.what {
+        gtrace_recorder::What::Kernel(line) => line.text == mark,
+        _ => false,
+    };
+    assert!(kept.lines.entries.iter().any(has));
+    let snapshot = kept.snapshot.unwrap();
+    let of_host = |part: &gtrace_recorder::Part| part.text.contains("/proc/pressure/cpu");
+    assert!(snapshot.parts.iter().any(of_host));
+    // Whatever else there is on this host, the daemon has samples of its own.
+    let samples = gtrace_history::Reader::open(&kept.samples.unwrap()).unwrap();
+    assert!(!samples.metrics(|_| true).unwrap().is_empty());
+    daemon.stop();
 }

@@ -89,6 +89,9 @@ impl Core {
             Command::Flush(answer) => {
                 let _ = answer.send(Ok(()));
             }
+            Command::Capture(reason, answer) => {
+                let _ = answer.send(Err(format!("this daemon records nothing: {reason}")));
+            }
             Command::Pause(paused, answer) => {
                 self.pauses.lock().unwrap().push(paused);
                 let _ = answer.send(Ok(()));

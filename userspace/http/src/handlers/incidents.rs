@@ -6,7 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::{Extension, Json};
-use gtrace_api::IncidentRequest;
+use gtrace_api::{CaptureRequest, IncidentRequest};
 use gtrace_engine::hub::Command;
 use gtrace_event::{IdError, Incident, IncidentId, StateChange, Timestamp};
 
@@ -109,6 +109,24 @@ pub(in super::super) async fn change(
     state
         .ask("change the incident", |answer| {
             Command::Incident(id, Box::new(change), answer)
+        })
+        .await
+        .map(Json)
+}
+
+pub(in super::super) async fn capture(
+    State(state): State<AppState>,
+    Sent(request): Sent<CaptureRequest>,
+) -> Result<Json<Incident>, Problem> {
+    let CaptureRequest { by, note } = request;
+    check_note(&by, &note)?;
+    let reason = match note.trim() {
+        "" => format!("Captured by {by}"),
+        note => format!("Captured by {by}: {note}"),
+    };
+    state
+        .ask("capture the state of the host", |answer| {
+            Command::Capture(reason, answer)
         })
         .await
         .map(Json)

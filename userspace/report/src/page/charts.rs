@@ -23,18 +23,26 @@ pub(super) fn section(material: &Material) -> Markup {
     let total = series.len();
     let span = material.span();
     let mut ranked: Vec<(f64, &Series)> = series.into_iter().map(|s| (moved(s, span), s)).collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // What gtrace itself takes says little of the fault.
+    ranked.sort_by(|a, b| is_own(a.1).cmp(&is_own(b.1)).then(b.0.total_cmp(&a.0)));
     ranked.truncate(CHARTS_MAX);
     let content = html! {
         p {
             "Those that changed most come first. The dashed lines are the first and the last event."
             @if total > CHARTS_MAX {
-                " Shown: " (CHARTS_MAX) " of " (words::count(total as u64, "series")) "; all are in samples.csv."
+                " Shown: " (CHARTS_MAX) " of " (words::count(total as u64, "chart")) "; all samples are in samples.csv."
             }
         }
         div.charts { @for (_, series) in ranked { (chart(material, series)) } }
     };
     super::section("charts", &content)
+}
+
+/// Whether it is of gtrace itself.
+fn is_own(series: &Series) -> bool {
+    ["gtrace_history_", "gtrace_recorder_"]
+        .iter()
+        .any(|own| series.metric.starts_with(own))
 }
 
 /// How far the mean since the first event is from the mean before, as a share of the range.

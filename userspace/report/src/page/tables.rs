@@ -13,7 +13,7 @@ use crate::{missing, words};
 const EVENTS_MAX: usize = 200;
 const CALLS_MAX: usize = 100;
 const LOG_MAX: usize = 300;
-const SNAPSHOT_MAX: usize = 24;
+const SNAPSHOT_MAX: usize = 64;
 /// Of a text of a snapshot, characters.
 const TEXT_MAX: usize = 12_000;
 

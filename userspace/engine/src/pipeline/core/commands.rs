@@ -1,17 +1,38 @@
 //! What the API asks of the core.
 
-use gtrace_event::{Ack, Event, EventId, Incident, IncidentId, Record, StateChange};
+use gtrace_event::{
+    Ack, Event, EventId, Incident, IncidentId, Kind, Occurrence, Provenance, Record, Severity,
+    StateChange, Timestamp, WitnessName,
+};
 use gtrace_store::Reader;
 use tokio::sync::oneshot;
 
 use super::State;
+use crate::clock;
 use crate::hub::Command;
+use crate::pipeline::fold::Folded;
 
 impl State {
     pub(super) fn command(&mut self, command: Command) {
         match command {
             Command::Ack(ack, answer) => self.ack(ack, answer),
             Command::Incident(id, change, answer) => self.change_incident(id, *change, answer),
+            Command::Capture(reason, answer) => {
+                let captured = self.capture(reason);
+                self.answer_changed(captured, answer);
+            }
+            Command::Evidence {
+                incident,
+                evidence,
+                missing,
+                answer,
+            } => {
+                let now = Timestamp::now();
+                let changed = self.changed_incident(incident, |incident| {
+                    incident.add_evidence(now, evidence, missing);
+                });
+                self.answer_changed(changed.map(|_| ()), answer);
+            }
             Command::Flush(answer) => self.amend_and(Some(Box::new(move |result| {
                 // Whoever asked may have given up.
                 let _ = answer.send(result);
@@ -58,6 +79,24 @@ impl State {
         Ok(event)
     }
 
+    fn capture(&mut self, reason: String) -> Result<Incident, String> {
+        if !self.has_room(1) {
+            return Err("the store takes nothing, and no more records may wait for it".to_owned());
+        }
+        let mut occurrence = Occurrence::new(Kind::Capture, Severity::Info, reason);
+        occurrence.provenance = Provenance::Kernel;
+        occurrence.boottime_ns = Some(clock::boottime_ns());
+        let folded = self.ingest_one(WitnessName::Gtrace, occurrence, 1);
+        let id = folded.first().map(|(folded, _)| match folded {
+            Folded::New(id) | Folded::Repeat(id) | Folded::Witnessed(id) => *id,
+        });
+        let mut incidents = self.incidents.correlator.incidents();
+        let found = incidents.find(|incident| id.is_some_and(|id| incident.events.contains(&id)));
+        let found = found.cloned();
+        drop(incidents);
+        found.ok_or_else(|| "the incident was not opened".to_owned())
+    }
+
     /// As [`Self::ack`].
     fn change_incident(
         &mut self,
@@ -65,10 +104,22 @@ impl State {
         change: StateChange,
         answer: oneshot::Sender<Result<Incident, String>>,
     ) {
-        match self.changed_incident(id, change) {
-            Ok(incident) => self.amend_and(Some(Box::new(move |stored| {
+        let changed = self.changed_incident(id, |incident| incident.change_state(change));
+        if let Ok(incident) = &changed {
+            self.hub.metrics.observe_response(incident);
+        }
+        self.answer_changed(changed, answer);
+    }
+
+    fn answer_changed<T: Send + 'static>(
+        &mut self,
+        changed: Result<T, String>,
+        answer: oneshot::Sender<Result<T, String>>,
+    ) {
+        match changed {
+            Ok(changed) => self.amend_and(Some(Box::new(move |stored| {
                 // Whoever asked may have given up.
-                let _ = answer.send(stored.map(|()| incident).map_err(|why| {
+                let _ = answer.send(stored.map(|()| changed).map_err(|why| {
                     format!("{why}; the change waits with other records until the store takes them")
                 }));
             }))),
@@ -81,23 +132,28 @@ impl State {
     fn changed_incident(
         &mut self,
         id: IncidentId,
-        change: StateChange,
+        change: impl FnOnce(&mut Incident),
     ) -> Result<Incident, String> {
         if !self.has_room(1) {
             return Err("the store takes nothing, and no more records may wait for it".to_owned());
         }
-        let incident = match self.incidents.correlator.change_state(id, change.clone()) {
+        let mut change = Some(change);
+        let mut once = |incident: &mut Incident| {
+            if let Some(change) = change.take() {
+                change(incident);
+            }
+        };
+        let incident = match self.incidents.correlator.change(id, &mut once) {
             Some(incident) => incident,
             None => {
                 let mut incident = self.find_incident(id)?;
-                incident.change_state(change);
+                once(&mut incident);
                 incident
             }
         };
         // What waits is older.
         self.incidents.changes.forget(id);
         self.hub.set_incident(incident.clone());
-        self.hub.metrics.observe_response(&incident);
         match self.publish_incident(incident.clone()) {
             true => Ok(incident),
             false => Err("the change cannot be written as JSON".to_owned()),

@@ -7,6 +7,7 @@ use gtrace_event::{Event, Incident, IncidentState, Timestamp};
 use gtrace_store::{IncidentFilter, Reader, StoreError};
 
 use super::State;
+use crate::supervise::names;
 
 /// Unresolved incidents of earlier runs that are taken up, the newest.
 const ADOPTED: usize = 64;
@@ -32,10 +33,15 @@ impl State {
 
     /// The API shows it at once; its record follows with the next batch.
     fn show_incident(&mut self, incident: Incident) {
-        if incident.revision == 0 {
+        let opens = incident.revision == 0;
+        if opens {
             self.hub.metrics.count_incident(&incident);
         }
         self.hub.set_incident(incident.clone());
+        if opens {
+            self.hub.recorder.freeze(incident.id);
+            self.hub.tasks.wake(names::RECORDER);
+        }
         self.incidents.changes.add(incident);
     }
 

@@ -1,0 +1,197 @@
+//! The memory of the flight recorder: sources put in what they see, whether or not it becomes an event. Nothing here waits
+//! for a disk.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gtrace_event::{IncidentId, Kind, Occurrence, Timestamp, WitnessName};
+use gtrace_recorder::{Entry, KernelLine, Limits, Ring, What, line};
+
+use crate::clock;
+
+/// Driver calls that are recorded in one second; the others are counted.
+const CALLS_A_SECOND: u64 = 200;
+/// Incidents that wait for the recorder.
+const TRIGGERS: usize = 1024;
+
+/// What sources give to the recorder. Nothing here waits for a disk.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    on: AtomicBool,
+    inner: Mutex<Option<Inner>>,
+    triggers: Mutex<VecDeque<IncidentId>>,
+    /// Incidents that found no room among the triggers.
+    refused: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Inner {
+    ring: Ring,
+    calls: PerSecond,
+}
+
+/// A bound of so many in a second.
+#[derive(Debug, Default)]
+struct PerSecond {
+    second: i64,
+    taken: u64,
+    left_out: u64,
+}
+
+impl PerSecond {
+    /// Whether one more of `time` is taken; with how many of an earlier second were not.
+    fn take(&mut self, time: Timestamp) -> (bool, u64) {
+        let mut left_out = 0;
+        if time.as_second() != self.second {
+            left_out = std::mem::take(&mut self.left_out);
+            (self.second, self.taken) = (time.as_second(), 0);
+        }
+        let takes = self.taken < CALLS_A_SECOND;
+        match takes {
+            true => self.taken += 1,
+            false => self.left_out += 1,
+        }
+        (takes, left_out)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Whole lines and incidents are pushed and taken, so both are right whenever the lock is free.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Recorder {
+    /// Records from now on.
+    pub(crate) fn begin(&self) {
+        let ring = Ring::new(Limits::default());
+        let calls = PerSecond::default();
+        *lock(&self.inner) = Some(Inner { ring, calls });
+        self.on.store(true, Ordering::Relaxed);
+    }
+
+    fn push(&self, time: Timestamp, what: What) {
+        if !self.on.load(Ordering::Relaxed) {
+            return;
+        }
+        let line = line(&Entry { time, what });
+        if let Some(inner) = &mut *lock(&self.inner) {
+            inner.ring.push(nanoseconds(time), &line);
+        }
+    }
+
+    /// A record of the kernel log, of `boottime_ns` since boot.
+    pub fn kernel(&self, boottime_ns: u64, line: KernelLine) {
+        if self.on.load(Ordering::Relaxed) {
+            self.push(clock::wall_time(boottime_ns), What::Kernel(line));
+        }
+    }
+
+    /// What a probe saw, whether or not it becomes an event.
+    pub fn observed(&self, witness: WitnessName, occurrence: &Occurrence) {
+        if !self.on.load(Ordering::Relaxed) {
+            return;
+        }
+        let at = occurrence.boottime_ns.unwrap_or_else(clock::boottime_ns);
+        let time = clock::wall_time(at);
+        if matches!(occurrence.kind, Kind::SlowCall | Kind::ApiError) {
+            let (takes, left_out) = match &mut *lock(&self.inner) {
+                Some(inner) => inner.calls.take(time),
+                None => return,
+            };
+            if left_out > 0 {
+                let (of, why) = (
+                    "driver calls",
+                    format!("more than {CALLS_A_SECOND} in a second"),
+                );
+                let what = What::LeftOut {
+                    of: of.to_owned(),
+                    count: left_out,
+                    why,
+                };
+                self.push(time, what);
+            }
+            if !takes {
+                return;
+            }
+        }
+        let occurrence = Box::new(occurrence.clone());
+        self.push(
+            time,
+            What::Observed {
+                witness,
+                occurrence,
+            },
+        );
+    }
+
+    /// Anything else, of now.
+    pub fn note(&self, what: What) {
+        self.push(Timestamp::now(), what);
+    }
+
+    /// An incident has opened: what was before it is to be kept, and what comes after it.
+    pub(crate) fn freeze(&self, incident: IncidentId) {
+        if !self.on.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut triggers = lock(&self.triggers);
+        if triggers.len() < TRIGGERS {
+            triggers.push_back(incident);
+        } else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn next_trigger(&self) -> Option<IncidentId> {
+        lock(&self.triggers).pop_front()
+    }
+
+    /// Incidents that were not recorded, as too many came at once.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Reads the memory; `None` where nothing is recorded.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&Ring) -> T) -> Option<T> {
+        lock(&self.inner).as_ref().map(|inner| read(&inner.ring))
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn nanoseconds(time: Timestamp) -> i64 {
+    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::Severity;
+
+    use super::*;
+
+    #[test]
+    fn calls_beyond_the_bound_of_a_second_are_counted_in_the_recording() {
+        let recorder = Recorder::default();
+        let call = |second: u64| {
+            let mut call = Occurrence::new(Kind::ApiError, Severity::Warning, "failed");
+            call.boottime_ns = Some(second * 1_000_000_000);
+            call
+        };
+        recorder.observed(WitnessName::DriverIoctl, &call(1));
+        recorder.begin();
+        for _ in 0..CALLS_A_SECOND + 7 {
+            recorder.observed(WitnessName::DriverIoctl, &call(1));
+        }
+        // The wall clock's second may begin anywhere in a second since boot.
+        recorder.observed(WitnessName::DriverIoctl, &call(3));
+        let read = recorder.read(|ring| ring.read(0)).unwrap();
+        let entries = read.bytes.split(|byte| *byte == b'\n');
+        let entries: Vec<Entry> = entries
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        let is_left_out = |entry: &&Entry| matches!(entry.what, What::LeftOut { count: 7, .. });
+        assert_eq!(entries.iter().filter(is_left_out).count(), 1);
+        assert_eq!(entries.len() as u64, CALLS_A_SECOND + 2);
+    }
+}

@@ -1,0 +1,792 @@
+//! The flight recorder at work: takes what sources see, keeps it in memory and on disk, and keeps what belongs to an
+//! incident when one opens.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gtrace_devices::{Metric, MetricKind};
+use gtrace_event::{Evidence, Incident, IncidentId, MissingEvidence, Timestamp};
+use gtrace_history::{Query, Sample, Samples, SeriesKey, Writer};
+use gtrace_recorder::{Disk, FileError, Plan, Recording, Ring, What, evidence};
+use jiff::SignedDuration;
+
+use crate::flight::nanoseconds;
+use crate::hub::{Command, Hub};
+use crate::samples::Batch;
+use crate::snapshot::{Subject, Taking};
+use crate::supervise::{self, Task, names};
+use crate::{history, host};
+
+/// Name of the directory with the last minutes, beside the store.
+const DIRECTORY: &str = "recorder";
+/// Most bytes of it.
+const DISK_BYTES: u64 = 16 << 20;
+/// Between two rounds: what a killed process loses at most.
+const EVERY: Duration = Duration::from_secs(1);
+/// Between two syncs: what a power cut takes at most, where the disk keeps its word.
+const SYNC_EVERY: Duration = Duration::from_secs(5);
+/// Between two publications of the recorder's own samples, and two checks of what is too much.
+const PUBLISH_EVERY: Duration = Duration::from_secs(10);
+/// Longest time between two heartbeats: a disk can take its time.
+const SILENCE: Duration = Duration::from_secs(90);
+/// How long before an incident a recording begins.
+const BEFORE: SignedDuration = SignedDuration::from_mins(5);
+/// An incident that opened longer ago is of the past.
+const PAST: SignedDuration = SignedDuration::from_secs(60);
+/// Recordings under way at once.
+const RECORDINGS: usize = 16;
+/// Most bytes of the entries of one incident, before they are compressed.
+const RECORDING_BYTES: u64 = 12 << 20;
+/// Most bytes of its samples.
+const SAMPLE_BYTES: u64 = 16 << 20;
+/// Points of them.
+const SAMPLE_POINTS: usize = 200_000;
+/// So often an answer of the core is waited for.
+const SETTLE_ROUNDS: u32 = 120;
+
+/// Where the last minutes of the daemon lie whose store is `store`.
+pub fn directory(store: &Path) -> PathBuf {
+    store.with_file_name(DIRECTORY)
+}
+
+/// Where what was kept of incidents lies.
+pub fn evidence_directory(store: &Path) -> PathBuf {
+    store.with_file_name(evidence::DIRECTORY)
+}
+
+/// Where and how much.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The store's file, beside which everything lies.
+    pub store: PathBuf,
+    /// Most bytes that are kept of all incidents.
+    pub evidence_bytes: u64,
+    /// For how long they are kept.
+    pub evidence_age: Option<Duration>,
+    /// How long a recording goes on after its incident has opened.
+    pub after: Duration,
+    /// Root of procfs.
+    pub proc_root: PathBuf,
+    /// Root of sysfs.
+    pub sysfs_root: PathBuf,
+}
+
+/// Starts the recorder of `hub`.
+///
+/// # Errors
+///
+/// If its thread cannot be started.
+pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
+    hub.recorder.begin();
+    hub.recorder.note(What::Started {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        boot_id: host::boot_id(),
+    });
+    let task = Task {
+        name: names::RECORDER,
+        needed: false,
+        silence: Some(SILENCE),
+        sources: Vec::new(),
+    };
+    let of_task = Arc::clone(hub);
+    hub.tasks.start(task, move |pulse| {
+        let mut keeper = Keeper::new(&of_task, options.clone());
+        keeper.take_up_interrupted();
+        while !pulse.is_stopping() {
+            keeper.round();
+            pulse.wait(EVERY);
+        }
+        keeper.end();
+        Ok(())
+    })
+}
+
+/// What comes of a recording once it has ended, until the core has it.
+type Answer = tokio::sync::oneshot::Receiver<Result<(), String>>;
+
+/// One run of the task.
+struct Keeper<'a> {
+    hub: &'a Hub,
+    options: Options,
+    root: PathBuf,
+    disk: Option<Disk>,
+    /// Up to where the ring is on disk.
+    on_disk: u64,
+    synced: Instant,
+    published: Option<Instant>,
+    /// Whether the last attempt to write failed.
+    failing: bool,
+    recordings: Vec<UnderWay>,
+    /// Ended ones that the core has been told of, with the rounds since.
+    told: Vec<(IncidentId, Answer, u32)>,
+    usage: evidence::Usage,
+    counts: Counts,
+}
+
+/// What there was, since this thread began.
+#[derive(Debug, Default)]
+struct Counts {
+    recordings: u64,
+    interrupted: u64,
+    refused: u64,
+    failed: u64,
+    unwritable_bytes: u64,
+    removed_bytes: u64,
+}
+
+/// A recording under way.
+struct UnderWay {
+    recording: Recording,
+    /// Up to where the ring is in it.
+    copied: u64,
+    taking: Option<Taking>,
+}
+
+impl<'a> Keeper<'a> {
+    fn new(hub: &'a Hub, options: Options) -> Self {
+        Self {
+            hub,
+            root: evidence_directory(&options.store),
+            options,
+            disk: None,
+            on_disk: 0,
+            synced: Instant::now(),
+            published: None,
+            failing: false,
+            recordings: Vec::new(),
+            told: Vec::new(),
+            usage: evidence::Usage::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn round(&mut self) {
+        self.write_ring();
+        if supervise::is_revoked() {
+            return;
+        }
+        while let Some(id) = self.hub.recorder.next_trigger() {
+            match self.hub.incident(id) {
+                Some(incident) => self.begin(&incident),
+                None => self.counts.refused += 1,
+            }
+        }
+        self.go_on(Timestamp::now());
+        self.settle();
+        if self
+            .published
+            .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
+        {
+            self.published = Some(Instant::now());
+            self.retain();
+            self.hub.samples.publish(&Batch {
+                component: names::RECORDER,
+                time: Timestamp::now(),
+                interval: PUBLISH_EVERY,
+                metrics: self.metrics(),
+            });
+        }
+    }
+
+    /// Puts what is new in memory on disk.
+    fn write_ring(&mut self) {
+        let from = self.on_disk;
+        let Some(read) = self.hub.recorder.read(|ring| ring.read(from)) else {
+            return;
+        };
+        self.on_disk = read.next;
+        self.counts.unwritable_bytes += read.missed;
+        let due = self.synced.elapsed() >= SYNC_EVERY;
+        let written = self.append(&read.bytes, due);
+        if due {
+            self.synced = Instant::now();
+        }
+        if written.is_err() {
+            self.counts.unwritable_bytes += read.bytes.len() as u64;
+            // What failed may be mended: the directory is made anew.
+            self.disk = None;
+        }
+        self.log(written, "the last minutes cannot be kept on disk");
+    }
+
+    fn append(&mut self, lines: &[u8], sync: bool) -> Result<(), FileError> {
+        if self.disk.is_none() && lines.is_empty() {
+            return Ok(());
+        }
+        let disk = match &mut self.disk {
+            Some(disk) => disk,
+            none => none.insert(Disk::open(&directory(&self.options.store), DISK_BYTES)?),
+        };
+        disk.append(lines)?;
+        match sync {
+            true => disk.sync(),
+            false => Ok(()),
+        }
+    }
+
+    /// Logs when writing begins to fail, and when it works again.
+    fn log(&mut self, result: Result<(), FileError>, what: &str) {
+        match result {
+            Err(error) if !self.failing => {
+                tracing::warn!("{what}: {error}");
+                self.failing = true;
+            }
+            Ok(()) if self.failing => {
+                tracing::info!("the flight recorder writes again");
+                self.failing = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn begin(&mut self, incident: &Incident) {
+        let now = Timestamp::now();
+        let opened = incident.opened.min(now);
+        // Found in the log of the time before this process: the host is no longer as it was.
+        let is_past = now.duration_since(opened) > PAST;
+        let until = match is_past {
+            true => now,
+            false => now.checked_add(self.options.after).unwrap_or(now),
+        };
+        let plan = Plan {
+            incident: incident.id,
+            from: opened.checked_sub(BEFORE).unwrap_or(opened),
+            opened,
+            until,
+        };
+        if self.recordings.len() >= RECORDINGS {
+            self.counts.refused += 1;
+            let why = format!("{RECORDINGS} recordings of other incidents were under way");
+            return self.tell_missing(incident.id, &why);
+        }
+        let from = nanoseconds(plan.from);
+        let Some(before) = self.hub.recorder.read(|ring| ring.since(from)) else {
+            return;
+        };
+        match Recording::begin(&self.root, plan, &before.bytes, RECORDING_BYTES) {
+            Ok(mut recording) => {
+                self.counts.recordings += 1;
+                let taking = match is_past {
+                    true => Err("it happened before gtrace was there to ask".to_owned()),
+                    false => Taking::begin(Subject::of(
+                        incident,
+                        self.hub,
+                        &self.options.proc_root,
+                        &self.options.sysfs_root,
+                    )),
+                };
+                if let Err(why) = &taking {
+                    recording.miss("state of the host", why.clone());
+                }
+                self.recordings.push(UnderWay {
+                    recording,
+                    copied: before.next,
+                    taking: taking.ok(),
+                });
+            }
+            Err(error) => {
+                self.counts.failed += 1;
+                self.tell_missing(incident.id, &format!("it cannot be written: {error}"));
+                self.log(Err(error), "an incident cannot be recorded");
+            }
+        }
+    }
+
+    /// Copies what has come to every recording, and ends those whose time is over.
+    fn go_on(&mut self, now: Timestamp) {
+        for mut under_way in std::mem::take(&mut self.recordings) {
+            let copied = under_way.copied;
+            if let Some(read) = self.hub.recorder.read(|ring| ring.read(copied)) {
+                under_way.copied = read.next;
+                let appended = under_way.recording.append(&read.bytes, read.missed);
+                if let Err(error) = appended {
+                    under_way
+                        .recording
+                        .miss("part of the recording", error.to_string());
+                    self.log(Err(error), "an incident cannot be recorded further");
+                }
+            }
+            under_way.keep_snapshot(false);
+            match now >= under_way.recording.plan().until {
+                true => self.finish(under_way),
+                false => self.recordings.push(under_way),
+            }
+        }
+    }
+
+    fn finish(&mut self, mut under_way: UnderWay) {
+        under_way.keep_snapshot(true);
+        let mut recording = under_way.recording;
+        if let Err(why) = self.keep_samples(&recording) {
+            recording.miss("samples", why);
+        }
+        let id = recording.plan().incident;
+        match recording.finish() {
+            Ok((evidence, missing)) => self.tell(id, evidence, missing),
+            Err(error) => {
+                self.counts.failed += 1;
+                self.tell_missing(id, &format!("it cannot be written: {error}"));
+                self.log(Err(error), "a recording cannot be finished");
+            }
+        }
+    }
+
+    /// Copies the samples of the time into the recording, as the history makes them coarser after an hour.
+    fn keep_samples(&self, recording: &Recording) -> Result<(), String> {
+        let plan = recording.plan();
+        let from = history::directory(&self.options.store);
+        let reader = gtrace_history::Reader::open(&from).map_err(|e| e.to_string())?;
+        let query = Query {
+            since_ms: plan.from.as_millisecond(),
+            until_ms: plan.until.as_millisecond().saturating_add(1),
+            max_points: SAMPLE_POINTS,
+            ..Query::default()
+        };
+        let found = reader.query(&query).map_err(|e| e.to_string())?;
+        let mut by_time: BTreeMap<i64, Vec<Sample>> = BTreeMap::new();
+        for series in found.series {
+            let key = SeriesKey::new(&series.metric, &series.unit, series.kind, series.labels);
+            let Ok(key) = key else { continue };
+            for point in series.points {
+                by_time.entry(point.time_ms).or_default().push(Sample {
+                    series: key.clone(),
+                    value: point.value,
+                });
+            }
+        }
+        let options = gtrace_history::Options {
+            max_bytes: SAMPLE_BYTES,
+            ..gtrace_history::Options::only_finest()
+        };
+        let write = || -> Result<(), gtrace_history::HistoryError> {
+            let mut writer = Writer::open(&recording.samples(), options)?;
+            for (time_ms, samples) in by_time {
+                writer.push(&Samples { time_ms, samples })?;
+            }
+            writer.flush(plan.until.as_millisecond())?;
+            drop(writer);
+            // All is in the segment.
+            let _ = std::fs::remove_file(recording.samples().join("journal"));
+            Ok(())
+        };
+        write().map_err(|error| error.to_string())
+    }
+
+    fn tell(&mut self, id: IncidentId, evidence: Vec<Evidence>, missing: Vec<MissingEvidence>) {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let command = Command::Evidence {
+            incident: id,
+            evidence,
+            missing,
+            answer,
+        };
+        if self.hub.command(command) {
+            self.told.push((id, answered, 0));
+        }
+    }
+
+    fn tell_missing(&mut self, id: IncidentId, why: &str) {
+        let missing = MissingEvidence {
+            what: "recording".to_owned(),
+            why: why.to_owned(),
+        };
+        self.tell(id, Vec::new(), vec![missing]);
+    }
+
+    /// Forgets the plans of those that the store knows of.
+    fn settle(&mut self) {
+        let root = &self.root;
+        self.told
+            .retain_mut(|(id, answer, rounds)| match answer.try_recv() {
+                Ok(Ok(())) => {
+                    if let Err(error) = evidence::settle(root, *id) {
+                        tracing::warn!("a plan stays: {error}");
+                    }
+                    false
+                }
+                // The next start finds it again.
+                Ok(Err(why)) => {
+                    tracing::warn!("what was kept of incident {id} is not in its record: {why}");
+                    false
+                }
+                Err(tokio::sync::oneshot::error::TryRecvError::Empty) => {
+                    *rounds += 1;
+                    *rounds < SETTLE_ROUNDS
+                }
+                Err(tokio::sync::oneshot::error::TryRecvError::Closed) => false,
+            });
+    }
+
+    /// Finishes what an earlier process, or an earlier thread, was recording.
+    fn take_up_interrupted(&mut self) {
+        let found = match evidence::interrupted(&self.root) {
+            Ok(found) => found,
+            Err(error) => return self.log(Err(error), "earlier recordings cannot be read"),
+        };
+        for mut recording in found {
+            self.counts.interrupted += 1;
+            let plan = recording.plan();
+            if plan.until > Timestamp::now() {
+                recording.miss(
+                    "end of the recording",
+                    "it was interrupted: gtrace or the host ended while it was written",
+                );
+            } else {
+                recording.miss(
+                    "part of the recording",
+                    "it was interrupted: gtrace or the host ended before its time was over, or before it was finished",
+                );
+            }
+            self.finish(UnderWay {
+                recording,
+                copied: u64::MAX,
+                taking: None,
+            });
+        }
+    }
+
+    /// Ends everything in order. What is under way is finished by the next start.
+    fn end(&mut self) {
+        self.write_ring();
+        let now = Timestamp::now();
+        self.go_on(now);
+        let synced = self.append(&[], true);
+        self.log(synced, "the last minutes cannot be kept on disk");
+    }
+
+    fn retain(&mut self) {
+        let Options {
+            evidence_bytes,
+            evidence_age,
+            ..
+        } = self.options;
+        match evidence::retain(&self.root, evidence_bytes, evidence_age) {
+            Ok(usage) => {
+                if usage.removed > 0 {
+                    tracing::info!(
+                        "what was kept of {} incidents ({} bytes) was removed for its age or for want of room",
+                        usage.removed,
+                        usage.removed_bytes
+                    );
+                }
+                self.counts.removed_bytes += usage.removed_bytes;
+                self.usage = usage;
+            }
+            Err(error) => self.log(Err(error), "kept evidence cannot be bounded"),
+        }
+    }
+
+    fn metrics(&self) -> Vec<Metric> {
+        let metric = |name, help, unit, kind, value: f64| Metric {
+            name,
+            help,
+            unit,
+            kind,
+            labels: Vec::new(),
+            value,
+        };
+        let held = |ring: &Ring| (ring.bytes(), ring.dropped(), ring.oldest_ns());
+        let (ring_bytes, ring_dropped, oldest) = self.hub.recorder.read(held).unwrap_or_default();
+        let span = oldest.map_or(0.0, |oldest| {
+            (nanoseconds(Timestamp::now()).saturating_sub(oldest)) as f64 / 1e9
+        });
+        let refused = self.counts.refused + self.hub.recorder.refused();
+        let (gauge, counter) = (MetricKind::Gauge, MetricKind::Counter);
+        vec![
+            metric(
+                "gtrace_recorder_memory_bytes",
+                "What the flight recorder holds in memory",
+                "bytes",
+                gauge,
+                ring_bytes as f64,
+            ),
+            metric(
+                "gtrace_recorder_span_seconds",
+                "Age of the oldest entry that the flight recorder holds in memory",
+                "seconds",
+                gauge,
+                span,
+            ),
+            metric(
+                "gtrace_recorder_dropped_entries",
+                "Entries of the flight recorder that went for want of room before their age",
+                "",
+                counter,
+                ring_dropped as f64,
+            ),
+            metric(
+                "gtrace_recorder_unwritable_bytes",
+                "Bytes of the flight recorder that could not be put on disk",
+                "bytes",
+                counter,
+                self.counts.unwritable_bytes as f64,
+            ),
+            metric(
+                "gtrace_recorder_recordings",
+                "Recordings of incidents that were begun",
+                "",
+                counter,
+                self.counts.recordings as f64,
+            ),
+            metric(
+                "gtrace_recorder_refused_recordings",
+                "Incidents that were not recorded, as too many were under way",
+                "",
+                counter,
+                refused as f64,
+            ),
+            metric(
+                "gtrace_recorder_failed_recordings",
+                "Incidents whose recording could not be written",
+                "",
+                counter,
+                self.counts.failed as f64,
+            ),
+            metric(
+                "gtrace_recorder_interrupted_recordings",
+                "Recordings that an earlier process had left unfinished",
+                "",
+                counter,
+                self.counts.interrupted as f64,
+            ),
+            metric(
+                "gtrace_recorder_evidence_bytes",
+                "What is kept on disk of incidents",
+                "bytes",
+                gauge,
+                self.usage.bytes as f64,
+            ),
+            metric(
+                "gtrace_recorder_removed_bytes",
+                "Bytes of evidence that were removed for their age or for want of room",
+                "bytes",
+                counter,
+                self.counts.removed_bytes as f64,
+            ),
+        ]
+    }
+}
+
+impl UnderWay {
+    /// Keeps the state of the host once it is there, or what there is of it.
+    fn keep_snapshot(&mut self, last: bool) {
+        let Some(taking) = self.taking.take_if(|taking| last || taking.is_over()) else {
+            return;
+        };
+        if let Err(error) = self.recording.keep(&taking.end()) {
+            self.recording.miss("state of the host", error.to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Event, Kind, Occurrence, Provenance, Severity, Witness, WitnessName};
+    use gtrace_incident::{Correlator, Rules};
+    use gtrace_recorder::{Entry, KernelLine};
+    use tokio::sync::mpsc::UnboundedReceiver;
+
+    use super::*;
+    use crate::clock;
+
+    fn incidents(count: u32) -> Vec<Incident> {
+        let options = gtrace_incident::Options::default();
+        let mut correlator = Correlator::new(Rules::builtin().unwrap(), options);
+        let mut all = Vec::new();
+        for nth in 0..count {
+            let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
+            occurrence.provenance = Provenance::Kernel;
+            let pci = format!("{nth:04x}:3b:00.0");
+            occurrence.gpu = Some(gtrace_event::Gpu {
+                pci: pci.parse().ok(),
+                ..gtrace_event::Gpu::default()
+            });
+            let time = Timestamp::now();
+            let witness = Witness {
+                source: WitnessName::SysfsPci,
+                count: 1,
+                first_time: time,
+            };
+            all.extend(correlator.ingest(&Event::new(time, witness, occurrence)));
+        }
+        all
+    }
+
+    const AFTER: Duration = Duration::from_secs(30);
+
+    struct Bench {
+        dir: tempfile::TempDir,
+        hub: Arc<Hub>,
+        commands: std::cell::RefCell<UnboundedReceiver<Command>>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let (hub, commands) = Hub::new(crate::hub::bare_status());
+            hub.recorder.begin();
+            let dir = tempfile::tempdir().unwrap();
+            Self {
+                dir,
+                hub,
+                commands: commands.into(),
+            }
+        }
+
+        fn keeper(&self) -> Keeper<'_> {
+            let options = Options {
+                store: self.dir.path().join("store.db"),
+                evidence_bytes: 1 << 30,
+                evidence_age: None,
+                after: AFTER,
+                proc_root: "/proc".into(),
+                sysfs_root: self.dir.path().to_owned(),
+            };
+            Keeper::new(&self.hub, options)
+        }
+
+        fn told(&self) -> Option<Command> {
+            self.commands.borrow_mut().try_recv().ok()
+        }
+
+        fn open(&self, incident: &Incident) {
+            self.hub.set_incident(incident.clone());
+            self.hub.recorder.freeze(incident.id);
+        }
+
+        fn log(&self, text: &str) {
+            let line = KernelLine {
+                level: 3,
+                facility: 0,
+                seq: 1,
+                text: text.to_owned(),
+            };
+            self.hub.recorder.kernel(clock::boottime_ns(), line);
+        }
+    }
+
+    fn answered(command: Command) -> (IncidentId, Vec<Evidence>, Vec<MissingEvidence>) {
+        let Command::Evidence {
+            incident,
+            evidence,
+            missing,
+            answer,
+        } = command
+        else {
+            panic!("only evidence comes");
+        };
+        answer.send(Ok(())).unwrap();
+        (incident, evidence, missing)
+    }
+
+    fn texts(kept: &evidence::Kept) -> Vec<String> {
+        let text = |entry: &Entry| match &entry.what {
+            What::Kernel(line) => Some(line.text.clone()),
+            _ => None,
+        };
+        kept.lines.entries.iter().filter_map(text).collect()
+    }
+
+    #[test]
+    fn what_was_before_and_after_an_opening_is_kept_and_the_core_is_told() {
+        let bench = Bench::new();
+        let incident = incidents(1).remove(0);
+        let mut keeper = bench.keeper();
+        bench.log("before");
+        keeper.round();
+        bench.open(&incident);
+        keeper.round();
+        bench.log("after");
+        keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+        let root = keeper.root.clone();
+        let told = bench.told().unwrap();
+        let (id, evidence, missing) = answered(told);
+        keeper.settle();
+        assert_eq!(id, incident.id);
+        // There is no history of samples here.
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        assert_eq!(missing[0].what, "samples");
+        let kept = evidence::read(&root, id, &evidence);
+        assert_eq!(texts(&kept), ["before", "after"]);
+        assert!(kept.snapshot.unwrap().parts.len() > 4);
+        assert!(evidence::interrupted(&root).unwrap().is_empty());
+        // What was recorded is on disk, for whoever asks for a time.
+        let minute = SignedDuration::from_secs(60);
+        let (from, to) = (Timestamp::now() - minute, Timestamp::now());
+        let lines = Disk::read(&directory(&keeper.options.store), from, to).unwrap();
+        assert!(
+            lines
+                .entries
+                .iter()
+                .any(|e| matches!(&e.what, What::Kernel(l) if l.text == "before"))
+        );
+    }
+
+    #[test]
+    fn a_hundred_at_once_are_bounded_and_each_says_what_became_of_it() {
+        let bench = Bench::new();
+        let all = incidents(100);
+        assert_eq!(all.len(), 100);
+        let mut keeper = bench.keeper();
+        for incident in &all {
+            bench.open(incident);
+        }
+        keeper.round();
+        assert_eq!(keeper.recordings.len(), RECORDINGS);
+        keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+        let mut ids = std::collections::BTreeSet::new();
+        let mut recorded = 0;
+        while let Some(command) = bench.told() {
+            let (id, evidence, missing) = answered(command);
+            recorded += usize::from(!evidence.is_empty());
+            assert!(!evidence.is_empty() || !missing.is_empty());
+            ids.insert(id);
+        }
+        assert_eq!((ids.len(), recorded), (100, RECORDINGS));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_is_said_in_the_incident_and_stops_nothing() {
+        let bench = Bench::new();
+        std::fs::write(bench.dir.path().join(evidence::DIRECTORY), "in the way").unwrap();
+        let incident = incidents(1).remove(0);
+        let mut keeper = bench.keeper();
+        bench.log("a line");
+        bench.open(&incident);
+        keeper.round();
+        keeper.round();
+        let (_, evidence, missing) = answered(bench.told().unwrap());
+        assert!(evidence.is_empty());
+        assert!(missing[0].why.contains("cannot be written"), "{missing:?}");
+        let metric = |name: &str| {
+            let metrics = keeper.metrics();
+            metrics.iter().find(|m| m.name == name).unwrap().value
+        };
+        assert_eq!(metric("gtrace_recorder_failed_recordings"), 1.0);
+        assert!(metric("gtrace_recorder_memory_bytes") > 0.0);
+    }
+
+    #[test]
+    fn a_recording_that_a_killed_process_left_is_finished_by_the_next() {
+        let bench = Bench::new();
+        let incident = incidents(1).remove(0);
+        let mut keeper = bench.keeper();
+        bench.log("before");
+        bench.open(&incident);
+        keeper.round();
+        drop(keeper);
+        let mut next = bench.keeper();
+        next.take_up_interrupted();
+        let (id, evidence, missing) = answered(bench.told().unwrap());
+        next.settle();
+        assert_eq!(id, incident.id);
+        assert!(
+            missing.iter().any(|m| m.why.contains("interrupted")),
+            "{missing:?}"
+        );
+        let kept = evidence::read(&next.root, id, &evidence);
+        assert_eq!(texts(&kept), ["before"]);
+        assert!(evidence::interrupted(&next.root).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,589 @@
+//! Triggers of the site: rules for samples and events that open an incident when they hold.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gtrace_api::Published;
+use gtrace_devices::Metric;
+use gtrace_event::{
+    Event, EventId, Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName,
+};
+use jiff::SignedDuration;
+use serde::Deserialize;
+
+use crate::clock;
+use crate::hub::{Hub, News};
+use crate::input::{InputSender, Observation};
+use crate::samples::{Batch, Subscriber};
+use crate::supervise::{Task, names};
+
+/// Most rules in a file.
+const RULES: usize = 64;
+/// Longest name of a rule, characters.
+const NAME_MAX: usize = 120;
+/// Series of one rule that are followed; further ones are counted.
+const SERIES: usize = 512;
+/// Events whose repeats are known to one rule.
+const EVENTS: usize = 4096;
+/// Batches of samples that wait for the thread.
+const QUEUE: usize = 256;
+/// Between two rounds.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// A file of triggers that is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum TriggerError {
+    /// It cannot be read.
+    #[error("triggers {path} cannot be read: {cause}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// It is not understood.
+    #[error("triggers {path} are refused: {cause}")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Where, and why.
+        cause: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    #[serde(default)]
+    trigger: Vec<Rule>,
+}
+
+/// A rule as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    name: String,
+    #[serde(default = "warning")]
+    severity: Severity,
+    /// A metric as `/metrics` has it, without the `_total` of a counter, which counts by its rise in a second.
+    metric: Option<String>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    above: Option<f64>,
+    below: Option<f64>,
+    #[serde(default)]
+    for_s: u32,
+    /// A kind of event.
+    kind: Option<Kind>,
+    count: Option<u64>,
+    within_s: Option<u32>,
+}
+
+fn warning() -> Severity {
+    Severity::Warning
+}
+
+/// The rules of a site.
+#[derive(Clone, Debug, Default)]
+pub struct Triggers(Vec<Rule>);
+
+impl Triggers {
+    /// Reads the file `path`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, or a rule makes no sense.
+    pub fn load(path: &Path) -> Result<Self, TriggerError> {
+        let text = std::fs::read_to_string(path).map_err(|cause| TriggerError::Read {
+            path: path.to_owned(),
+            cause,
+        })?;
+        Self::parse(&text).map_err(|cause| TriggerError::Parse {
+            path: path.to_owned(),
+            cause,
+        })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let RuleFile { trigger: rules } =
+            toml::from_str(text).map_err(|error| error.to_string())?;
+        if rules.len() > RULES {
+            return Err(format!(
+                "there are {} triggers, and {RULES} may be",
+                rules.len()
+            ));
+        }
+        for (nth, rule) in rules.iter().enumerate() {
+            rule.check()
+                .map_err(|why| format!("trigger {:?}: {why}", rule.name))?;
+            if rules[..nth].iter().any(|other| other.name == rule.name) {
+                return Err(format!("there are two triggers {:?}", rule.name));
+            }
+        }
+        Ok(Self(rules))
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Rule {
+    fn check(&self) -> Result<(), String> {
+        let length = self.name.chars().count();
+        if length == 0 || length > NAME_MAX || self.name.chars().any(char::is_control) {
+            return Err(format!(
+                "its name has to have 1 to {NAME_MAX} printable characters"
+            ));
+        }
+        let of_events = self.count.is_some() || self.within_s.is_some();
+        let of_samples = self.above.is_some()
+            || self.below.is_some()
+            || self.for_s > 0
+            || !self.labels.is_empty();
+        match (&self.metric, self.kind) {
+            (Some(_), None) if of_events => Err("count and within_s are for events".to_owned()),
+            (Some(_), None) => match (self.above, self.below) {
+                (Some(limit), None) | (None, Some(limit)) if limit.is_finite() => Ok(()),
+                _ => Err("give either above or below, a number".to_owned()),
+            },
+            (None, Some(_)) if of_samples => {
+                Err("above, below, for_s and labels are for samples".to_owned())
+            }
+            (None, Some(Kind::SiteTrigger)) => Err("a trigger cannot wait for triggers".to_owned()),
+            (None, Some(_)) => match (self.count, self.within_s) {
+                (Some(1..), Some(1..=86_400)) => Ok(()),
+                _ => Err("give count, from 1, and within_s, from 1 to 86400".to_owned()),
+            },
+            _ => Err("give either a metric or a kind of event".to_owned()),
+        }
+    }
+
+    fn matches(&self, metric: &Metric) -> bool {
+        let named = self.metric.as_deref() == Some(metric.name);
+        named
+            && self.labels.iter().all(|(name, value)| {
+                let mut labels = metric.labels.iter();
+                labels.any(|(label, given)| label == name && given == value)
+            })
+    }
+
+    fn holds(&self, value: f64) -> bool {
+        self.above.is_some_and(|limit| value > limit)
+            || self.below.is_some_and(|limit| value < limit)
+    }
+
+    fn occurrence(&self, what: String, gpu: Option<PciAddress>) -> Occurrence {
+        let message = format!("{}: {what}", self.name);
+        let mut occurrence = Occurrence::new(Kind::SiteTrigger, self.severity, message);
+        occurrence.provenance = Provenance::Kernel;
+        occurrence.boottime_ns = Some(clock::boottime_ns());
+        occurrence.gpu = gpu.map(Gpu::at);
+        occurrence
+    }
+
+    fn of_sample(&self, metric: &Metric) -> Occurrence {
+        let label = |(name, value): &(&str, String)| format!("{name}={value}");
+        let labels: Vec<String> = metric.labels.iter().map(label).collect();
+        let of = match labels.is_empty() {
+            true => String::new(),
+            false => format!(" of {}", labels.join(", ")),
+        };
+        let rises = match metric.kind {
+            gtrace_devices::MetricKind::Counter => " in a second",
+            gtrace_devices::MetricKind::Gauge => "",
+        };
+        let limit = match (self.above, self.below) {
+            (Some(limit), _) => format!("above {limit}"),
+            (_, Some(limit)) => format!("below {limit}"),
+            _ => String::new(),
+        };
+        let time = match self.for_s {
+            0 => String::new(),
+            seconds => format!(" for {seconds} s"),
+        };
+        let gpu = metric.labels.iter().find(|(name, _)| *name == "gpu");
+        let gpu = gpu.and_then(|(_, value)| PciAddress::parse(value));
+        self.occurrence(format!("{}{of} is {limit}{rises}{time}", metric.name), gpu)
+    }
+}
+
+/// What a rule knows of one series.
+#[derive(Debug, Default)]
+struct Series {
+    /// Of a counter.
+    before: Option<(Timestamp, f64)>,
+    /// Since when the rule holds.
+    since: Option<Timestamp>,
+    /// Whether it was said; again only once it has not held.
+    said: bool,
+}
+
+/// What a rule knows.
+#[derive(Debug, Default)]
+struct Known {
+    series: HashMap<Vec<(&'static str, String)>, Series>,
+    /// Times of occurrences of its kind, and how many.
+    times: VecDeque<(Timestamp, u64)>,
+    /// How often each event was seen to occur.
+    events: BTreeMap<EventId, u64>,
+    said_at: Option<Timestamp>,
+}
+
+/// The rules at work.
+#[derive(Debug)]
+struct Watching {
+    rules: Vec<(Rule, Known)>,
+    /// Series for which a rule had no room.
+    refused: u64,
+}
+
+impl Watching {
+    fn new(triggers: &Triggers) -> Self {
+        let rules = triggers.0.iter();
+        Self {
+            rules: rules.map(|rule| (rule.clone(), Known::default())).collect(),
+            refused: 0,
+        }
+    }
+
+    fn samples(&mut self, batch: &Batch) -> Vec<Occurrence> {
+        let mut found = Vec::new();
+        for (rule, known) in &mut self.rules {
+            for metric in batch.metrics.iter().filter(|metric| rule.matches(metric)) {
+                let full = known.series.len() >= SERIES;
+                if full && !known.series.contains_key(&metric.labels) {
+                    self.refused += 1;
+                    continue;
+                }
+                let series = known.series.entry(metric.labels.clone()).or_default();
+                if series.take(rule, metric, batch.time) {
+                    found.push(rule.of_sample(metric));
+                }
+            }
+        }
+        found
+    }
+
+    fn event(&mut self, event: &Event) -> Vec<Occurrence> {
+        let mut found = Vec::new();
+        let counts = event.provenance == Provenance::Kernel;
+        for (rule, known) in self.rules.iter_mut().filter(|_| counts) {
+            if rule.kind == Some(event.kind)
+                && let (Some(count), Some(within)) = (rule.count, rule.within_s)
+                && known.take(event, count, within)
+            {
+                let (kind, gpu) = (event.kind, event.gpu.as_ref().and_then(|gpu| gpu.pci));
+                let what = format!("{kind} {count} times or more within {within} s");
+                found.push(rule.occurrence(what, gpu));
+            }
+        }
+        found
+    }
+}
+
+impl Series {
+    /// Whether the rule has begun to hold for long enough.
+    fn take(&mut self, rule: &Rule, metric: &Metric, time: Timestamp) -> bool {
+        let value = match metric.kind {
+            gtrace_devices::MetricKind::Gauge => Some(metric.value),
+            gtrace_devices::MetricKind::Counter => {
+                let before = self.before.replace((time, metric.value));
+                before.and_then(|(at, before)| {
+                    let seconds = time.duration_since(at).as_secs_f64();
+                    (seconds > 0.0 && metric.value >= before)
+                        .then(|| (metric.value - before) / seconds)
+                })
+            }
+        };
+        let Some(value) = value else { return false };
+        if !rule.holds(value) {
+            (self.since, self.said) = (None, false);
+            return false;
+        }
+        let since = *self.since.get_or_insert(time);
+        let held = time.duration_since(since) >= SignedDuration::from_secs(i64::from(rule.for_s));
+        let says = held && !self.said;
+        self.said |= held;
+        says
+    }
+}
+
+impl Known {
+    /// Whether events have become too many.
+    fn take(&mut self, event: &Event, count: u64, within_s: u32) -> bool {
+        let seen = self.events.insert(event.id, event.repeats + 1).unwrap_or(0);
+        if self.events.len() > EVENTS {
+            self.events.pop_first();
+        }
+        let new = (event.repeats + 1).saturating_sub(seen);
+        if new == 0 {
+            return false;
+        }
+        let time = event.last_time.unwrap_or(event.time);
+        let within = SignedDuration::from_secs(i64::from(within_s));
+        self.times.push_back((time, new));
+        self.times
+            .retain(|(at, _)| time.duration_since(*at) < within);
+        let sum: u64 = self.times.iter().map(|(_, count)| count).sum();
+        let is_said = self
+            .said_at
+            .is_some_and(|at| time.duration_since(at) < within);
+        if sum < count || is_said {
+            return false;
+        }
+        self.said_at = Some(time);
+        true
+    }
+}
+
+/// Batches on their way to the thread.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<VecDeque<Batch>>,
+    dropped: AtomicU64,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Batch>> {
+        // Whole batches are pushed and taken, so the queue is right whenever the lock is free.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscriber for Queue {
+    fn take(&self, batch: &Batch) {
+        let mut waiting = self.lock();
+        if waiting.len() < QUEUE {
+            waiting.push_back(batch.clone());
+        } else {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Starts the task that watches for what `triggers` say. What they find goes to `inputs`.
+///
+/// # Errors
+///
+/// If its thread cannot be started.
+pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io::Result<()> {
+    let queue = Arc::new(Queue::default());
+    hub.samples
+        .subscribe(Arc::clone(&queue) as Arc<dyn Subscriber>);
+    let task = Task {
+        name: names::TRIGGERS,
+        needed: false,
+        silence: Some(Duration::from_secs(60)),
+        sources: Vec::new(),
+    };
+    let of_task = Arc::clone(hub);
+    hub.tasks.start(task, move |pulse| {
+        let mut watching = Watching::new(&triggers);
+        let mut live = of_task.subscribe().live;
+        let mut lost = 0;
+        while !pulse.is_stopping() {
+            let mut found = Vec::new();
+            let batches = std::mem::take(&mut *queue.lock());
+            for batch in &batches {
+                found.extend(watching.samples(batch));
+            }
+            loop {
+                match live.try_recv() {
+                    Ok(News::Event(published)) if is_final(&published) => {
+                        found.extend(watching.event(&published.event));
+                    }
+                    Ok(_) => {}
+                    Err(tokio::sync::broadcast::error::TryRecvError::Lagged(missed)) => {
+                        let metrics = &of_task.metrics;
+                        metrics.count_lost(names::TRIGGERS, "events_missed", missed);
+                    }
+                    Err(_) => break,
+                }
+            }
+            let refused = watching.refused + queue.dropped.load(Ordering::Relaxed);
+            if refused > lost {
+                let metrics = &of_task.metrics;
+                metrics.count_lost(names::TRIGGERS, "samples_missed", refused - lost);
+                lost = refused;
+            }
+            for occurrence in found {
+                let observation = Observation::once(WitnessName::Gtrace, occurrence);
+                if inputs.send(observation).is_err() {
+                    return Ok(());
+                }
+            }
+            pulse.wait(EVERY);
+        }
+        Ok(())
+    })
+}
+
+/// What is published provisionally comes again.
+fn is_final(published: &Published) -> bool {
+    published.id.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_devices::MetricKind;
+    use gtrace_event::Witness;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_772_500_000 + second).unwrap()
+    }
+
+    fn watching(text: &str) -> Watching {
+        Watching::new(&Triggers::parse(text).unwrap())
+    }
+
+    fn batch(second: i64, kind: MetricKind, values: &[(&str, f64)]) -> Batch {
+        let metric = |(gpu, value): &(&str, f64)| Metric {
+            name: "gtrace_gpu_temperature_celsius",
+            help: "",
+            unit: "celsius",
+            kind,
+            labels: vec![("gpu", (*gpu).to_owned())],
+            value: *value,
+        };
+        Batch {
+            component: "nvml",
+            time: at(second),
+            interval: Duration::from_secs(10),
+            metrics: values.iter().map(metric).collect(),
+        }
+    }
+
+    const HOT: &str = "[[trigger]]\nname = \"hot\"\nmetric = \"gtrace_gpu_temperature_celsius\"\n\
+                       above = 85\nfor_s = 20\nseverity = \"critical\"";
+
+    #[test]
+    fn a_metric_has_to_stay_above_for_the_time_and_is_said_once_until_it_falls() {
+        let mut watching = watching(HOT);
+        let mut at = |second, value| {
+            let values = [("0000:3b:00.0", value), ("0000:5e:00.0", 40.0)];
+            let found = watching.samples(&batch(second, MetricKind::Gauge, &values));
+            found.into_iter().next()
+        };
+        assert_eq!(at(0, 90.0), None);
+        assert_eq!(at(10, 84.0), None);
+        assert_eq!(at(20, 86.0), None);
+        assert_eq!(at(30, 86.0), None);
+        let found = at(40, 86.0).unwrap();
+        assert_eq!(
+            found.message,
+            "hot: gtrace_gpu_temperature_celsius of gpu=0000:3b:00.0 is above 85 for 20 s"
+        );
+        assert_eq!(found.severity, Severity::Critical);
+        assert_eq!(found.gpu.unwrap().pci.unwrap().to_string(), "0000:3b:00.0");
+        assert_eq!(at(50, 90.0), None);
+        assert_eq!(at(60, 80.0), None);
+        assert_eq!(at(70, 90.0), None);
+        assert!(at(90, 90.0).is_some());
+    }
+
+    #[test]
+    fn a_counter_counts_by_its_rise_and_labels_select() {
+        let text = "[[trigger]]\nname = \"rise\"\nmetric = \"gtrace_gpu_temperature_celsius\"\n\
+                    above = 1\nlabels = { gpu = \"a\" }";
+        let mut watching = watching(text);
+        let mut at = |second, value| {
+            let values = [("a", value), ("b", value * 100.0)];
+            watching
+                .samples(&batch(second, MetricKind::Counter, &values))
+                .len()
+        };
+        assert_eq!(
+            [at(0, 0.0), at(10, 10.0), at(20, 31.0), at(30, 60.0)],
+            [0, 0, 1, 0]
+        );
+        // It began anew.
+        assert_eq!([at(40, 0.0), at(50, 10.0), at(60, 40.0)], [0, 0, 1]);
+    }
+
+    #[test]
+    fn events_are_counted_with_their_repeats_and_drills_are_not() {
+        let text = "[[trigger]]\nname = \"calls\"\nkind = \"api_error\"\ncount = 5\nwithin_s = 60";
+        let mut watching = watching(text);
+        let event = |second: i64| {
+            let mut occurrence = Occurrence::new(Kind::ApiError, Severity::Warning, "failed");
+            occurrence.provenance = Provenance::Kernel;
+            let witness = Witness {
+                source: WitnessName::DriverIoctl,
+                count: 1,
+                first_time: at(second),
+            };
+            Event::new(at(second), witness, occurrence)
+        };
+        let mut first = event(0);
+        assert!(watching.event(&first).is_empty());
+        first.repeats = 3;
+        first.last_time = Some(at(10));
+        assert!(watching.event(&first).is_empty());
+        assert!(watching.event(&first).is_empty(), "nothing new");
+        let mut drill = event(11);
+        drill.provenance = Provenance::Injected;
+        assert!(watching.event(&drill).is_empty());
+        let found = watching.event(&event(12));
+        assert_eq!(
+            found[0].message,
+            "calls: api_error 5 times or more within 60 s"
+        );
+        assert!(watching.event(&event(13)).is_empty(), "once in its time");
+        first.repeats = 20;
+        first.last_time = Some(at(90));
+        assert_eq!(watching.event(&first).len(), 1);
+    }
+
+    #[test]
+    fn the_packaged_example_is_accepted() {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging/triggers.example.toml");
+        assert_eq!(Triggers::load(&path).unwrap().0.len(), 3);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_name_and_the_reason() {
+        let trigger = |rest: &str| format!("[[trigger]]\nname = \"x\"\n{rest}");
+        for (text, says) in [
+            (trigger(""), "either a metric or a kind"),
+            (trigger("metric = \"m\""), "above or below"),
+            (
+                trigger("metric = \"m\"\nabove = 1\nbelow = 2"),
+                "above or below",
+            ),
+            (trigger("metric = \"m\"\nabove = nan"), "above or below"),
+            (
+                trigger("metric = \"m\"\nabove = 1\ncount = 2"),
+                "for events",
+            ),
+            (
+                trigger("kind = \"xid\"\ncount = 0\nwithin_s = 60"),
+                "count, from 1",
+            ),
+            (trigger("kind = \"xid\"\ncount = 1"), "within_s"),
+            (
+                trigger("kind = \"xid\"\nfor_s = 1\ncount = 1\nwithin_s = 1"),
+                "for samples",
+            ),
+            (
+                trigger("kind = \"site_trigger\"\ncount = 1\nwithin_s = 1"),
+                "cannot wait",
+            ),
+            (trigger("kind = \"xyd\""), "xyd"),
+            (trigger("colour = 1"), "colour"),
+            (format!("{HOT}\n{HOT}"), "two triggers"),
+            (HOT.replace("\"hot\"", "\"\""), "1 to 120"),
+        ] {
+            let why = Triggers::parse(&text).unwrap_err();
+            assert!(why.contains(says), "{text}\n{why}");
+        }
+        assert!(Triggers::parse("").unwrap().is_empty());
+    }
+}

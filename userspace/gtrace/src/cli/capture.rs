@@ -1,0 +1,100 @@
+//! `gtrace capture`: keep the state of this host, as when an incident opens.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gtrace_api::CaptureRequest;
+use gtrace_api::client::{Client, ClientError};
+use gtrace_event::Incident;
+
+use super::ack::user_name;
+use super::shared::{self, Exit, Place};
+
+/// Between two looks at the incident.
+const EVERY: Duration = Duration::from_millis(500);
+/// A recording takes half a minute; a busy host somewhat longer.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Keep the state of this host: open an incident by hand, with the last five minutes and the next half minute.
+///
+/// The incident has what one has that opens by itself: kernel log, slow and failed calls, samples, stacks, state of the
+/// devices. `gtrace report` writes it into one file.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Args {
+    /// Why.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+    /// Who asks; by default the user who runs this, with sudo the one who ran sudo.
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Wait until the recording is complete.
+    #[arg(long)]
+    wait: bool,
+    /// Print the incident as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Which daemon.
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside, and a configuration that is refused.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let by = args.by.clone().unwrap_or_else(user_name);
+    if by.trim().is_empty() {
+        shared::say("--by must not be empty");
+        return Ok(Exit::Usage.into());
+    }
+    let instance = args.place.resolve()?;
+    let client = instance.client();
+    let request = CaptureRequest {
+        by,
+        note: args.note,
+    };
+    let captured: Result<Incident, ClientError> = client.post("/api/v1/capture", &request);
+    let incident = match captured {
+        Ok(incident) => incident,
+        Err(error) => {
+            shared::say(&error.to_string());
+            return Ok(Exit::NotPossible.into());
+        }
+    };
+    instance.say_daemon(&client);
+    let (incident, exit) = match args.wait {
+        true => complete(&client, incident)?,
+        false => (incident, Exit::Success),
+    };
+    let text = match args.json {
+        true => shared::json_line(&incident)?,
+        false => format!("{}\n", incident.id),
+    };
+    shared::print(&text)?;
+    Ok(exit.into())
+}
+
+/// The incident once its record says what was kept of it.
+fn complete(client: &Client, incident: Incident) -> Result<(Incident, Exit), ClientError> {
+    let until = Instant::now() + PATIENCE;
+    let path = format!("/api/v1/incidents/{}", incident.id);
+    loop {
+        let incident: Incident = client.get(&path)?;
+        if !incident.evidence.is_empty() {
+            return Ok((incident, Exit::Success));
+        }
+        if let Some(missing) = incident.missing.first() {
+            shared::say(&format!("{} was not kept: {}", missing.what, missing.why));
+            return Ok((incident, Exit::Problem));
+        }
+        if Instant::now() >= until {
+            shared::say(
+                "the recording is not complete yet; `gtrace status` says whether the flight recorder works",
+            );
+            return Ok((incident, Exit::Problem));
+        }
+        std::thread::sleep(EVERY);
+    }
+}
