@@ -160,7 +160,8 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "bench", "exec", "inject", "profile", "report", "run", "samples", "serve", "status", "top",
+        "bench", "capture", "exec", "inject", "profile", "report", "run", "samples", "serve",
+        "status", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }

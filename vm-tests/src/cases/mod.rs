@@ -6,6 +6,7 @@
 
 mod bench;
 mod calls;
+mod incidents;
 mod pcie;
 mod process;
 mod rdma;
@@ -94,6 +95,7 @@ const TOPICS: &[&[Case]] = &[
     unload::CASES,
     process::CASES,
     pcie::CASES,
+    incidents::CASES,
     rdma::CASES,
     rdma_bench::CASES,
     rdma_ports::CASES,
@@ -121,6 +123,7 @@ const HELPERS: &[&[Helper]] = &[
     reload::HELPERS,
     unload::HELPERS,
     process::HELPERS,
+    incidents::HELPERS,
 ];
 
 /// A helper's name and what it does with its arguments.

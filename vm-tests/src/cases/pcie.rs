@@ -37,15 +37,15 @@ const A_MOMENT: Duration = Duration::from_millis(500);
 /// An injected error that the kernel has not handled by then was not signalled to it.
 const QUIET: Duration = Duration::from_secs(5);
 
-const GPU: &str = "0000:01:00.0";
-const GPUS: &str = "gpus=0000:01:00.0";
+pub(super) const GPU: &str = "0000:01:00.0";
+pub(super) const GPUS: &str = "gpus=0000:01:00.0";
 /// Correctable error status: bad TLP.
 const BAD_TLP: u32 = 1 << 6;
 /// Uncorrectable error status: completion timeout, by default not fatal.
-const COMPLETION_TIMEOUT: u32 = 1 << 14;
+pub(super) const COMPLETION_TIMEOUT: u32 = 1 << 14;
 
 /// `struct aer_error_inj` of drivers/pci/pcie/aer_inject.c.
-fn inject(device: &str, uncorrectable: u32, correctable: u32) -> Result<()> {
+pub(super) fn inject(device: &str, uncorrectable: u32, correctable: u32) -> Result<()> {
     let number = |text: &str| u8::from_str_radix(text, 16);
     let (bus, device, function) = (
         number(&device[5..7])?,
@@ -141,8 +141,13 @@ fn port_above() -> Result<String> {
 
 /// A daemon on a machine whose card plays a GPU. It polls PCI every two seconds.
 fn watched(guest: &mut Guest) -> Result<Daemon> {
+    watched_with(guest, &[])
+}
+
+/// The same with further arguments.
+pub(super) fn watched_with(guest: &mut Guest, args: &[&str]) -> Result<Daemon> {
     guest.load_stub(Generation::Current, GPUS)?;
-    let daemon = guest.daemon(&["--pci-interval-s", "2"])?;
+    let daemon = guest.daemon(&[&["--pci-interval-s", "2"], args].concat())?;
     within(PATIENCE, "the card is a GPU", || {
         let gpus = daemon.get("/api/v1/gpus")?;
         Ok(gpus.to_string().contains(GPU).then_some(()))

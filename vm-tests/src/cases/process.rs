@@ -59,7 +59,7 @@ fn call(args: &[String]) -> Result<()> {
 }
 
 /// A control group below the root, with the memory controller.
-fn group(name: &str) -> Result<PathBuf> {
+pub(super) fn group(name: &str) -> Result<PathBuf> {
     let root = Path::new("/sys/fs/cgroup");
     fs::write(root.join("cgroup.subtree_control"), "+memory").context("no memory controller")?;
     let group = root.join(name);

@@ -135,3 +135,71 @@ fn root_a_capture_keeps_the_log_before_and_after_it_and_the_state_of_the_host() 
     assert!(!samples.metrics(|_| true).unwrap().is_empty());
     daemon.stop();
 }
+
+#[test]
+fn root_a_storm_on_eight_gpus_is_eight_incidents_with_the_beginning_of_it() {
+    needs_root!();
+    const LINES: usize = 10_000;
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "2"]);
+    let gpus: Vec<String> = (0..8).map(|_| fresh_gpu()).collect();
+    let mut log = KernelLog::open();
+    let line = |n: usize| {
+        let (gpu, code) = (&gpus[n % 8], [79, 48, 31, 94, 119][n / 8 % 5]);
+        format!("gtrace-inject: NVRM: Xid (PCI:{gpu}): {code}, pid={n}, name=train, number {n}")
+    };
+    log.write(&line(0));
+    eventually("the first is an incident", || {
+        of_gpu(&daemon, &format!("{}.0", gpus[0]))
+    });
+    (1..LINES).for_each(|n| log.write(&line(n)));
+    let named = || -> Vec<Incident> {
+        let gpus = gpus.iter().map(|gpu| format!("{gpu}.0"));
+        gpus.filter_map(|gpu| of_gpu(&daemon, &gpu)).collect()
+    };
+    let incidents = eventually("each GPU has an incident with evidence", || {
+        let all = named();
+        let kept = |incident: &Incident| !incident.evidence.is_empty();
+        (all.len() == 8 && all.iter().all(kept)).then_some(all)
+    });
+    let all: Vec<Incident> = daemon.client().get("/api/v1/incidents").unwrap();
+    let of_storm = all
+        .iter()
+        .filter(|incident| incident.drill && incident.opened >= incidents[0].opened);
+    assert_eq!(
+        of_storm.count(),
+        8,
+        "{:?}",
+        all.iter().map(|i| &i.title).collect::<Vec<_>>()
+    );
+    let root = dir.path().join("evidence");
+    let first = &incidents[0];
+    let kept = gtrace_recorder::evidence::read(&root, first.id, &first.evidence);
+    let texts = kept
+        .lines
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.what {
+            gtrace_recorder::What::Kernel(line) => Some(line.text.as_str()),
+            _ => None,
+        });
+    let texts: Vec<&str> = texts.filter(|text| text.contains("number ")).collect();
+    assert_eq!(
+        texts.first().map(|text| text.ends_with("number 0")),
+        Some(true)
+    );
+    assert!(texts.len() > 100, "{}", texts.len());
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.child.id())).unwrap();
+    let anon = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let anon = anon
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse::<u64>()
+        .unwrap();
+    assert!(anon < 96 << 10, "{anon} KiB");
+    daemon.stop();
+}
