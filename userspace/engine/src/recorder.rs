@@ -35,6 +35,8 @@ const SILENCE: Duration = Duration::from_secs(90);
 const BEFORE: SignedDuration = SignedDuration::from_mins(5);
 /// An incident that opened longer ago is of the past.
 const PAST: SignedDuration = SignedDuration::from_secs(60);
+/// Recordings of the past: a log may have a hundred faults.
+const PAST_RECORDINGS: usize = 16;
 /// Recordings under way at once.
 const RECORDINGS: usize = 16;
 /// Most bytes of the entries of one incident, before they are compressed.
@@ -119,6 +121,8 @@ struct Keeper<'a> {
     /// Whether the last attempt to write failed.
     failing: bool,
     recordings: Vec<UnderWay>,
+    /// How many of the past were recorded.
+    past: usize,
     /// Ended ones that the core has been told of, with the rounds since.
     told: Vec<(IncidentId, Answer, u32)>,
     usage: evidence::Usage,
@@ -156,6 +160,7 @@ impl<'a> Keeper<'a> {
             published: None,
             failing: false,
             recordings: Vec::new(),
+            past: 0,
             told: Vec::new(),
             usage: evidence::Usage::default(),
             counts: Counts::default(),
@@ -256,9 +261,18 @@ impl<'a> Keeper<'a> {
             opened,
             until,
         };
-        if self.recordings.len() >= RECORDINGS {
+        let full = match is_past {
+            true => self.past >= PAST_RECORDINGS,
+            false => self.recordings.len() >= RECORDINGS,
+        };
+        if full {
             self.counts.refused += 1;
-            let why = format!("{RECORDINGS} recordings of other incidents were under way");
+            let why = match is_past {
+                true => format!(
+                    "it happened before gtrace was there, as {PAST_RECORDINGS} others whose log was kept"
+                ),
+                false => format!("{RECORDINGS} recordings of other incidents were under way"),
+            };
             return self.tell_missing(incident.id, &why);
         }
         let from = nanoseconds(plan.from);
@@ -280,11 +294,17 @@ impl<'a> Keeper<'a> {
                 if let Err(why) = &taking {
                     recording.miss("state of the host", why.clone());
                 }
-                self.recordings.push(UnderWay {
+                let under_way = UnderWay {
                     recording,
                     copied: before.next,
                     taking: taking.ok(),
-                });
+                };
+                if is_past {
+                    self.past += 1;
+                    self.finish(under_way);
+                } else {
+                    self.recordings.push(under_way);
+                }
             }
             Err(error) => {
                 self.counts.failed += 1;
@@ -721,6 +741,33 @@ mod tests {
                 .iter()
                 .any(|e| matches!(&e.what, What::Kernel(l) if l.text == "before"))
         );
+    }
+
+    #[test]
+    fn what_was_found_in_an_old_log_leaves_room_for_what_happens_now() {
+        let bench = Bench::new();
+        let all = incidents(41);
+        let (now, old) = all.split_last().unwrap();
+        let mut keeper = bench.keeper();
+        for incident in old {
+            let mut incident = incident.clone();
+            incident.opened -= SignedDuration::from_hours(1);
+            bench.open(&incident);
+        }
+        bench.open(now);
+        keeper.round();
+        assert_eq!(keeper.recordings.len(), 1);
+        let mut recorded = 0;
+        while let Some(command) = bench.told() {
+            let (_, evidence, missing) = answered(command);
+            recorded += usize::from(!evidence.is_empty());
+            assert!(
+                missing
+                    .iter()
+                    .any(|m| m.why.contains("before gtrace was there"))
+            );
+        }
+        assert_eq!(recorded, PAST_RECORDINGS);
     }
 
     #[test]

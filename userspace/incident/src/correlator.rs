@@ -93,19 +93,18 @@ impl Correlator {
     }
 
     /// The incident that an event belongs to: of those that have something in common with it the one that changed last.
+    /// Only where there is none the rules are asked, of each event of each incident.
     fn home_of(&self, member: &Member) -> Option<IncidentId> {
-        let fits = |live: &&Live| {
+        let may_change = |live: &&Live| {
             let incident = &live.incident;
-            incident.drill == member.drill
-                && incident.state != IncidentState::Resolved
-                && (member.shares(&live.keys) && self.is_near(live, member)
-                    || self.is_caused(live, member)
-                    || self.recurs(live, member))
+            incident.drill == member.drill && incident.state != IncidentState::Resolved
         };
-        let found = self.live.values().filter(fits);
-        found
-            .max_by_key(|live| live.last)
-            .map(|live| live.incident.id)
+        let all = || self.live.values().filter(may_change);
+        let shares = |live: &&Live| member.shares(&live.keys) && self.is_near(live, member);
+        let near = all().filter(shares).max_by_key(|live| live.last);
+        let by_rule = |live: &&Live| self.is_caused(live, member) || self.recurs(live, member);
+        let found = near.or_else(|| all().filter(by_rule).max_by_key(|live| live.last));
+        found.map(|live| live.incident.id)
     }
 
     fn is_near(&self, live: &Live, member: &Member) -> bool {

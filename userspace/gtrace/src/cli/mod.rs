@@ -5,7 +5,7 @@ mod shared;
 
 pub mod ack;
 pub mod bench;
-mod capture;
+pub mod capture;
 mod command;
 pub mod config;
 pub mod decode;

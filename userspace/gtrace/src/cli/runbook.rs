@@ -33,7 +33,7 @@ const KINDS: &[(&str, &str)] = &pages!("events":
     "nccl_segfault" "peermem_error" "mlx5_slot_power" "mlx5_overheat" "mlx5_access_reg" "mlx5_health"
     "mlx5_cmd_timeout" "fs_readonly" "nvme_timeout" "gpu_process_exit" "slow_call" "api_error" "throttle" "ecc"
     "row_remap" "nvlink" "pcie_link" "pcie_hotplug" "rdma_port" "rdma_errors" "rdma_lost" "source_lost"
-    "records_removed", "site_trigger", "capture");
+    "records_removed" "site_trigger" "capture");
 
 fn page(pages: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
     pages
