@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
 
-use crate::nvml::{NvmlGpu, NvmlSnapshot};
+use crate::nvml::{NvmlGpu, NvmlSnapshot, UnreadableGpu};
 use crate::pci::{AerReport, PciReport, PciTree, PciWatch};
 use crate::procfs::{DriverVersion, ProcGpu, ProcGpus};
 use crate::sysfs::{ProcRoot, SysRoot};
@@ -27,6 +27,8 @@ pub struct Devices {
     rdma: RdmaWatch,
     /// The newest snapshot's GPUs.
     nvml: BTreeMap<PciAddress, NvmlGpu>,
+    /// Those that did not answer it.
+    silent: Vec<UnreadableGpu>,
     /// GPUs that the driver has and NVML does not show, and for how many snapshots in a row.
     missing: BTreeMap<PciAddress, u32>,
     /// GPUs that NVML has lost, each reported once.
@@ -73,6 +75,7 @@ impl Devices {
             pci: PciWatch::new(sys),
             samples: SampleWatch::new(),
             nvml: BTreeMap::new(),
+            silent: Vec::new(),
             missing: BTreeMap::new(),
             lost: BTreeSet::new(),
             seen: PciSeen::default(),
@@ -200,6 +203,8 @@ impl Devices {
             }
             self.nvml.insert(gpu.pci, gpu.clone());
         }
+        let unreadable = snapshot.iter().flat_map(|s| &s.unreadable);
+        self.silent = unreadable.filter(|gpu| gpu.silent).cloned().collect();
     }
 
     /// Fills in what /proc and NVML know, and adds GPUs that only they show.
@@ -233,6 +238,12 @@ impl Devices {
             gpu.nvml_error = nvml_error;
             gpu.sample = sample;
         }
+        for silent in &self.silent {
+            if let Some(gpu) = silent.pci.and_then(|pci| gpus.get_mut(&pci)) {
+                gpu.index = Some(silent.index);
+                gpu.nvml_error = Some(silent.error.clone());
+            }
+        }
         for gpu in gpus.values_mut() {
             if gpu.present_in.proc || gpu.driver_bound.as_deref() == Some("nvidia") {
                 gpu.driver_version = report.driver.as_ref().map(|d| d.version.clone());
@@ -241,7 +252,8 @@ impl Devices {
         report.gpus = gpus.into_values().collect();
     }
 
-    /// GPUs that NVML calls lost or does not show although the driver has them.
+    /// GPUs that NVML calls lost or does not show although the driver has them. One that is left out as it does not answer
+    /// is not lost.
     fn judge_nvml(
         &mut self,
         snapshot: &NvmlSnapshot,
@@ -256,6 +268,7 @@ impl Devices {
             let reason = match self.nvml.get(&pci) {
                 Some(seen) if seen.lost => seen.errors.last().cloned(),
                 Some(_) => None,
+                None if snapshot.may_be_silent(pci) => None,
                 None if ours => {
                     let times = self.missing.entry(pci).or_default();
                     *times = times.saturating_add(1);

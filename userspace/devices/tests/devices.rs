@@ -93,6 +93,34 @@ fn what_the_driver_says_of_a_gpu_is_read_once() {
 }
 
 #[test]
+fn a_gpu_that_does_not_answer_nvml_is_not_lost() {
+    let sys = Sys::host();
+    let proc = proc_tree(&[]);
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    // Its address is not known if it was never read.
+    for at in [Some(pci(SECOND)), None] {
+        let silent = UnreadableGpu {
+            index: 1,
+            pci: at,
+            silent: true,
+            error: "no answer".into(),
+            ..UnreadableGpu::default()
+        };
+        for _ in 0..3 {
+            let report = devices.poll(Some(NvmlSnapshot {
+                gpus: vec![nvml_gpu(FIRST, 0)],
+                unreadable: vec![silent.clone()],
+                ..NvmlSnapshot::default()
+            }));
+            assert!(lost(&report.events).is_empty(), "{at:?}");
+            let second = report.gpus.iter().find(|gpu| gpu.pci == pci(SECOND));
+            let error = second.and_then(|gpu| gpu.nvml_error.as_deref());
+            assert_eq!(error, at.map(|_| "no answer"));
+        }
+    }
+}
+
+#[test]
 fn a_gpu_that_the_driver_has_and_nvml_does_not_show_is_lost() {
     let sys = Sys::host();
     let proc = proc_tree(&[]);
@@ -104,6 +132,7 @@ fn a_gpu_that_the_driver_has_and_nvml_does_not_show_is_lost() {
                 index: 1,
                 lost: true,
                 error: "fell off".into(),
+                ..UnreadableGpu::default()
             }],
             ..NvmlSnapshot::default()
         })

@@ -236,6 +236,82 @@ fn a_hang_is_answered_at_the_deadline_and_the_child_is_killed() {
     );
 }
 
+/// Three GPUs; the one whose index is written to the file never answers, and is left out for `wait` then.
+fn three_gpus(wait: Duration) -> (NvmlClient, std::path::PathBuf, tempfile::TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let silent = dir.path().join("silent");
+    let env = [
+        ("FAKE_NVML_GPUS", "3"),
+        ("FAKE_NVML_SILENT", silent.to_str().unwrap()),
+    ];
+    let client = client(NvmlConfig {
+        deadline: Duration::from_secs(2),
+        retry: (wait, wait),
+        retry_start: (wait, wait),
+        ..config(&env)
+    });
+    (client, silent, dir)
+}
+
+/// The indices of the GPUs that were read, and of those that were silent.
+fn read_and_silent(snapshot: &NvmlSnapshot) -> (Vec<u32>, Vec<u32>) {
+    let silent = snapshot.unreadable.iter().filter(|gpu| gpu.silent);
+    let read = snapshot.gpus.iter().map(|gpu| gpu.index);
+    (read.collect(), silent.map(|gpu| gpu.index).collect())
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[test]
+fn a_silent_gpu_does_not_stop_the_samples_of_the_others() {
+    let (client, silent, _dir) = three_gpus(HOUR);
+    assert_eq!(client.sample().unwrap().gpus.len(), 3);
+    std::fs::write(&silent, "1").unwrap();
+    // What was read before it was asked.
+    assert_eq!(
+        read_and_silent(&client.sample().unwrap()),
+        (vec![0], vec![1])
+    );
+    for _ in 0..3 {
+        let snapshot = client.sample().unwrap();
+        assert_eq!(read_and_silent(&snapshot), (vec![0, 2], vec![1]));
+        assert_eq!(snapshot.driver_version.as_deref(), Some("535.129.03"));
+        let at = snapshot.unreadable[0].pci.map(|pci| pci.to_string());
+        assert_eq!(at.as_deref(), Some("0000:3c:00.0"));
+    }
+    let status = client.status();
+    assert_eq!(
+        (status.state, status.starts, status.hangs),
+        (NvmlState::Ok, 2, 1),
+        "it is left alone"
+    );
+    let reason = status.reason.unwrap();
+    assert!(reason.contains("GPU 1 (0000:3c:00.0)"), "{reason}");
+    // Somebody asks for it, or a card has come or gone.
+    std::fs::remove_file(&silent).unwrap();
+    client.resume();
+    let snapshot = client.sample().unwrap();
+    assert_eq!(read_and_silent(&snapshot), (vec![0, 1, 2], vec![]));
+    assert_eq!(client.status().reason, None);
+}
+
+#[test]
+fn a_silent_gpu_is_asked_last_when_it_is_asked_again() {
+    let (client, silent, _dir) = three_gpus(Duration::ZERO);
+    client.sample().unwrap();
+    std::fs::write(&silent, "0").unwrap();
+    // Nothing was read before it, the first time.
+    assert!(matches!(client.sample(), Err(NvmlError::Hung(_))));
+    for hangs in 2..4 {
+        let snapshot = client.sample().unwrap();
+        assert_eq!(read_and_silent(&snapshot), (vec![1, 2], vec![0]));
+        assert_eq!(client.status().hangs, hangs);
+    }
+    std::fs::remove_file(&silent).unwrap();
+    let snapshot = client.sample().unwrap();
+    assert_eq!(read_and_silent(&snapshot), (vec![0, 1, 2], vec![]));
+}
+
 #[test]
 fn several_threads_share_one_answer_and_close_interrupts_a_hang() {
     let config = config(&[("FAKE_NVML_HANG", "nvmlDeviceGetCount_v2")]);
@@ -430,7 +506,6 @@ fn the_child_outlives_the_thread_that_asked_first() {
 
 #[test]
 fn a_gpu_that_does_not_initialise_is_left_alone_and_one_that_worked_is_asked_again_soon() {
-    const HOUR: Duration = Duration::from_secs(3600);
     let children = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let patient = |env: &[(&str, &str)], deadline| {
         let children = std::sync::Arc::clone(&children);

@@ -141,16 +141,20 @@ fn reset(guest: &mut Guest) -> Result<()> {
     guest.gpu("xid 120 GSP task exception: illegal instruction (task 0)")?;
     guest.gpu("xid 154 GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")?;
     let crash = xid(&daemon, 120)?;
-    ensure!(crash["detail"]["failure_mode"] != "F4", "{crash:#}");
-    let action = xid(&daemon, 154)?;
-    guest.note(format!("{action:#}"))?;
+    ensure!(crash["severity"] == "fatal", "{crash:#}");
+    let changed = xid(&daemon, 154)?;
+    let first_step = changed["advice"]["vendor"][0].as_str().unwrap_or_default();
     ensure!(
-        action["detail"]["reset_required"] == true
-            || action["actions"].to_string().contains("eset")
-            || action["explanation"].to_string().contains("eset"),
-        "{action:#}"
+        changed["severity"] == "fatal"
+            && changed["gpu"]["uuid"] == UUID
+            && changed["detail"]["recovery_from"] == "None"
+            && changed["detail"]["recovery_to"] == "GPU Reset Required"
+            && changed["advice"]["rule"] == "xid:154:gpu_reset"
+            && changed["advice"]["action"] == "page"
+            && first_step.contains("nvidia-smi --gpu-reset"),
+        "{changed:#}"
     );
-    Ok(())
+    guest.note(format!("Xid 154: {first_step}"))
 }
 
 fn falls_off(guest: &mut Guest) -> Result<()> {

@@ -5,7 +5,8 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::real::ALL_THREE;
+use super::calls::source_is;
+use super::real::{ALL_THREE, seen_so_far};
 use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon, gpu_at, smi};
 use super::xid::{of_code, witnesses};
 use crate::guest::daemon::Daemon;
@@ -75,7 +76,7 @@ fn two(guest: &mut Guest) -> Result<()> {
     guest.note(printed)
 }
 
-/// NVML is asked by one process, GPU after GPU: the silent one keeps it from both. Everything else goes on.
+/// NVML is asked by one process, GPU after GPU: the silent one is left out after it has kept that process waiting once.
 fn one_is_silent(guest: &mut Guest) -> Result<()> {
     let _open = guest.load_two_answering()?;
     let daemon = daemon(guest, "10")?;
@@ -102,6 +103,26 @@ fn one_is_silent(guest: &mut Guest) -> Result<()> {
     ])?;
     ensure!(printed.trim() == "35", "{printed}");
     guest.gpu("gpu 0 reading temperature 77")?;
+    let silent = within(FIRST_SAMPLE, "a sample of the one that answers", || {
+        let gpus = [gpu_at(&daemon, GPU)?, gpu_at(&daemon, SECOND_GPU)?];
+        let [first, second] = &gpus;
+        let told = first["sample"]["temperature"]["gpu"] == 77 && second["nvml_error"].is_string();
+        Ok(told.then(|| second.clone()))
+    })
+    .with_context(|| daemon.log_end())?;
+    ensure!(silent["sample"].is_null(), "{silent:#}");
+    guest.note(format!("{SECOND_GPU}: {}", silent["nvml_error"]))?;
+    source_is(&daemon, "nvml", "degraded")?;
+    seen_so_far(&daemon)?;
+    let events = daemon.events(&[])?;
+    let wrong: Vec<_> = events
+        .iter()
+        .filter(|event| {
+            let gpu = &event["gpu"]["pci"];
+            event["kind"] == "gpu_lost" && (gpu == GPU || gpu == SECOND_GPU)
+        })
+        .collect();
+    ensure!(wrong.is_empty(), "a silent GPU is not lost: {wrong:#?}");
     guest.gpu("gpu 1 mute 0")?;
     within(FIRST_SAMPLE, "samples of both again", || {
         let gpus = [gpu_at(&daemon, GPU)?, gpu_at(&daemon, SECOND_GPU)?];

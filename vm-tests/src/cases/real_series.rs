@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::REAL_CALLER;
@@ -93,14 +94,21 @@ fn change_of_series(guest: &mut Guest) -> Result<()> {
             true => guest.load_driver()?,
             false => guest.load_other_driver()?,
         }
+        let loaded = Instant::now();
+        sources_are(&daemon, "active")
+            .with_context(|| format!("driver {series}, round {round}\n{}", daemon.log_end()))?;
+        let attached = loaded.elapsed();
         used(&daemon, series, round)
             .with_context(|| format!("driver {series}, round {round}\n{}", daemon.log_end()))?;
+        let begun = Instant::now();
         guest.unload_driver()?;
-        for source in ["driver:ioctl", "nv_report_error"] {
-            source_is(&daemon, source, "absent")
-                .with_context(|| format!("driver {series}, round {round}\n{}", daemon.log_end()))?;
-        }
-        guest.note(format!("driver {series} came and went"))?;
+        let unloaded = begun.elapsed();
+        sources_are(&daemon, "absent")
+            .with_context(|| format!("driver {series}, round {round}\n{}", daemon.log_end()))?;
+        guest.note(format!(
+            "driver {series}: attached {attached:.1?} after its load; unloaded in {unloaded:.1?}, shown as gone {:.1?} after it began",
+            begun.elapsed()
+        ))?;
     }
     seen_so_far(&daemon)?;
     let sources = daemon.get("/api/v1/sources")?;
@@ -112,11 +120,16 @@ fn change_of_series(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
+/// What is attached to the driver gets into this state.
+fn sources_are(daemon: &Daemon, state: &str) -> Result<()> {
+    for source in ["driver:ioctl", "nv_report_error"] {
+        source_is(daemon, source, state)?;
+    }
+    Ok(())
+}
+
 /// The driver of `version` is used: gtrace shows it, counts its calls and sees its Xid, as it did in the rounds before.
 fn used(daemon: &Daemon, version: &str, round: u64) -> Result<()> {
-    for source in ["driver:ioctl", "nv_report_error"] {
-        source_is(daemon, source, "active")?;
-    }
     on_functions_of(version)?;
     let mut shown = Value::Null;
     within(PATIENCE, "the GPU is shown with this driver", || {

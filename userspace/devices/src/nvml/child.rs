@@ -56,25 +56,33 @@ fn serve(input: impl Read, mut output: impl Write, library: &Path) -> io::Result
             return Ok(());
         }
         let request: Request = serde_json::from_slice(&line)?;
+        let mut send = |answer| write_line(&mut output, request.id, answer);
         let answer = match request.op {
-            Op::Sample => sample(&mut nvml, library),
+            // A line that cannot be written is followed by another that cannot: the last one's error counts.
+            Op::Sample => sample(&mut nvml, library, &request, |part| drop(send(part))),
         };
-        let mut text = serde_json::to_vec(&Response {
-            id: request.id,
-            answer,
-        })?;
-        text.push(b'\n');
-        output.write_all(&text)?;
-        output.flush()?;
+        send(answer)?;
     }
 }
 
-fn sample(nvml: &mut Option<Nvml>, library: &Path) -> Answer {
+fn write_line(mut output: impl Write, id: u64, answer: Answer) -> io::Result<()> {
+    let mut text = serde_json::to_vec(&Response { id, answer })?;
+    text.push(b'\n');
+    output.write_all(&text)?;
+    output.flush()
+}
+
+fn sample(
+    nvml: &mut Option<Nvml>,
+    library: &Path,
+    request: &Request,
+    send: impl FnMut(Answer),
+) -> Answer {
     let opened = match nvml.take() {
         Some(open) => Ok(open),
         None => Nvml::builder().lib_path(library.as_os_str()).init(),
     };
-    match opened.and_then(|open| collect::snapshot(nvml.insert(open))) {
+    match opened.and_then(|open| collect::snapshot(nvml.insert(open), request, send)) {
         Ok(snapshot) => Answer::Ok(Box::new(snapshot)),
         Err(error) => Answer::Error(ChildError {
             absent: matches!(

@@ -16,7 +16,7 @@ use nvml_wrapper::structs::device::FieldId;
 use nvml_wrapper::sys_exports::field_id as field;
 use nvml_wrapper::{Device, Nvml};
 
-use super::protocol::{NvmlGpu, NvmlSnapshot, UnreadableGpu};
+use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Request, UnreadableGpu};
 use crate::{
     ClockEventReasons, Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode,
     NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature, Utilization,
@@ -28,12 +28,17 @@ const MAX_PROCESSES: usize = 1024;
 /// More NVLinks than any GPU has; a guard against a nonsense count.
 const MAX_LINKS: u32 = 72;
 
-/// A snapshot of every GPU.
+/// Reads every GPU that `request` does not leave out. What each says is given to `send` before the next is asked; what is
+/// not about one of them is returned.
 ///
 /// # Errors
 /// If NVML cannot even count the GPUs.
-pub(crate) fn snapshot(nvml: &Nvml) -> Result<NvmlSnapshot, NvmlError> {
-    let mut snapshot = NvmlSnapshot {
+pub(crate) fn snapshot(
+    nvml: &Nvml,
+    request: &Request,
+    mut send: impl FnMut(Answer),
+) -> Result<NvmlSnapshot, NvmlError> {
+    let snapshot = NvmlSnapshot {
         driver_version: nvml.sys_driver_version().ok(),
         nvml_version: nvml.sys_nvml_version().ok(),
         cuda_version: nvml
@@ -42,18 +47,23 @@ pub(crate) fn snapshot(nvml: &Nvml) -> Result<NvmlSnapshot, NvmlError> {
             .map(|v| format!("{}.{}", v / 1000, v % 1000 / 10)),
         ..NvmlSnapshot::default()
     };
-    for index in 0..nvml.device_count()? {
+    let count = nvml.device_count()?;
+    let mut order: Vec<u32> = (0..count).filter(|n| !request.skip.contains(n)).collect();
+    order.sort_by_key(|n| request.last.contains(n));
+    for index in order {
+        send(Answer::Asks(Asked { index, count }));
         let opened = nvml
             .device_by_index(index)
             .and_then(|d| Ok((address(&d)?, d)));
-        match opened {
-            Ok((pci, device)) => snapshot.gpus.push(Reader::new(&device).gpu(pci, index)),
-            Err(error) => snapshot.unreadable.push(UnreadableGpu {
+        send(match opened {
+            Ok((pci, device)) => Answer::Gpu(Box::new(Reader::new(&device).gpu(pci, index))),
+            Err(error) => Answer::Unreadable(UnreadableGpu {
                 index,
                 lost: is_lost(&error),
                 error: error.to_string(),
+                ..UnreadableGpu::default()
             }),
-        }
+        });
     }
     Ok(snapshot)
 }

@@ -10,11 +10,12 @@ pub struct NvmlConfig {
     /// Makes the command of a child that runs [`super::child_main`]. Standard input and output
     /// are set by the client; standard error is as the command has it.
     pub command: Box<dyn Fn() -> Command + Send>,
-    /// Until when an answer must come. A sample of 8 GPUs takes about half a second.
+    /// How long each GPU may take to answer, and what is asked before the first. A sample of 8 GPUs takes about half a second.
     pub deadline: Duration,
     /// How long a killed child may take to be gone before it counts as stuck in the kernel.
     pub kill_wait: Duration,
-    /// Waits between attempts that fail: the first one, doubled up to the second.
+    /// Waits between attempts that fail: the first one, doubled up to the second. A GPU that was read and is silent while
+    /// others answer is left out for the second.
     pub retry: (Duration, Duration),
     /// The same after a child that NVML never worked in. Each attempt has the driver try to start the GPU, which on one
     /// that does not start takes seconds and logs an Xid.
@@ -27,7 +28,7 @@ pub struct NvmlConfig {
 }
 
 impl NvmlConfig {
-    /// This same program with the arguments `nvml-child`, and the defaults: 5 s for an answer,
+    /// This same program with the arguments `nvml-child`, and the defaults: 5 s for each GPU,
     /// 1 s to be gone, attempts after 1 s, 2 s, 4 s, … 60 s, or 1 min, 2 min, … 1 h where NVML never worked, only while
     /// /proc/driver/nvidia/version exists.
     pub fn this_program() -> Self {

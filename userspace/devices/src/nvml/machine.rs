@@ -9,7 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::config::NvmlConfig;
-use super::protocol::{Answer, MAX_LINE, NvmlSnapshot, Op, Request, parse_response};
+use super::protocol::{Answer, Asked, MAX_LINE, NvmlSnapshot, Op, Request, parse_response};
+use super::silent::SilentGpus;
 use super::status::{NvmlError, NvmlState, NvmlStatus};
 
 type Sampled = Result<NvmlSnapshot, NvmlError>;
@@ -39,6 +40,10 @@ struct Pending {
     id: u64,
     until: Instant,
     waiters: Vec<SyncSender<Sampled>>,
+    /// The GPU that was asked last.
+    asked: Option<Asked>,
+    /// What has come so far.
+    snapshot: NvmlSnapshot,
 }
 
 pub(crate) struct Machine {
@@ -51,6 +56,10 @@ pub(crate) struct Machine {
     pending: Option<Pending>,
     closed: bool,
     next_id: u64,
+    /// GPUs that are left out.
+    silent: SilentGpus,
+    /// What NVML said last beside the readings: its versions.
+    versions: NvmlSnapshot,
     /// The failure to repeat until the next attempt is due.
     failure: Option<(NvmlError, Instant)>,
     /// Whether NVML has worked in the newest child.
@@ -74,6 +83,8 @@ impl Machine {
             pending: None,
             closed: false,
             next_id: 0,
+            silent: SilentGpus::default(),
+            versions: NvmlSnapshot::default(),
             failure: None,
             worked: false,
             wait: Duration::ZERO,
@@ -114,13 +125,19 @@ impl Machine {
 
     fn resume(&mut self) {
         self.closed = false;
-        self.failure = None;
-        self.wait = Duration::ZERO;
+        self.forget_failures();
         let mut status = self.status();
         if status.state == NvmlState::Closed {
             status.state = NvmlState::Idle;
             status.reason = None;
         }
+    }
+
+    fn forget_failures(&mut self) {
+        self.failure = None;
+        self.wait = Duration::ZERO;
+        self.silent.clear();
+        self.versions = NvmlSnapshot::default();
     }
 
     fn sample(&mut self, reply: SyncSender<Sampled>) {
@@ -148,8 +165,7 @@ impl Machine {
         if let Some(device_file) = device_file.filter(|device_file| !device_file.exists()) {
             self.end();
             // Loaded anew it may work.
-            self.failure = None;
-            self.wait = Duration::ZERO;
+            self.forget_failures();
             let reason = format!(
                 "the NVIDIA driver is not loaded ({} is missing)",
                 device_file.display()
@@ -217,9 +233,12 @@ impl Machine {
             return Err(NvmlError::Closed);
         };
         self.next_id += 1;
+        let (skip, last) = self.silent.left_out_and_due();
         let mut line = serde_json::to_vec(&Request {
             id: self.next_id,
             op: Op::Sample,
+            skip,
+            last,
         })
         .map_err(|e| NvmlError::Failed(e.to_string()))?;
         line.push(b'\n');
@@ -234,35 +253,49 @@ impl Machine {
             id: self.next_id,
             until,
             waiters: vec![reply],
+            asked: None,
+            snapshot: NvmlSnapshot::default(),
         });
         Ok(())
     }
 
     fn line(&mut self, line: Result<Vec<u8>, String>) {
-        let asked = self.pending.as_ref().map(|p| p.id);
         let response = line.and_then(|line| parse_response(&line));
-        let error = match response {
-            Ok(response) if asked != Some(response.id) => {
-                self.failed("the NVML child answered what was not asked")
-            }
-            Ok(response) => match response.answer {
-                Answer::Ok(snapshot) => {
+        let pending = self.pending.as_mut();
+        let error = match (response, pending) {
+            (Ok(response), Some(pending)) if pending.id == response.id => match response.answer {
+                Answer::Asks(asked) => {
+                    pending.asked = Some(asked);
+                    pending.until = Instant::now() + self.config.deadline;
+                    return;
+                }
+                Answer::Gpu(gpu) => {
+                    self.silent.read(&gpu);
+                    pending.snapshot.gpus.push(*gpu);
+                    return;
+                }
+                Answer::Unreadable(gpu) => {
+                    self.silent.refused(gpu.index);
+                    pending.snapshot.unreadable.push(gpu);
+                    return;
+                }
+                Answer::Ok(versions) => {
+                    self.versions = *versions;
                     self.failure = None;
                     self.worked = true;
                     self.wait = Duration::ZERO;
-                    self.status().samples += 1;
-                    self.show(NvmlState::Ok, None);
-                    self.answer(Ok(*snapshot));
+                    self.deliver();
                     return;
                 }
                 Answer::Error(error) if error.absent => self.absent(error.reason),
                 Answer::Error(error) => self.failed(&error.reason),
             },
-            Err(reason) if asked.is_none() => {
+            (Ok(_), _) => self.failed("the NVML child answered what was not asked"),
+            (Err(reason), None) => {
                 // Ended or talked between requests. Nobody waits; the next request starts anew.
                 self.failed(&reason)
             }
-            Err(reason) => {
+            (Err(reason), Some(_)) => {
                 let how = self.ended();
                 self.failed(&format!("{reason} ({how})"))
             }
@@ -270,15 +303,48 @@ impl Machine {
         self.answer(Err(error));
     }
 
+    /// Answers with what the GPUs have said.
+    fn deliver(&mut self) {
+        let Some(pending) = &mut self.pending else {
+            return;
+        };
+        let mut snapshot = NvmlSnapshot {
+            gpus: std::mem::take(&mut pending.snapshot.gpus),
+            unreadable: std::mem::take(&mut pending.snapshot.unreadable),
+            ..self.versions.clone()
+        };
+        self.silent.complete(&mut snapshot);
+        self.status().samples += 1;
+        self.show(NvmlState::Ok, self.silent.reason());
+        self.answer(Ok(snapshot));
+    }
+
+    /// Kills the child. If it is one GPU that does not answer, the others' samples go on without it.
     fn hung(&mut self) {
         self.kill();
-        let reason = format!("no answer within {:?}", self.config.deadline);
         self.status().hangs += 1;
-        self.show(NvmlState::Hung, Some(reason.clone()));
-        let error = NvmlError::Hung(reason);
-        self.back_off(error.clone());
+        let reason = format!("no answer within {:?}", self.config.deadline);
+        let pending = self.pending.as_ref();
+        let others = pending
+            .and_then(|pending| pending.asked)
+            .filter(|asked| self.silent.leave_others(*asked));
+        let some_answered = pending.is_some_and(|pending| !pending.snapshot.gpus.is_empty());
+        match others {
+            Some(asked) => self.silent.add(asked.index, &reason, &self.config),
+            // After the wait for all of them each is asked.
+            None => self.silent.clear(),
+        }
         // Answered before the killed child is waited for.
-        self.answer(Err(error));
+        if others.is_some() && some_answered {
+            self.deliver();
+        } else {
+            self.show(NvmlState::Hung, Some(reason.clone()));
+            let error = NvmlError::Hung(reason);
+            if others.is_none() {
+                self.back_off(error.clone());
+            }
+            self.answer(Err(error));
+        }
         self.reap(Duration::ZERO);
     }
 

@@ -10,6 +10,7 @@ mod collect;
 mod config;
 mod machine;
 mod protocol;
+mod silent;
 mod status;
 
 pub use child::child_main;

@@ -1,5 +1,6 @@
 //! One JSON object a line each way: `{"id":1,"op":"sample"}` and `{"id":1,"ok":{…}}` or
-//! `{"id":1,"error":{"absent":true,"reason":"…"}}`.
+//! `{"id":1,"error":{"absent":true,"reason":"…"}}`. Before `ok` each GPU has two lines, `{"id":1,"asks":{"index":0,"count":2}}`
+//! and `{"id":1,"gpu":{…}}` or `{"id":1,"unreadable":{…}}`: of a child that hangs it is known where, and what it has read is kept.
 
 use gtrace_event::PciAddress;
 use schemars::JsonSchema;
@@ -7,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::GpuSample;
 
-/// Longest line that either side takes. 16 GPUs with 18 NVLinks and 1024 processes each stay
-/// below a quarter of it.
+/// Longest line that either side takes. A GPU with 18 NVLinks and 1024 processes stays far below it.
 pub(crate) const MAX_LINE: u64 = 8 * 1024 * 1024;
 
 /// What the daemon asks.
@@ -19,10 +19,16 @@ pub(crate) enum Op {
     Sample,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Request {
     pub(crate) id: u64,
     pub(crate) op: Op,
+    /// GPUs to leave out, by NVML's index.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) skip: Vec<u32>,
+    /// GPUs to ask after all others.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) last: Vec<u32>,
 }
 
 /// The child's answer.
@@ -41,10 +47,26 @@ pub struct Response {
 #[serde(rename_all = "snake_case")]
 #[doc(hidden)]
 pub enum Answer {
-    /// The readings.
+    /// This GPU is asked next.
+    Asks(Asked),
+    /// What it said.
+    Gpu(Box<NvmlGpu>),
+    /// Why it said nothing.
+    Unreadable(UnreadableGpu),
+    /// That was all, with what is not about one GPU.
     Ok(Box<NvmlSnapshot>),
     /// NVML did not work at all.
     Error(ChildError),
+}
+
+/// A GPU that is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[doc(hidden)]
+pub struct Asked {
+    /// NVML's index.
+    pub index: u32,
+    /// How many GPUs NVML counts.
+    pub count: u32,
 }
 
 /// Why NVML did not work at all.
@@ -79,9 +101,17 @@ pub struct NvmlSnapshot {
     pub cuda_version: Option<String>,
     /// The GPUs whose address NVML could say.
     pub gpus: Vec<NvmlGpu>,
-    /// GPUs that NVML counts and cannot open.
+    /// GPUs that NVML counts and cannot open, or that do not answer.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unreadable: Vec<UnreadableGpu>,
+}
+
+impl NvmlSnapshot {
+    /// Whether the GPU at `pci` is left out because it does not answer, or may be that one.
+    pub(crate) fn may_be_silent(&self, pci: PciAddress) -> bool {
+        let mut silent = self.unreadable.iter().filter(|gpu| gpu.silent);
+        silent.any(|gpu| gpu.pci.is_none_or(|at| at == pci))
+    }
 }
 
 /// A GPU as NVML sees it.
@@ -107,13 +137,19 @@ pub struct NvmlGpu {
     pub sample: GpuSample,
 }
 
-/// A GPU that NVML counts and cannot open.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A GPU that NVML counts and cannot open, or that does not answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnreadableGpu {
     /// NVML's index.
     pub index: u32,
+    /// Where it sits, if it was read before.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pci: Option<PciAddress>,
+    /// Whether it gave no answer within the deadline, and is left alone until it is asked again.
+    #[serde(default)]
+    pub silent: bool,
     /// Whether NVML says that it has fallen off the bus or needs a reset.
     pub lost: bool,
-    /// In NVML's words.
+    /// In NVML's words, or that there were none.
     pub error: String,
 }

@@ -26,7 +26,7 @@ pub enum NvmlState {
 pub struct NvmlStatus {
     /// Whether it works.
     pub state: NvmlState,
-    /// Why not, as NVML, the dynamic linker or the kernel named it.
+    /// Why not, as NVML, the dynamic linker or the kernel named it; while it works, which GPUs do not answer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<String>,
     /// Process id of the child, while there is one; of a killed one that is not gone, too.

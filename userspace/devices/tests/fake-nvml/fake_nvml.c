@@ -8,6 +8,7 @@
  *   FAKE_NVML_ABORT=FUNCTION that function aborts the process
  *   FAKE_NVML_ONCE=FILE      hang or abort only while FILE does not exist, and make it
  *   FAKE_NVML_LOST=INDEX     that GPU answers NVML_ERROR_GPU_IS_LOST to all but its address
+ *   FAKE_NVML_SILENT=FILE    the GPU whose index is in FILE never answers
  *   FAKE_NVML_CLOSED=INDEX   that GPU cannot be opened: NVML_ERROR_GPU_IS_LOST
  *   FAKE_NVML_BARE=1         every reading is NVML_ERROR_NOT_SUPPORTED
  *   FAKE_NVML_CHATTER=1      writes to standard output at every call, as a library should not
@@ -58,7 +59,20 @@ static void enter(const char *function) {
 /* A handle is the index plus one. */
 static int at(device_t d) { return (int)(size_t)d - 1; }
 
+static int is_silent(device_t d) {
+    const char *path = getenv("FAKE_NVML_SILENT");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    int index = -1;
+    if (!file)
+        return 0;
+    int found = fscanf(file, "%d", &index) == 1 && index == at(d);
+    fclose(file);
+    return found;
+}
+
 static int refuses(device_t d) {
+    while (is_silent(d))
+        pause();
     if (at(d) == number("FAKE_NVML_LOST", -1))
         return LOST;
     return getenv("FAKE_NVML_BARE") ? NOT_SUPPORTED : OK;

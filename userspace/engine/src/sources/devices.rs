@@ -235,9 +235,9 @@ impl State {
                 .count_records(observation.witness, observation.count);
         }
         send_all(&self.inputs, observations);
-        // A GPU that did not initialise may be gone or replaced.
+        // A GPU that did not initialise or did not answer may be gone or replaced.
         if let Some(nvml) = &self.nvml
-            && is_broken(nvml.status().state)
+            && (is_broken(nvml.status().state) || nvml.status().reason.is_some())
             && !self.gpus.is_empty()
             && pci_addresses(&report.gpus).ne(pci_addresses(&self.gpus))
         {
@@ -278,6 +278,7 @@ impl State {
         let Some(nvml) = &self.nvml else { return };
         let status = nvml.status();
         let state = match status.state {
+            NvmlState::Ok if status.reason.is_some() => SourceState::Degraded,
             NvmlState::Ok | NvmlState::Idle => SourceState::Active,
             NvmlState::Absent => SourceState::Absent,
             NvmlState::Failed | NvmlState::Hung => SourceState::Failed,

@@ -226,7 +226,9 @@ fn ask_nvml(sources: &mut [SourceStatus]) -> Option<NvmlSnapshot> {
         }
     };
     let snapshot = client.sample();
-    let (state, reason) = match (&snapshot, client.status().state) {
+    let status = client.status();
+    let (state, reason) = match (&snapshot, status.state) {
+        (Ok(_), _) if status.reason.is_some() => (SourceState::Degraded, status.reason),
         (Ok(_), _) => (SourceState::Active, None),
         (Err(error), NvmlState::Absent) => (SourceState::Absent, Some(error.to_string())),
         (Err(error), _) => (SourceState::Failed, Some(error.to_string())),
