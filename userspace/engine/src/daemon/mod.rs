@@ -28,7 +28,7 @@ use crate::pipeline::{self, CoreOptions};
 use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
-use crate::{component, cuda, history, host, memory, poll, privileges};
+use crate::{alertmanager, component, cuda, history, host, memory, poll, privileges};
 
 pub use self::start::{catalogue, explain_load, try_probes};
 pub use self::watch::Ended;
@@ -136,6 +136,10 @@ impl Prepared {
         if let Some(options) = config.history() {
             history::start(&hub, history::directory(&config.store()), options)
                 .context("the thread that keeps samples cannot be started")?;
+        }
+        if let Some(options) = config.alertmanager.clone() {
+            alertmanager::start(&hub, options)
+                .context("the thread that sends alerts cannot be started")?;
         }
         let context = config.components(&hub);
         devices::start(&config, &context, inputs, poll_soon, hold)
