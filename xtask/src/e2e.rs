@@ -58,6 +58,8 @@ const NVCC_FOLDER: &str = "e2e-nvcc";
 const NVIDIA_SMI: &str = "e2e-nvidia-smi";
 /// Where Debian's package `prometheus` is, for its promtool; the tests of gtrace-http look there.
 const PROMETHEUS: &str = "e2e-prometheus";
+/// Where Debian's package of Alertmanager is; the tests of gtrace-engine look there.
+const ALERTMANAGER: &str = "e2e-prometheus-alertmanager";
 
 /// Makes the environment unless it is there as it should be. Without it tests leave themselves out and
 /// say so: that PyPI or a Python is out of reach is no failure of gtrace's.
@@ -87,7 +89,9 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
         ("nvidia-smi", Some(series), folder)
     });
     let prometheus = ("prometheus", None, PROMETHEUS.to_owned());
-    for (package, series, folder) in tools.into_iter().chain([prometheus]) {
+    let alertmanager = ("prometheus-alertmanager", None, ALERTMANAGER.to_owned());
+    let others = [prometheus, alertmanager];
+    for (package, series, folder) in tools.into_iter().chain(others) {
         if let Err(error) = unpack_debian(context, package, series, &folder) {
             let series = series.unwrap_or_default();
             step(format!(

@@ -10,7 +10,6 @@ mod context;
 mod demo;
 mod deny;
 mod dist;
-mod drills;
 mod e2e;
 mod ebpf;
 mod fuzz;

@@ -19,9 +19,10 @@ use thiserror::Error;
 pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
-    CALL_FAILURES, parse_after, parse_budget, parse_call_failures, parse_disabled_sources,
-    parse_evidence, parse_history, parse_listen, parse_share,
+    CALL_FAILURES, parse_after, parse_alertmanager, parse_budget, parse_call_failures,
+    parse_disabled_sources, parse_evidence, parse_history, parse_listen, parse_share,
 };
+use crate::alertmanager;
 use crate::component::{self, driver_modules, pressure};
 use crate::hub::Hub;
 use crate::recorder;
@@ -161,6 +162,19 @@ keys! {
     recording_after_s: u64 = "GTRACE_RECORDING_AFTER_S",
     /// Most megabytes (10^6 bytes) of evidence of incidents on disk, from 16. The oldest goes first.
     evidence_mb: u64 = "GTRACE_EVIDENCE_MB",
+    /// Base URLs of the Alertmanagers that get an alert for each incident, separated by commas:
+    /// `http://127.0.0.1:9093`. Each gets all alerts.
+    alertmanager_url: String = "GTRACE_ALERTMANAGER_URL",
+    /// File with the bearer token for Alertmanager.
+    alertmanager_token_file: PathBuf = "GTRACE_ALERTMANAGER_TOKEN_FILE",
+    /// CA certificates (PEM) for Alertmanager over https; those of the system by default.
+    alertmanager_ca_file: PathBuf = "GTRACE_ALERTMANAGER_CA_FILE",
+    /// Send drills to Alertmanager too, with the label drill="true".
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    alertmanager_drills: bool = "GTRACE_ALERTMANAGER_DRILLS",
+    /// Runbook link of alerts; `{class}` stands for the class of failure:
+    /// `https://wiki.example.com/gpu/{class}`.
+    alertmanager_runbook_url: String = "GTRACE_ALERTMANAGER_RUNBOOK_URL",
     /// Kill switch: every probe is detached while this file exists.
     kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
     /// Root of sysfs; other values are for tests.
@@ -230,6 +244,8 @@ pub struct Config {
     pub evidence_bytes: Option<u64>,
     /// How long a recording goes on.
     pub recording_after: Duration,
+    /// Where alerts go; `None`: nowhere.
+    pub alertmanager: Option<alertmanager::Options>,
     /// Kill-switch file.
     pub kill_switch: PathBuf,
     /// Root of sysfs.
@@ -345,6 +361,11 @@ impl Config {
             flight_recorder: Some(true),
             recording_after_s: Some(30),
             evidence_mb: Some(256),
+            alertmanager_url: Some(String::new()),
+            alertmanager_token_file: None,
+            alertmanager_ca_file: None,
+            alertmanager_drills: Some(false),
+            alertmanager_runbook_url: None,
             kill_switch: Some("/run/gtrace/pause".into()),
             sysfs_root: Some("/sys".into()),
             proc_root: Some("/proc".into()),
@@ -354,6 +375,7 @@ impl Config {
     /// Checks every value.
     pub fn from_keys(keys: Keys) -> Result<Self, ConfigError> {
         let keys = keys.over(Self::defaults());
+        let alertmanager = parse_alertmanager(&keys)?;
         let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
         let ring_bytes = keys.ring_bytes.unwrap_or(0);
         if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
@@ -418,6 +440,7 @@ impl Config {
             history_bytes: parse_history(keys.sample_history, keys.sample_history_mb)?,
             evidence_bytes: parse_evidence(keys.flight_recorder, keys.evidence_mb)?,
             recording_after: parse_after(keys.recording_after_s)?,
+            alertmanager,
             kill_switch: keys.kill_switch.unwrap_or_default(),
             sysfs_root: keys.sysfs_root.unwrap_or_default(),
             proc_root: keys.proc_root.unwrap_or_default(),
@@ -461,7 +484,30 @@ mod tests {
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 9] = [
+        let cases: [(Change, &str, &str); 13] = [
+            (
+                |k| k.alertmanager_url = Some("127.0.0.1:9093".into()),
+                "alertmanager_url",
+                "http://127.0.0.1:9093",
+            ),
+            (
+                |k| k.alertmanager_url = Some("http://am,".repeat(9)),
+                "alertmanager_url",
+                "at most 8",
+            ),
+            (
+                |k| {
+                    k.alertmanager_url = Some("https://a, http://b".into());
+                    k.alertmanager_token_file = Some("/token".into());
+                },
+                "alertmanager_url",
+                "https",
+            ),
+            (
+                |k| k.alertmanager_runbook_url = Some("wiki".into()),
+                "alertmanager_runbook_url",
+                "{class}",
+            ),
             (|k| k.sample_history_mb = Some(8), "sample_history_mb", "9"),
             (|k| k.evidence_mb = Some(15), "evidence_mb", "16"),
             (
@@ -577,6 +623,9 @@ mod tests {
         let defaults = Config::defaults();
         let expected = Keys {
             // Without a default, so the example names where they usually lie.
+            alertmanager_token_file: example.alertmanager_token_file.clone(),
+            alertmanager_ca_file: example.alertmanager_ca_file.clone(),
+            alertmanager_runbook_url: example.alertmanager_runbook_url.clone(),
             site_policy: example.site_policy.clone(),
             triggers: example.triggers.clone(),
             nvml_library: example.nvml_library.clone(),
@@ -584,6 +633,9 @@ mod tests {
         };
         assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
         assert!(expected.triggers.is_some());
+        assert!(expected.alertmanager_token_file.is_some());
+        assert!(expected.alertmanager_ca_file.is_some());
+        assert!(expected.alertmanager_runbook_url.is_some());
         assert_eq!(example, expected);
     }
 }

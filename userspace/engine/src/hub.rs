@@ -254,6 +254,8 @@ impl Hub {
             let oldest = resolved.or_else(|| all.values().next()).map(|i| i.id);
             oldest.and_then(|id| all.remove(&id));
         }
+        drop(all);
+        self.tasks.wake(names::ALERTMANAGER);
     }
 
     /// The newest incidents, the one that began first at the front.

@@ -3,6 +3,7 @@
 //! Data flows from [`sources`], which [`bpf`] feeds among others, as [`input`] through the [`pipeline`]
 //! (fold, explain, store) to the [`hub`], on which the HTTP API and live streams hang.
 
+pub mod alertmanager;
 pub mod bpf;
 pub mod clock;
 pub mod component;

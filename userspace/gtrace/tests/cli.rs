@@ -731,3 +731,63 @@ fn tables_of_functions_that_a_program_is_given_are_counted_and_said_to_be_unseen
     assert_eq!(process["tables"], serde_json::json!({ id: 3 }));
     assert_eq!(process["untouched"], serde_json::json!([]));
 }
+
+#[test]
+fn config_check_says_what_is_wrong_with_an_alertmanager_and_what_to_do() {
+    let cases = [
+        (
+            &["--alertmanager-url", "127.0.0.1:9093"][..],
+            "http://127.0.0.1:9093",
+        ),
+        (
+            &[
+                "--alertmanager-url",
+                "https://am.example.com",
+                "--alertmanager-token-file",
+                "/nonexistent/token",
+            ],
+            "/nonexistent/token",
+        ),
+        (
+            &[
+                "--alertmanager-url",
+                "https://am.example.com",
+                "--alertmanager-ca-file",
+                "/dev/null",
+            ],
+            "PEM",
+        ),
+    ];
+    for (keys, remedy) in cases {
+        let args = [&["config", "check"], keys].concat();
+        let (code, _, err) = bare(&args, &[]);
+        assert_eq!(code, Some(1), "{err}");
+        assert!(
+            err.contains("alertmanager_") && err.contains(remedy),
+            "{err}"
+        );
+    }
+    let fine = [
+        "config",
+        "check",
+        "--alertmanager-url",
+        "http://localhost:9093",
+    ];
+    assert_eq!(bare(&fine, &[]).0, Some(0));
+}
+
+#[test]
+fn a_game_day_needs_a_daemon_and_drills_that_exist() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("socket");
+    let socket = socket.to_str().unwrap();
+    let (code, out, err) = bare(&["gameday", "--yes", "--socket", socket], &[]);
+    assert_eq!((code, out.as_str()), (Some(3), ""), "{err}");
+    assert!(err.contains(socket), "{err}");
+    let (code, _, err) = bare(&["gameday", "--only", "xid-79,xid-0"], &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("xid-0") && err.contains("oom-kill"), "{err}");
+    let (code, out, _) = bare(&["gameday", "--list", "--only", "oom-kill,xid-79"], &[]);
+    assert_eq!(code, Some(0));
+    assert_eq!(out.lines().count(), 3, "{out}");
+}

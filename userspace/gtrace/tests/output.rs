@@ -85,6 +85,7 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["schema", "incident"],
         &["ack", event],
         &["inject", "line", &long],
+        &["gameday", "--list"],
         &["pause"],
         &["resume"],
         &[

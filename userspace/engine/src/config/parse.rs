@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
 
-use super::{CallFailures, ConfigError, ReadAddress};
+use super::{CallFailures, ConfigError, Keys, ReadAddress};
+use crate::alertmanager::{self, BaseUrl};
 use crate::component;
 
 /// The failures that say something about the GPU, its memory or the driver. Others, such as
@@ -159,6 +160,42 @@ pub(super) fn parse_history(on: Option<bool>, mb: Option<u64>) -> Result<Option<
         });
     }
     Ok(Some(mb.saturating_mul(1_000_000)))
+}
+
+/// Where alerts go; `None` for nowhere.
+pub(super) fn parse_alertmanager(
+    keys: &Keys,
+) -> Result<Option<alertmanager::Options>, ConfigError> {
+    let refuse = |key, reason| ConfigError::Value { key, reason };
+    let wrong = |reason: String| refuse("alertmanager_url", reason);
+    let urls: Vec<BaseUrl> = split(keys.alertmanager_url.as_deref().unwrap_or_default())
+        .map(|word| word.parse().map_err(|error| wrong(format!("{error}"))))
+        .collect::<Result<_, _>>()?;
+    let most = alertmanager::Options::URLS_MAX;
+    if urls.len() > most {
+        return Err(wrong(format!(
+            "{} URLs are given; at most {most} are taken",
+            urls.len()
+        )));
+    }
+    if let Some(url) = urls.iter().find(|url| url.shows_token())
+        && keys.alertmanager_token_file.is_some()
+    {
+        return Err(wrong(format!(
+            "{url} would get the token of alertmanager_token_file in clear over the network; use https"
+        )));
+    }
+    let runbooks = keys.alertmanager_runbook_url.as_deref().map(str::parse);
+    let runbooks = runbooks
+        .transpose()
+        .map_err(|reason| refuse("alertmanager_runbook_url", reason))?;
+    Ok((!urls.is_empty()).then(|| alertmanager::Options {
+        urls,
+        token_file: keys.alertmanager_token_file.clone(),
+        ca_file: keys.alertmanager_ca_file.clone(),
+        drills: keys.alertmanager_drills.unwrap_or_default(),
+        runbooks,
+    }))
 }
 
 /// Reads the key `devices`: `MAJOR[:MINOR]` with commas; `None` for `auto`.

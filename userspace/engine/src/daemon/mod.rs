@@ -29,7 +29,7 @@ use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
 use crate::triggers::{self, Triggers};
-use crate::{component, cuda, history, host, memory, poll, privileges, recorder};
+use crate::{alertmanager, component, cuda, history, host, memory, poll, privileges, recorder};
 
 pub use self::start::{catalogue, explain_load, triggers, try_probes};
 pub use self::watch::Ended;
@@ -151,6 +151,10 @@ impl Prepared {
         if !triggers.is_empty() {
             triggers::start(&hub, inputs.clone(), triggers)
                 .context("the thread that watches for triggers cannot be started")?;
+        }
+        if let Some(options) = config.alertmanager.clone() {
+            alertmanager::start(&hub, options)
+                .context("the thread that sends alerts cannot be started")?;
         }
         let context = config.components(&hub);
         devices::start(&config, &context, inputs, poll_soon, hold)

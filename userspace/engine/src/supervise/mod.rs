@@ -13,6 +13,7 @@
 //! | devices | new thread; known devices are found anew | the same |
 //! | cuda | new thread and new probes | the same |
 //! | history | new thread, which goes on behind what is on disk; samples wait meanwhile, then are dropped and counted | the same |
+//! | alertmanager | new thread, which sends every open incident again | the same |
 //! | http | new thread on the same sockets; open connections end | the same |
 //! | print | new thread | the same; whoever reads the output may stop reading, and that is no hang |
 //! | control, checks | new thread | the same |

@@ -14,6 +14,8 @@ pub const CUDA: &str = "cuda";
 pub const HTTP: &str = "http";
 /// Keeps samples on disk.
 pub const HISTORY: &str = "history";
+/// Sends incidents to Alertmanager.
+pub const ALERTMANAGER: &str = "alertmanager";
 /// Checks the health of every component.
 pub const CHECKS: &str = "checks";
 /// Watches for what triggers of the site say.

@@ -8,8 +8,8 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, capture, config, decode, doctor, events, exec, incidents, inject, pause, profile,
-    report, run, runbook, samples, schema, serve, status, top, trace,
+    ack, bench, capture, config, decode, doctor, events, exec, gameday, incidents, inject, pause,
+    profile, report, run, runbook, samples, schema, serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -47,6 +47,7 @@ pub(super) enum Command {
     Ack(ack::Args),
     /// Inject a drill: a fault in the kernel log that is marked as injected.
     Inject(inject::Args),
+    Gameday(gameday::Args),
     /// Detach every probe of the running daemon.
     Pause(pause::Args),
     /// Attach the probes again.
@@ -100,6 +101,7 @@ pub fn main() -> ExitCode {
         Command::Capture(args) => capture::run(args),
         Command::Ack(args) => ack::run(args),
         Command::Inject(args) => inject::run(args),
+        Command::Gameday(args) => gameday::run(args),
         Command::Pause(args) => pause::run(args, true),
         Command::Resume(args) => pause::run(args, false),
         Command::Exec(args) => exec::run(args),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use gtrace_engine::alertmanager;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::daemon::{catalogue, triggers};
 
@@ -51,11 +52,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The keys in force, after all that `gtrace run` checks of a configuration.
+/// The keys in force, after all that `gtrace run` checks of a configuration, and whether the files for Alertmanager can be
+/// read, for which `gtrace run` does not refuse to start.
 fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     let keys = Config::load_keys(sources.config.as_deref(), sources.keys)?;
     let config = Config::from_keys(keys.clone())?;
     catalogue(&config)?;
     triggers(&config)?;
+    if let Some(options) = &config.alertmanager {
+        alertmanager::check(options).map_err(anyhow::Error::msg)?;
+    }
     Ok(keys)
 }

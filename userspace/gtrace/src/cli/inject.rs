@@ -8,7 +8,6 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::{Subcommand, ValueEnum};
 use gtrace_engine::sources::kmsg;
 use gtrace_event::PciAddress;
@@ -26,7 +25,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+pub(super) enum What {
     /// An Xid of the NVIDIA driver.
     Xid {
         /// Xid code.
@@ -86,7 +85,7 @@ enum What {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum AerSeverity {
+pub(super) enum AerSeverity {
     /// The hardware corrected it.
     #[value(alias = "corrected")]
     Correctable,
@@ -108,26 +107,39 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(Exit::Usage.into());
         }
     };
-    let path = Path::new(kmsg::PATH);
-    kmsg::write_line(path, &text).map_err(|error| {
-        let remedy = match error.kind() {
-            ErrorKind::PermissionDenied => "run as root",
-            _ => "check kernel.printk_devkmsg (it must not be `off`)",
-        };
-        anyhow::anyhow!("{} cannot be written: {error}; {remedy}", kmsg::PATH)
-    })?;
+    write(&text)?;
     shared::print(&format!("injected: {text}\n"))?;
+    check()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a line with its mark into the kernel log.
+pub(super) fn write(text: &str) -> anyhow::Result<()> {
+    kmsg::write_line(Path::new(kmsg::PATH), text).map_err(|error| unwritable(&error))
+}
+
+/// Why the kernel log would not take a line; writes none.
+pub(super) fn check() -> anyhow::Result<()> {
+    let opened = std::fs::OpenOptions::new().write(true).open(kmsg::PATH);
+    opened.map_err(|error| unwritable(&error))?;
     if std::fs::read_to_string("/proc/sys/kernel/printk_devkmsg")
-        .context("kernel.printk_devkmsg")
         .is_ok_and(|mode| mode.trim() == "off")
     {
         anyhow::bail!("kernel.printk_devkmsg is off, so the kernel drops the line; set it to on");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+fn unwritable(error: &std::io::Error) -> anyhow::Error {
+    let remedy = match error.kind() {
+        ErrorKind::PermissionDenied => "run as root",
+        _ => "check kernel.printk_devkmsg (it must not be `off`)",
+    };
+    anyhow::anyhow!("{} cannot be written: {error}; {remedy}", kmsg::PATH)
 }
 
 /// The line with its mark; why the kernel log would not show it as one line.
-fn line(what: &What) -> Result<String, String> {
+pub(super) fn line(what: &What) -> Result<String, String> {
     let text = text(what);
     if text.trim().is_empty() {
         return Err("the line is empty: say what the kernel would log".to_owned());

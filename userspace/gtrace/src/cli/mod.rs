@@ -13,6 +13,7 @@ pub mod doctor;
 mod duration;
 pub mod events;
 pub mod exec;
+pub mod gameday;
 mod ids;
 pub mod incidents;
 pub mod inject;

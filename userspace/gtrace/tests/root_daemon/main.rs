@@ -12,6 +12,7 @@ mod burst;
 mod caller;
 mod crash;
 mod cuda;
+mod gameday;
 mod hardship;
 mod harness;
 mod incidents;

@@ -1,0 +1,221 @@
+//! One Alertmanager: what it has taken, and what it is to get next.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use gtrace_event::IncidentId;
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
+
+use super::alert::Alert;
+use super::{BaseUrl, Options};
+use crate::supervise::{self, Backoff};
+
+/// How long a request may take, with its connection and its answer.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
+/// Alertmanager takes an alert for resolved that was not repeated within its `resolve_timeout`, by default 5 minutes.
+const REPEAT: Duration = Duration::from_secs(60);
+/// Between two repetitions of an alert of which only annotations have changed.
+const REFRESH: Duration = Duration::from_secs(5);
+/// Alerts in one request.
+const BATCH: usize = 64;
+/// How much of an answer is read.
+const ANSWER_BYTES: u64 = 4096;
+
+/// What has become of alerts.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub(super) sent: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) dropped: AtomicU64,
+}
+
+/// See the module.
+pub(super) struct Target {
+    pub(super) url: BaseUrl,
+    pub(super) counts: Arc<Counts>,
+    /// Keeps a connection; made anew after a failure, with files that may have changed.
+    agent: Option<Agent>,
+    taken: BTreeMap<IncidentId, Taken>,
+    backoff: Backoff,
+    /// Not before this; only after a failure.
+    retry: Option<Instant>,
+}
+
+/// An alert as Alertmanager took it last.
+struct Taken {
+    alert: Alert,
+    at: Instant,
+}
+
+impl Target {
+    pub(super) fn new(url: BaseUrl, counts: Arc<Counts>) -> Self {
+        Self {
+            url,
+            counts,
+            agent: None,
+            taken: BTreeMap::new(),
+            backoff: Backoff::default(),
+            retry: None,
+        }
+    }
+
+    pub(super) fn is_failing(&self) -> bool {
+        self.retry.is_some()
+    }
+
+    /// When `alert` is to be sent, from `now` on; `None`: there is nothing to send.
+    fn due(&self, id: IncidentId, alert: &Alert, now: Instant) -> Option<Duration> {
+        let Some(taken) = self.taken.get(&id) else {
+            // What is over before anybody heard of it is no news.
+            return (!alert.is_resolved()).then_some(Duration::ZERO);
+        };
+        let differs =
+            taken.alert.labels != alert.labels || taken.alert.is_resolved() != alert.is_resolved();
+        let after = if differs {
+            Duration::ZERO
+        } else if taken.alert != *alert {
+            REFRESH
+        } else if alert.is_resolved() {
+            return None;
+        } else {
+            REPEAT
+        };
+        Some(after.saturating_sub(now.saturating_duration_since(taken.at)))
+    }
+
+    /// How long until there is something to do; `None` for nothing.
+    pub(super) fn next(
+        &self,
+        alerts: &BTreeMap<IncidentId, &Alert>,
+        now: Instant,
+    ) -> Option<Duration> {
+        let due = alerts
+            .iter()
+            .filter_map(|(id, alert)| self.due(*id, alert, now));
+        let retry = self.retry.map(|at| at.saturating_duration_since(now));
+        due.min().map(|due| due.max(retry.unwrap_or_default()))
+    }
+
+    /// Sends what is due of `alerts`, unless it is too early to try again.
+    pub(super) fn send(
+        &mut self,
+        alerts: &BTreeMap<IncidentId, &Alert>,
+        options: &Options,
+        now: Instant,
+    ) {
+        if self.retry.is_some_and(|at| now < at) {
+            return;
+        }
+        let is_due = |(id, alert): &(&IncidentId, &&Alert)| {
+            self.due(**id, alert, now).is_some_and(|d| d.is_zero())
+        };
+        let due: Vec<_> = alerts.iter().filter(is_due).collect();
+        for batch in due.chunks(BATCH) {
+            let body = self.body(batch);
+            supervise::beat();
+            let count = body.len() as u64;
+            if let Err(cause) = self.post(&body, options) {
+                self.counts.failed.fetch_add(count, Ordering::Relaxed);
+                self.fail(&cause, now);
+                return;
+            }
+            self.counts.sent.fetch_add(count, Ordering::Relaxed);
+            self.recover();
+            for (id, alert) in batch {
+                let alert = (**alert).clone();
+                self.taken.insert(**id, Taken { alert, at: now });
+            }
+        }
+    }
+
+    /// The alerts of `batch`. Where labels have changed, the alert that they were before ends, as it is another one to
+    /// Alertmanager.
+    fn body(&self, batch: &[(&IncidentId, &&Alert)]) -> Vec<Alert> {
+        let mut body = Vec::with_capacity(batch.len());
+        for (id, alert) in batch {
+            let before = self.taken.get(id).map(|taken| &taken.alert);
+            let before = before.filter(|before| before.labels != alert.labels);
+            body.extend(before.map(Alert::ended));
+            body.push((**alert).clone());
+        }
+        body
+    }
+
+    fn post(&mut self, body: &[Alert], options: &Options) -> Result<(), String> {
+        let body = serde_json::to_vec(body).map_err(|error| error.to_string())?;
+        let agent = match self.agent.take() {
+            Some(agent) => agent,
+            None => agent(options)?,
+        };
+        let mut request = agent
+            .post(self.url.endpoint())
+            .header("content-type", "application/json");
+        if let Some(token) = options.token()? {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let mut response = request.send(&body[..]).map_err(|error| error.to_string())?;
+        let status = response.status();
+        let text = response.body_mut().with_config().limit(ANSWER_BYTES);
+        let text = text.read_to_string().unwrap_or_default();
+        if !status.is_success() {
+            let text: String = text.trim().chars().take(200).collect();
+            return Err(format!("it answered {status} {text:?}"));
+        }
+        self.agent = Some(agent);
+        Ok(())
+    }
+
+    fn fail(&mut self, cause: &str, now: Instant) {
+        if self.retry.is_none() {
+            tracing::warn!(
+                "Alertmanager {} does not take alerts: {cause}; they are sent again until it does",
+                self.url
+            );
+        }
+        self.retry = now.checked_add(self.backoff.next(fastrand::f64()));
+    }
+
+    fn recover(&mut self) {
+        if self.retry.take().is_some() {
+            tracing::info!("Alertmanager {} takes alerts again", self.url);
+        }
+        self.backoff.reset();
+    }
+
+    /// The hub knows the incident no longer; `newest` is its last state.
+    pub(super) fn forget(&mut self, id: IncidentId, newest: &Alert) {
+        let taken = self.taken.remove(&id);
+        let is_told = match &taken {
+            Some(taken) => taken.alert.is_resolved() && newest.is_resolved(),
+            None => newest.is_resolved(),
+        };
+        if !is_told {
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A client with the bounds that all requests have.
+fn agent(options: &Options) -> Result<Agent, String> {
+    let mut tls = TlsConfig::builder()
+        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
+    let certificates = options.certificates()?;
+    if !certificates.is_empty() {
+        tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
+    }
+    let config = Agent::config_builder()
+        .timeout_global(Some(TIMEOUT))
+        .http_status_as_error(false)
+        // A proxy of the environment is for programs of users, and a redirect would get the token.
+        .proxy(None)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .max_idle_connections(1)
+        .user_agent(concat!("gtrace/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls.build())
+        .build();
+    Ok(config.into())
+}
