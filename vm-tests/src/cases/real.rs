@@ -1,6 +1,6 @@
 //! NVIDIA's own driver, on a GPU that is made of memory: its Xids, its failures, its calls.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,6 +37,11 @@ pub(super) const CASES: &[Case] = &[
     Case::new("real_mismatch_of_versions", Scenario::Real, mismatch),
     Case::new("real_reload_under_load", Scenario::Real, reload).patience(240),
     Case::new("real_xid_after_kill_9", Scenario::Real, after_kill),
+    Case::new(
+        "real_gpu_taken_off_the_bus",
+        Scenario::Real,
+        taken_off_the_bus,
+    ),
 ];
 
 /// All who see a line of this driver, which has no tracepoint.
@@ -253,6 +258,36 @@ fn dead_at_load(guest: &mut Guest) -> Result<()> {
             .is_some_and(|id| id.contains("2330")),
         "{:#}",
         events[0]
+    );
+    Ok(())
+}
+
+/// What hotplug does to a card that is pulled out: the driver lets go of it, and it is no more in the tree.
+fn taken_off_the_bus(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let daemon = guest.daemon(&["--pci-interval-s", "1"])?;
+    within(PATIENCE, "the daemon shows the GPU", || {
+        let gpus = daemon.get("/api/v1/gpus")?;
+        let list = gpus.as_array().context("no list of GPUs")?;
+        let bound = list
+            .iter()
+            .any(|gpu| gpu["pci"] == GPU && gpu["driver_bound"] == "nvidia");
+        Ok(bound.then_some(()))
+    })?;
+    fs::write(format!("/sys/bus/pci/devices/{GPU}/remove"), "1")?;
+    let lost = daemon.wait_for(PATIENCE, "the GPU is lost", |events| {
+        let is = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
+        events.iter().find(is).cloned()
+    })?;
+    ensure!(
+        lost["severity"] == "fatal" && witnesses(&lost) == ["sysfs:pci"],
+        "{lost:#}"
+    );
+    seen_so_far(&daemon)?;
+    let events = events(&daemon)?;
+    ensure!(
+        events.len() == 1 && events[0]["repeats"] == 0,
+        "{events:#?}"
     );
     Ok(())
 }
