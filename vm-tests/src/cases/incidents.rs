@@ -26,15 +26,15 @@ pub(super) const CASES: &[Case] = &[
     Case::new("incident_of_a_hung_call", Scenario::Driver, hung),
 ];
 
-pub(super) const HELPERS: &[super::Helper] = &[("hold", hold)];
+pub(super) const HELPERS: &[super::Helper] = &[("use", use_it)];
 
 /// A recording ends so long after the opening here.
 const AFTER: &str = "3";
 
 /// Opens the device from within a control group, and waits to be killed.
-fn hold(args: &[String]) -> Result<()> {
+fn use_it(args: &[String]) -> Result<()> {
     let [device, group] = args else {
-        anyhow::bail!("usage: hold DEVICE GROUP");
+        anyhow::bail!("usage: use DEVICE GROUP");
     };
     std::fs::write(Path::new(group).join("cgroup.procs"), "0")?;
     let _device = NvDevice::open(device)?;
@@ -94,7 +94,7 @@ fn text(parts: &Path, name: &str) -> Result<String> {
 fn pcie(guest: &mut Guest) -> Result<()> {
     let daemon = watched_with(guest, &["--recording-after-s", AFTER])?;
     let group = group("job-incident")?;
-    let mut helper = Helper::start("hold", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let mut helper = Helper::start("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
     helper.line()?;
     inject(GPU, COMPLETION_TIMEOUT, 0)?;
@@ -102,7 +102,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
         events.iter().any(|e| e["kind"] == "aer").then_some(())
     })?;
     guest.stub(&format!(
-        "xid 0 79 pid={pid} name=hold GPU has fallen off the bus."
+        "xid 0 79 pid={pid} name=train GPU has fallen off the bus."
     ))?;
     daemon.wait_for(PATIENCE, "the Xid", |events| {
         events.iter().any(|e| e["kind"] == "xid").then_some(())
@@ -152,7 +152,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
     ensure!(log.contains("Xid") && log.contains("AER"), "{log}");
     let snapshot = text(&parts, "snapshot.txt")?;
     for part in [
-        &format!("threads of hold ({pid})"),
+        &format!("({pid}) at "),
         "cgroup: 0::/job-incident",
         &format!("PCI device {GPU}"),
         "aer_dev_nonfatal",
