@@ -450,6 +450,10 @@ fn a_child_that_lies_is_a_failure() {
             "read x; head -c 9000000 /dev/zero | tr '\\0' x; sleep 60",
             "overlong",
         ),
+        (
+            "read x; while :; do echo '{\"id\":1,\"asks\":{\"index\":0,\"count\":1}}'; done",
+            "does not come to an end",
+        ),
         ("read x; printf '{\"id\":1'", "ended (exit status: 0)"),
         ("exit 3", "exit status: 3"),
         ("yes", ""),

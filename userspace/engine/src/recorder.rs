@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{Metric, MetricKind};
-use gtrace_event::{Evidence, Incident, IncidentId, MissingEvidence, Timestamp};
+use gtrace_event::{Evidence, Incident, IncidentId, MissingEvidence, Severity, Timestamp};
 use gtrace_history::{Query, Sample, Samples, SeriesKey, Writer};
 use gtrace_recorder::{Disk, FileError, Plan, Recording, Ring, What, evidence};
 use jiff::SignedDuration;
@@ -33,12 +33,14 @@ const PUBLISH_EVERY: Duration = Duration::from_secs(10);
 const SILENCE: Duration = Duration::from_secs(90);
 /// How long before an incident a recording begins.
 const BEFORE: SignedDuration = SignedDuration::from_mins(5);
-/// An incident that opened longer ago is of the past.
-const PAST: SignedDuration = SignedDuration::from_secs(60);
 /// Recordings of the past: a log may have a hundred faults.
 const PAST_RECORDINGS: usize = 16;
 /// Recordings under way at once.
 const RECORDINGS: usize = 16;
+/// Drills have so many of them: a game day leaves room for faults.
+const DRILLS: usize = 8;
+/// So many more that somebody asked for: those of a storm do not refuse them.
+const ASKED: usize = 4;
 /// Most bytes of the entries of one incident, before they are compressed.
 const RECORDING_BYTES: u64 = 12 << 20;
 /// Most bytes of its samples.
@@ -92,9 +94,9 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
         silence: Some(SILENCE),
         sources: Vec::new(),
     };
-    let of_task = Arc::clone(hub);
+    let (of_task, started) = (Arc::clone(hub), Timestamp::now());
     hub.tasks.start(task, move |pulse| {
-        let mut keeper = Keeper::new(&of_task, options.clone());
+        let mut keeper = Keeper::new(&of_task, options.clone(), started);
         keeper.take_up_interrupted();
         while !pulse.is_stopping() {
             keeper.round();
@@ -111,6 +113,8 @@ type Answer = tokio::sync::oneshot::Receiver<Result<(), String>>;
 /// One run of the task.
 struct Keeper<'a> {
     hub: &'a Hub,
+    /// When this process began to record.
+    started: Timestamp,
     options: Options,
     root: PathBuf,
     disk: Option<Disk>,
@@ -149,9 +153,10 @@ struct UnderWay {
 }
 
 impl<'a> Keeper<'a> {
-    fn new(hub: &'a Hub, options: Options) -> Self {
+    fn new(hub: &'a Hub, options: Options, started: Timestamp) -> Self {
         Self {
             hub,
+            started,
             root: evidence_directory(&options.store),
             options,
             disk: None,
@@ -249,8 +254,8 @@ impl<'a> Keeper<'a> {
     fn begin(&mut self, incident: &Incident) {
         let now = Timestamp::now();
         let opened = incident.opened.min(now);
-        // Found in the log of the time before this process: the host is no longer as it was.
-        let is_past = now.duration_since(opened) > PAST;
+        // Found in the log of the time before: the host is no longer as it was.
+        let is_past = opened < self.started;
         let until = match is_past {
             true => now,
             false => now.checked_add(self.options.after).unwrap_or(now),
@@ -261,9 +266,14 @@ impl<'a> Keeper<'a> {
             opened,
             until,
         };
+        let most = match incident.severity {
+            Severity::Info => RECORDINGS + ASKED,
+            _ if incident.drill => DRILLS,
+            _ => RECORDINGS,
+        };
         let full = match is_past {
             true => self.past >= PAST_RECORDINGS,
-            false => self.recordings.len() >= RECORDINGS,
+            false => self.recordings.len() >= most,
         };
         if full {
             self.counts.refused += 1;
@@ -271,7 +281,7 @@ impl<'a> Keeper<'a> {
                 true => format!(
                     "it happened before gtrace was there, as {PAST_RECORDINGS} others whose log was kept"
                 ),
-                false => format!("{RECORDINGS} recordings of other incidents were under way"),
+                false => format!("{most} recordings of other incidents were under way"),
             };
             return self.tell_missing(incident.id, &why);
         }
@@ -603,7 +613,7 @@ impl UnderWay {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Event, Kind, Occurrence, Provenance, Severity, Witness, WitnessName};
+    use gtrace_event::{Event, Kind, Occurrence, Provenance, Witness, WitnessName};
     use gtrace_incident::{Correlator, Rules};
     use gtrace_recorder::{Entry, KernelLine};
     use tokio::sync::mpsc::UnboundedReceiver;
@@ -663,7 +673,8 @@ mod tests {
                 proc_root: "/proc".into(),
                 sysfs_root: self.dir.path().to_owned(),
             };
-            Keeper::new(&self.hub, options)
+            let started = Timestamp::now() - SignedDuration::from_secs(60);
+            Keeper::new(&self.hub, options, started)
         }
 
         fn told(&self) -> Option<Command> {
@@ -781,6 +792,11 @@ mod tests {
         }
         keeper.round();
         assert_eq!(keeper.recordings.len(), RECORDINGS);
+        let mut asked = incidents(1).remove(0);
+        asked.severity = Severity::Info;
+        bench.open(&asked);
+        keeper.round();
+        assert_eq!(keeper.recordings.len(), RECORDINGS + 1);
         keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
         let mut ids = std::collections::BTreeSet::new();
         let mut recorded = 0;
@@ -790,7 +806,7 @@ mod tests {
             assert!(!evidence.is_empty() || !missing.is_empty());
             ids.insert(id);
         }
-        assert_eq!((ids.len(), recorded), (100, RECORDINGS));
+        assert_eq!((ids.len(), recorded), (101, RECORDINGS + 1));
     }
 
     #[test]

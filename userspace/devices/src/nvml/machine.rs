@@ -13,6 +13,9 @@ use super::protocol::{Answer, Asked, MAX_LINE, NvmlSnapshot, Op, Request, parse_
 use super::silent::SilentGpus;
 use super::status::{NvmlError, NvmlState, NvmlStatus};
 
+/// Most lines of one answer: NVML counts no more than 256 GPUs, of two lines each.
+const MAX_LINES: u32 = 1024;
+
 type Sampled = Result<NvmlSnapshot, NvmlError>;
 
 /// How often a child that should be gone is checked.
@@ -44,6 +47,8 @@ struct Pending {
     asked: Option<Asked>,
     /// What has come so far.
     snapshot: NvmlSnapshot,
+    /// In so many lines.
+    lines: u32,
 }
 
 pub(crate) struct Machine {
@@ -255,14 +260,21 @@ impl Machine {
             waiters: vec![reply],
             asked: None,
             snapshot: NvmlSnapshot::default(),
+            lines: 0,
         });
         Ok(())
     }
 
     fn line(&mut self, line: Result<Vec<u8>, String>) {
         let response = line.and_then(|line| parse_response(&line));
-        let pending = self.pending.as_mut();
+        let pending = self.pending.as_mut().map(|pending| {
+            pending.lines += 1;
+            pending
+        });
         let error = match (response, pending) {
+            (Ok(_), Some(pending)) if pending.lines >= MAX_LINES => {
+                self.failed("the NVML child does not come to an end")
+            }
             (Ok(response), Some(pending)) if pending.id == response.id => match response.answer {
                 Answer::Asks(asked) => {
                     pending.asked = Some(asked);
