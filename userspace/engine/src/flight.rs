@@ -1,17 +1,17 @@
 //! The memory of the flight recorder: sources put in what they see, whether or not it becomes an event. Nothing here waits
 //! for a disk.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gtrace_event::{IncidentId, Kind, Occurrence, Timestamp, WitnessName};
-use gtrace_recorder::{Entry, KernelLine, Limits, Ring, What, line};
+use gtrace_recorder::{Entry, KernelLine, Limits, Ring, What, kernel_line, line};
 
 use crate::clock;
 
-/// Driver calls that are recorded in one second; the others are counted.
-const CALLS_A_SECOND: u64 = 200;
+/// What probes saw of one kind that is recorded in one second, such as failed calls; the others are counted.
+const A_SECOND: u64 = 200;
 /// Incidents that wait for the recorder.
 const TRIGGERS: usize = 1024;
 
@@ -28,7 +28,7 @@ pub struct Recorder {
 #[derive(Debug)]
 struct Inner {
     ring: Ring,
-    calls: PerSecond,
+    limits: BTreeMap<Kind, PerSecond>,
 }
 
 /// A bound of so many in a second.
@@ -47,7 +47,7 @@ impl PerSecond {
             left_out = std::mem::take(&mut self.left_out);
             (self.second, self.taken) = (time.as_second(), 0);
         }
-        let takes = self.taken < CALLS_A_SECOND;
+        let takes = self.taken < A_SECOND;
         match takes {
             true => self.taken += 1,
             false => self.left_out += 1,
@@ -65,8 +65,8 @@ impl Recorder {
     /// Records from now on.
     pub(crate) fn begin(&self) {
         let ring = Ring::new(Limits::default());
-        let calls = PerSecond::default();
-        *lock(&self.inner) = Some(Inner { ring, calls });
+        let limits = BTreeMap::new();
+        *lock(&self.inner) = Some(Inner { ring, limits });
         self.on.store(true, Ordering::Relaxed);
     }
 
@@ -82,8 +82,13 @@ impl Recorder {
 
     /// A record of the kernel log, of `boottime_ns` since boot.
     pub fn kernel(&self, boottime_ns: u64, line: KernelLine) {
-        if self.on.load(Ordering::Relaxed) {
-            self.push(clock::wall_time(boottime_ns), What::Kernel(line));
+        if !self.on.load(Ordering::Relaxed) {
+            return;
+        }
+        let time = clock::wall_time(boottime_ns);
+        let line = kernel_line(time, &line);
+        if let Some(inner) = &mut *lock(&self.inner) {
+            inner.ring.push(nanoseconds(time), &line);
         }
     }
 
@@ -94,26 +99,20 @@ impl Recorder {
         }
         let at = occurrence.boottime_ns.unwrap_or_else(clock::boottime_ns);
         let time = clock::wall_time(at);
-        if matches!(occurrence.kind, Kind::SlowCall | Kind::ApiError) {
-            let (takes, left_out) = match &mut *lock(&self.inner) {
-                Some(inner) => inner.calls.take(time),
-                None => return,
+        let (takes, left_out) = match &mut *lock(&self.inner) {
+            Some(inner) => inner.limits.entry(occurrence.kind).or_default().take(time),
+            None => return,
+        };
+        if left_out > 0 {
+            let what = What::LeftOut {
+                of: occurrence.kind.name().to_owned(),
+                count: left_out,
+                why: format!("more than {A_SECOND} in a second"),
             };
-            if left_out > 0 {
-                let (of, why) = (
-                    "driver calls",
-                    format!("more than {CALLS_A_SECOND} in a second"),
-                );
-                let what = What::LeftOut {
-                    of: of.to_owned(),
-                    count: left_out,
-                    why,
-                };
-                self.push(time, what);
-            }
-            if !takes {
-                return;
-            }
+            self.push(time, what);
+        }
+        if !takes {
+            return;
         }
         let occurrence = Box::new(occurrence.clone());
         self.push(
@@ -179,7 +178,7 @@ mod tests {
         };
         recorder.observed(WitnessName::DriverIoctl, &call(1));
         recorder.begin();
-        for _ in 0..CALLS_A_SECOND + 7 {
+        for _ in 0..A_SECOND + 7 {
             recorder.observed(WitnessName::DriverIoctl, &call(1));
         }
         // The wall clock's second may begin anywhere in a second since boot.
@@ -192,6 +191,6 @@ mod tests {
             .collect();
         let is_left_out = |entry: &&Entry| matches!(entry.what, What::LeftOut { count: 7, .. });
         assert_eq!(entries.iter().filter(is_left_out).count(), 1);
-        assert_eq!(entries.len() as u64, CALLS_A_SECOND + 2);
+        assert_eq!(entries.len() as u64, A_SECOND + 2);
     }
 }

@@ -1,5 +1,7 @@
 //! What is recorded: an entry is a line of JSON.
 
+use std::io::Write as _;
+
 use gtrace_event::{Occurrence, Process, Timestamp, WitnessName};
 use serde::{Deserialize, Serialize};
 
@@ -106,11 +108,43 @@ pub fn line(entry: &Entry) -> Vec<u8> {
     out
 }
 
+/// As [`line`] of a record of the kernel log, of which there are thousands in a second.
+pub fn kernel_line(time: Timestamp, record: &KernelLine) -> Vec<u8> {
+    let KernelLine {
+        level,
+        facility,
+        seq,
+        text,
+    } = record;
+    let mut out = Vec::with_capacity(text.len() + 112);
+    // A Vec takes all bytes.
+    let _ = write!(
+        out,
+        r#"{{"time":"{time}","kind":"kernel","level":{level},"facility":{facility},"seq":{seq},"text":"#
+    );
+    let _ = serde_json::to_writer(&mut out, text);
+    out.extend_from_slice(b"}\n");
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use gtrace_event::{Kind, Severity};
 
     use super::*;
+
+    #[test]
+    fn a_record_of_the_kernel_log_is_written_as_any_entry() {
+        let time: Timestamp = "2026-03-03T04:05:06.789Z".parse().unwrap();
+        let record = KernelLine {
+            level: 3,
+            facility: 1,
+            seq: u64::MAX,
+            text: "a \"text\" of\nlines, \u{7f}ä\u{1}".to_owned(),
+        };
+        let what = What::Kernel(record.clone());
+        assert_eq!(kernel_line(time, &record), line(&Entry { time, what }));
+    }
 
     #[test]
     fn every_kind_of_entry_is_a_line_that_reads_back() {

@@ -14,7 +14,7 @@ mod ring;
 mod snapshot;
 
 pub use disk::{Disk, Lines};
-pub use entry::{Entry, KernelLine, ModuleChange, ProcessChange, What, line};
+pub use entry::{Entry, KernelLine, ModuleChange, ProcessChange, What, kernel_line, line};
 pub use evidence::{Plan, Recording};
 pub use ring::{Limits, Read, Ring};
 pub use snapshot::{Part, Snapshot};

@@ -267,10 +267,10 @@ impl Machine {
 
     fn line(&mut self, line: Result<Vec<u8>, String>) {
         let response = line.and_then(|line| parse_response(&line));
-        let pending = self.pending.as_mut().map(|pending| {
+        if let Some(pending) = &mut self.pending {
             pending.lines += 1;
-            pending
-        });
+        }
+        let pending = self.pending.as_mut();
         let error = match (response, pending) {
             (Ok(_), Some(pending)) if pending.lines >= MAX_LINES => {
                 self.failed("the NVML child does not come to an end")
