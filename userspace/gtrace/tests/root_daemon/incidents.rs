@@ -153,6 +153,10 @@ fn root_a_storm_on_eight_gpus_is_eight_incidents_with_the_beginning_of_it() {
     eventually("the first is an incident", || {
         of_gpu(&daemon, &format!("{}.0", gpus[0]))
     });
+    // Before the flood, of which /dev/kmsg loses a part while its reader is behind.
+    daemon.wait_events(&["--gpu", &gpus[0]], |e| {
+        e.len() == 1 && e[0].witnesses.len() == 2
+    });
     (1..LINES).for_each(|n| log.write(&line(n)));
     let named = || -> Vec<Incident> {
         let gpus = gpus.iter().map(|gpu| format!("{gpu}.0"));
@@ -185,10 +189,9 @@ fn root_a_storm_on_eight_gpus_is_eight_incidents_with_the_beginning_of_it() {
             _ => None,
         });
     let texts: Vec<&str> = texts.filter(|text| text.contains(&gpus[0])).collect();
-    assert_eq!(
-        texts.first().map(|text| text.ends_with("number 0")),
-        Some(true)
-    );
+    // Wherever it stands: a reader of the log can be behind the probe that saw the line first.
+    let is_first = |text: &&str| text.ends_with("number 0");
+    assert!(texts.iter().any(is_first), "{:?}", texts.first());
     assert!(texts.len() > 20, "{}", texts.len());
     let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.child.id())).unwrap();
     let anon = status
