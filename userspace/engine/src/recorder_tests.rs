@@ -1,0 +1,257 @@
+use gtrace_event::{Event, Kind, Occurrence, Provenance, Witness, WitnessName};
+use gtrace_incident::{Correlator, Rules};
+use gtrace_recorder::{Entry, KernelLine};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::*;
+use crate::clock;
+
+fn incidents(count: u32) -> Vec<Incident> {
+    let options = gtrace_incident::Options::default();
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), options);
+    let mut all = Vec::new();
+    for nth in 0..count {
+        let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
+        occurrence.provenance = Provenance::Kernel;
+        let pci = format!("{nth:04x}:3b:00.0");
+        occurrence.gpu = Some(gtrace_event::Gpu {
+            pci: pci.parse().ok(),
+            ..gtrace_event::Gpu::default()
+        });
+        let time = Timestamp::now();
+        let witness = Witness {
+            source: WitnessName::SysfsPci,
+            count: 1,
+            first_time: time,
+        };
+        all.extend(correlator.ingest(&Event::new(time, witness, occurrence)));
+    }
+    all
+}
+
+const AFTER: Duration = Duration::from_secs(30);
+
+struct Bench {
+    dir: tempfile::TempDir,
+    hub: Arc<Hub>,
+    commands: std::cell::RefCell<UnboundedReceiver<Command>>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let (hub, commands) = Hub::new(crate::hub::bare_status());
+        hub.recorder.begin();
+        let dir = tempfile::tempdir().unwrap();
+        Self {
+            dir,
+            hub,
+            commands: commands.into(),
+        }
+    }
+
+    fn keeper(&self) -> Keeper<'_> {
+        let options = Options {
+            store: self.dir.path().join("store.db"),
+            evidence_bytes: 1 << 30,
+            evidence_age: None,
+            after: AFTER,
+            proc_root: "/proc".into(),
+            sysfs_root: self.dir.path().to_owned(),
+        };
+        let started = Timestamp::now() - SignedDuration::from_secs(60);
+        Keeper::new(&self.hub, options, started)
+    }
+
+    fn command(&self) -> Option<Command> {
+        self.commands.borrow_mut().try_recv().ok()
+    }
+
+    fn open(&self, incident: &Incident) {
+        self.hub.set_incident(incident.clone());
+        self.hub.recorder.freeze(incident.id);
+    }
+
+    fn log(&self, text: &str) {
+        let line = KernelLine {
+            level: 3,
+            facility: 0,
+            seq: 1,
+            text: text.to_owned(),
+        };
+        self.hub.recorder.kernel(clock::boottime_ns(), line);
+    }
+}
+
+fn answered(command: Command) -> (IncidentId, Vec<Evidence>, Vec<MissingEvidence>) {
+    let Command::Evidence {
+        incident,
+        evidence,
+        missing,
+        answer,
+    } = command
+    else {
+        panic!("only evidence comes");
+    };
+    answer.send(Ok(())).unwrap();
+    (incident, evidence, missing)
+}
+
+fn texts(kept: &evidence::Kept) -> Vec<String> {
+    let text = |entry: &Entry| match &entry.what {
+        What::Kernel(line) => Some(line.text.clone()),
+        _ => None,
+    };
+    kept.lines.entries.iter().filter_map(text).collect()
+}
+
+#[test]
+fn what_was_before_and_after_an_opening_is_kept_and_goes_to_the_core() {
+    let bench = Bench::new();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.log("before");
+    keeper.round();
+    bench.open(&incident);
+    keeper.round();
+    bench.log("after");
+    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    let root = keeper.root.clone();
+    let command = bench.command().unwrap();
+    let (id, evidence, missing) = answered(command);
+    keeper.settle();
+    assert_eq!(id, incident.id);
+    // There is no history of samples here.
+    assert_eq!(missing.len(), 1, "{missing:?}");
+    assert_eq!(missing[0].what, "samples");
+    let kept = evidence::read(&root, id, &evidence);
+    assert_eq!(texts(&kept), ["before", "after"]);
+    assert!(kept.snapshot.unwrap().parts.len() > 4);
+    assert!(evidence::interrupted(&root).unwrap().is_empty());
+    // What was recorded is on disk, for whoever asks for a time.
+    let minute = SignedDuration::from_secs(60);
+    let (from, to) = (Timestamp::now() - minute, Timestamp::now());
+    let lines = Disk::read(&directory(&keeper.options.store), from, to).unwrap();
+    assert!(
+        lines
+            .entries
+            .iter()
+            .any(|e| matches!(&e.what, What::Kernel(l) if l.text == "before"))
+    );
+}
+
+#[test]
+fn what_was_found_in_an_old_log_leaves_room_for_what_happens_now() {
+    let bench = Bench::new();
+    let all = incidents(41);
+    let (now, old) = all.split_last().unwrap();
+    let mut keeper = bench.keeper();
+    for incident in old {
+        let mut incident = incident.clone();
+        incident.opened -= SignedDuration::from_hours(1);
+        bench.open(&incident);
+    }
+    bench.open(now);
+    keeper.round();
+    assert_eq!(keeper.recordings.len(), 1);
+    let mut recorded = 0;
+    while let Some(command) = bench.command() {
+        let (_, evidence, missing) = answered(command);
+        recorded += usize::from(!evidence.is_empty());
+        assert!(
+            missing
+                .iter()
+                .any(|m| m.why.contains("before gtrace was there"))
+        );
+    }
+    assert_eq!(recorded, PAST_RECORDINGS);
+}
+
+#[test]
+fn what_the_core_had_no_room_for_is_handed_in_again() {
+    let bench = Bench::new();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.open(&incident);
+    keeper.round();
+    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    // Nobody answers, as of a request that found the core's queue full.
+    drop(bench.command().unwrap());
+    keeper.settle();
+    let (id, evidence, _) = answered(bench.command().unwrap());
+    assert!(id == incident.id && !evidence.is_empty());
+    keeper.settle();
+    assert!(bench.command().is_none());
+    assert!(evidence::interrupted(&keeper.root).unwrap().is_empty());
+}
+
+#[test]
+fn a_hundred_at_once_are_bounded_and_each_says_what_became_of_it() {
+    let bench = Bench::new();
+    let all = incidents(100);
+    assert_eq!(all.len(), 100);
+    let mut keeper = bench.keeper();
+    for incident in &all {
+        bench.open(incident);
+    }
+    keeper.round();
+    assert_eq!(keeper.recordings.len(), RECORDINGS);
+    let mut asked = incidents(1).remove(0);
+    asked.severity = Severity::Info;
+    bench.open(&asked);
+    keeper.round();
+    assert_eq!(keeper.recordings.len(), RECORDINGS + 1);
+    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    let mut ids = std::collections::BTreeSet::new();
+    let mut recorded = 0;
+    while let Some(command) = bench.command() {
+        let (id, evidence, missing) = answered(command);
+        recorded += usize::from(!evidence.is_empty());
+        assert!(!evidence.is_empty() || !missing.is_empty());
+        ids.insert(id);
+    }
+    assert_eq!((ids.len(), recorded), (101, RECORDINGS + 1));
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_is_said_in_the_incident_and_stops_nothing() {
+    let bench = Bench::new();
+    std::fs::write(bench.dir.path().join(evidence::DIRECTORY), "in the way").unwrap();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.log("a line");
+    bench.open(&incident);
+    keeper.round();
+    keeper.round();
+    let (_, evidence, missing) = answered(bench.command().unwrap());
+    assert!(evidence.is_empty());
+    assert!(missing[0].why.contains("cannot be written"), "{missing:?}");
+    let metric = |name: &str| {
+        let metrics = keeper.metrics();
+        metrics.iter().find(|m| m.name == name).unwrap().value
+    };
+    assert_eq!(metric("gtrace_recorder_failed_recordings"), 1.0);
+    assert!(metric("gtrace_recorder_memory_bytes") > 0.0);
+}
+
+#[test]
+fn a_recording_that_a_killed_process_left_is_finished_by_the_next() {
+    let bench = Bench::new();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.log("before");
+    bench.open(&incident);
+    keeper.round();
+    drop(keeper);
+    let mut next = bench.keeper();
+    next.take_up_interrupted();
+    let (id, evidence, missing) = answered(bench.command().unwrap());
+    next.settle();
+    assert_eq!(id, incident.id);
+    assert!(
+        missing.iter().any(|m| m.why.contains("interrupted")),
+        "{missing:?}"
+    );
+    let kept = evidence::read(&next.root, id, &evidence);
+    assert_eq!(texts(&kept), ["before"]);
+    assert!(evidence::interrupted(&next.root).unwrap().is_empty());
+}
