@@ -218,7 +218,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever reads on gets each line once, or is told how many bytes went before it could read them.
+        /// Whoever reads on gets each line once, or learns how many bytes went before it could read them.
         #[test]
         fn a_reader_misses_nothing_unsaid(
             lines in proptest::collection::vec((0i64..50, 1usize..400, any::<bool>()), 1..400),

@@ -106,8 +106,8 @@ fn one_is_silent(guest: &mut Guest) -> Result<()> {
     let silent = within(FIRST_SAMPLE, "a sample of the one that answers", || {
         let gpus = [gpu_at(&daemon, GPU)?, gpu_at(&daemon, SECOND_GPU)?];
         let [first, second] = &gpus;
-        let told = first["sample"]["temperature"]["gpu"] == 77 && second["nvml_error"].is_string();
-        Ok(told.then(|| second.clone()))
+        let seen = first["sample"]["temperature"]["gpu"] == 77 && second["nvml_error"].is_string();
+        Ok(seen.then(|| second.clone()))
     })
     .with_context(|| daemon.log_end())?;
     ensure!(silent["sample"].is_null(), "{silent:#}");

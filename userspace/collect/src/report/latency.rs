@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gtrace_event::MissingEvidence;
-use gtrace_history::{Query, Reader, Series, Value};
+use gtrace_history::{Query, Series, Value};
 use gtrace_profile::{Counts, Histogram, Key, Layer, Part, Process};
 use gtrace_report::{LatencyRow, Material, missing};
 
@@ -41,10 +41,7 @@ pub(super) fn add(material: &mut Material, directory: Option<&Path>) {
 }
 
 fn read(material: &Material, directory: &Path) -> Result<Vec<LatencyRow>, String> {
-    let reader = Reader::open(directory).map_err(|error| match error.is_absent() {
-        true => format!("there is no history of samples in {}", directory.display()),
-        false => error.to_string(),
-    })?;
+    let reader = super::samples::open(directory)?;
     let query = Query {
         metrics: METRICS.map(|(metric, _)| metric.to_owned()).to_vec(),
         since_ms: material.window.from.as_millisecond(),

@@ -28,11 +28,16 @@ pub(super) fn add(material: &mut Material, directory: Option<&Path>) {
     });
 }
 
-fn read(material: &mut Material, directory: &Path) -> Result<(), String> {
-    let reader = Reader::open(directory).map_err(|error| match error.is_absent() {
+/// The history in `directory`.
+pub(super) fn open(directory: &Path) -> Result<Reader, String> {
+    Reader::open(directory).map_err(|error| match error.is_absent() {
         true => format!("there is no history of samples in {}", directory.display()),
         false => error.to_string(),
-    })?;
+    })
+}
+
+fn read(material: &mut Material, directory: &Path) -> Result<(), String> {
+    let reader = open(directory)?;
     let window = material.window;
     let query = Query {
         since_ms: window.from.as_millisecond(),
