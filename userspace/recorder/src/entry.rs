@@ -108,7 +108,7 @@ pub fn line(entry: &Entry) -> Vec<u8> {
     out
 }
 
-/// As [`line`] of a record of the kernel log, of which there are thousands in a second.
+/// As [`line()`] of a record of the kernel log, of which there are thousands in a second.
 pub fn kernel_line(time: Timestamp, record: &KernelLine) -> Vec<u8> {
     let KernelLine {
         level,
