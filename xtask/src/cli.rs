@@ -180,7 +180,7 @@ impl Cli {
                     frameworks,
                     filter,
                 };
-                return test::command(&context, &scope);
+                return test::command(context, &scope);
             }
             Self::VmTest {
                 kernels,

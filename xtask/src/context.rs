@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
 
 use crate::shell;
@@ -18,6 +18,8 @@ pub(crate) struct Context {
     pub(crate) bpf: PathBuf,
     /// The cargo that runs this command.
     pub(crate) cargo: PathBuf,
+    /// The clippy that compiles in place of rustc, where what is built is checked too.
+    pub(crate) clippy: Option<PathBuf>,
 }
 
 impl Context {
@@ -46,6 +48,21 @@ impl Context {
             bpf: target.join("bpf"),
             target,
             cargo,
+            clippy: None,
+        })
+    }
+
+    /// Has clippy compile in place of rustc. Cargo keeps what it builds so apart from the rest.
+    pub(crate) fn with_clippy(self) -> Result<Self> {
+        let driver = self.cargo.with_file_name("clippy-driver");
+        ensure!(
+            driver.is_file(),
+            "there is no clippy-driver beside {}: rustup component add clippy",
+            self.cargo.display()
+        );
+        Ok(Self {
+            clippy: Some(driver),
+            ..self
         })
     }
 
@@ -57,6 +74,9 @@ impl Context {
         command
             .current_dir(&self.root)
             .env_remove("CARGO_MANIFEST_DIR");
+        if let Some(clippy) = &self.clippy {
+            command.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+        }
         command
     }
 

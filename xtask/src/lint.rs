@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, ensure};
 
 use crate::context::Context;
 use crate::report::Report;
@@ -16,12 +16,14 @@ pub(crate) fn command(context: &Context) -> Result<ExitCode> {
     setup::host_packages(context)?;
     ebpf::build(context)?;
     checks(context, &mut report);
+    clippy(context, &mut report);
+    documentation(context, &mut report);
     report.begin("licences and advisories");
     deny::check(context).add_to(&mut report);
     Ok(report.finish())
 }
 
-/// Adds every check of this checkout to `report`; one that fails does not keep the others from running.
+/// Adds the checks that compile nothing to `report`; one that fails does not keep the others from running.
 pub(crate) fn checks(context: &Context, report: &mut Report) {
     report.begin("formatting and generated code");
     step("checking that the code is formatted");
@@ -35,7 +37,9 @@ pub(crate) fn checks(context: &Context, report: &mut Report) {
 
     report.begin("module cycles");
     report.check("module cycles", modules::check(&context.root));
+}
 
+fn clippy(context: &Context, report: &mut Report) {
     report.begin("clippy");
     step("clippy, warnings denied");
     let clippy = shell::run(
@@ -45,7 +49,9 @@ pub(crate) fn checks(context: &Context, report: &mut Report) {
             .args(["--", "-D", "warnings"]),
     );
     report.check("clippy", clippy);
+}
 
+pub(crate) fn documentation(context: &Context, report: &mut Report) {
     report.begin("documentation");
     step("documentation, warnings denied");
     let doc = shell::run(
@@ -55,4 +61,63 @@ pub(crate) fn checks(context: &Context, report: &mut Report) {
             .env("RUSTDOCFLAGS", "-D warnings"),
     );
     report.check("documentation", doc);
+}
+
+/// Builds everything, tests included; where clippy compiles, one pass does for both, and what it warns of is added.
+/// Says whether there is something to run.
+pub(crate) fn build(context: &Context, report: &mut Report) -> bool {
+    report.begin("build, by clippy");
+    step("building everything, tests included");
+    let mut command = context.cargo();
+    command.args(["build", "--workspace", "--all-targets"]);
+    let mut warned = Vec::new();
+    let built = shell::tee(&mut command, |line| {
+        warned.extend(warned_package(line));
+        false
+    });
+    let built = built.and_then(|(status, _)| {
+        ensure!(
+            status.success(),
+            "`{}` failed ({status})",
+            shell::display(&command)
+        );
+        Ok(())
+    });
+    let can_run = built.is_ok();
+    report.check("build", built);
+    if context.clippy.is_some() {
+        let clippy = match warned.as_slice() {
+            [] => Ok(()),
+            some => Err(anyhow!("warnings, which are above: {}", some.join(", "))),
+        };
+        report.check("clippy", clippy);
+    }
+    can_run
+}
+
+/// The target that cargo's closing line of it says had warnings.
+fn warned_package(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once('`')?;
+    let (target, count) = rest.split_once(" generated ")?;
+    (line.contains("warning") && count.starts_with(|c: char| c.is_ascii_digit()))
+        .then(|| target.replace('`', ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::warned_package;
+
+    #[test]
+    fn what_cargo_says_of_warnings_names_the_target() {
+        let line = "warning: `gtrace-recorder` (lib test) generated 2 warnings (1 duplicate)";
+        assert_eq!(
+            warned_package(line).as_deref(),
+            Some("gtrace-recorder (lib test)")
+        );
+        assert_eq!(
+            warned_package("warning: `line` is both a function and a macro"),
+            None
+        );
+        assert_eq!(warned_package("   Compiling gtrace v0.1.0"), None);
+    }
 }

@@ -39,7 +39,11 @@ pub(crate) struct Scope {
 }
 
 /// `cargo xtask test`. The exit code is 0 only if nothing failed.
-pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
+pub(crate) fn command(context: Context, scope: &Scope) -> Result<ExitCode> {
+    let context = &match &scope.filter {
+        None => context.with_clippy()?,
+        Some(_) => context,
+    };
     step("testing everything: checks, tests, demonstration");
     let mut report = Report::default();
     report.begin("packages and probes");
@@ -56,15 +60,10 @@ pub(crate) fn command(context: &Context, scope: &Scope) -> Result<ExitCode> {
         if scope.filter.is_none() {
             lint::checks(context, &mut report);
         }
-        report.begin("build");
-        step("building everything, tests included");
-        let built = shell::run(
-            context
-                .cargo()
-                .args(["build", "--workspace", "--all-targets"]),
-        );
-        let can_run = built.is_ok();
-        report.check("build", built);
+        if scope.all {
+            lint::documentation(context, &mut report);
+        }
+        let can_run = lint::build(context, &mut report);
         report.begin("what is fetched, so far as it took longer");
         match fetched.join() {
             Ok(fetched) => fetched.add_to(&mut report),

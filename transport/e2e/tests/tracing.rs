@@ -178,7 +178,7 @@ fn losses_of_a_tiny_ring_are_counted_exactly_and_histograms_stay_exact() {
         file.to_str().unwrap(),
         "-o",
         out.to_str().unwrap(),
-        "--ring",
+        "--buffer",
         "16",
     ];
     let outcome = run(&mut trace(&options, "many_calls", &["2", "300000"]));

@@ -170,6 +170,17 @@ impl Client {
         json(&self.post_raw(target, &encode(body)?)?)
     }
 
+    /// Posts the bytes of a file.
+    ///
+    /// # Errors
+    ///
+    /// Any [`ClientError`].
+    pub fn post_file(&self, target: &str, bytes: &[u8]) -> Result<(), ClientError> {
+        let headers = [("Content-Type", "application/octet-stream")];
+        let sent = self.request("POST", target, &headers, Some(bytes))?;
+        sent.whole().map(drop)
+    }
+
     /// Asks the daemon to make everything captured so far readable in the store.
     ///
     /// # Errors
@@ -180,7 +191,8 @@ impl Client {
     }
 
     fn post_raw(&self, target: &str, body: &[u8]) -> Result<Vec<u8>, ClientError> {
-        self.request("POST", target, &[], Some(body))?.whole()
+        let headers = [("Content-Type", "application/json")];
+        self.request("POST", target, &headers, Some(body))?.whole()
     }
 
     /// Opens a stream of server-sent events, after the message `last_id` where one is given.
@@ -220,9 +232,7 @@ impl Client {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         if let Some(body) = body {
-            let length = body.len();
-            let kind = "Content-Type: application/json";
-            head.push_str(&format!("{kind}\r\nContent-Length: {length}\r\n"));
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
         }
         head.push_str("\r\n");
         let mut message = head.into_bytes();

@@ -90,6 +90,13 @@ impl Devices {
         self
     }
 
+    /// Leaves the AER counters alone.
+    #[must_use]
+    pub fn without_aer(mut self, sys: SysRoot) -> Self {
+        self.pci = PciWatch::new(sys).without_aer();
+        self
+    }
+
     /// Polls everything. `snapshot` is NVML's answer of this moment, `None` if it gave none;
     /// then samples are absent and nothing is concluded from that. Never calls NVML, so it never
     /// hangs on a dead GPU.

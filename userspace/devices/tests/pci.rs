@@ -82,6 +82,20 @@ fn errors_counted_before_the_start_are_no_event() {
 }
 
 #[test]
+fn counters_that_are_to_be_left_alone_are_not_opened() {
+    let sys = Sys::host();
+    let path = sys.root().0.join("bus/pci/devices").join(GPU);
+    let path = path.join("aer_dev_correctable");
+    let _ = std::fs::remove_file(&path);
+    // Nobody writes into it, so that whoever opens it waits.
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let unanswered = |mut watch: PciWatch| watch.poll(|_| false).unwrap().aer.unanswered;
+    assert_eq!(unanswered(sys.watch()), [pci(GPU)]);
+    assert_eq!(unanswered(sys.watch().without_aer()), []);
+}
+
+#[test]
 fn a_rise_of_aer_counters_is_an_event_of_the_device_that_counted() {
     let sys = Sys::host();
     let mut watch = sys.watch();

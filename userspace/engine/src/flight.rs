@@ -14,6 +14,21 @@ use crate::clock;
 const A_SECOND: u64 = 200;
 /// Incidents that wait for the recorder.
 const TRIGGERS: usize = 1024;
+/// Files that wait to be added to a recording.
+const ATTACHMENTS: usize = 4;
+
+/// A file for the recording of an incident, by another process.
+#[derive(Debug)]
+pub struct Attachment {
+    /// Of which incident.
+    pub incident: IncidentId,
+    /// Name of the file.
+    pub name: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+    /// Gets whether it was added, or why not.
+    pub answer: tokio::sync::oneshot::Sender<Result<(), String>>,
+}
 
 /// What sources give to the recorder. Nothing here waits for a disk.
 #[derive(Debug, Default)]
@@ -21,6 +36,7 @@ pub struct Recorder {
     on: AtomicBool,
     inner: Mutex<Option<Inner>>,
     triggers: Mutex<VecDeque<IncidentId>>,
+    attachments: Mutex<VecDeque<Attachment>>,
     /// Incidents that found no room among the triggers.
     refused: AtomicU64,
 }
@@ -140,6 +156,27 @@ impl Recorder {
         } else {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Hands in a file for a recording that is under way. It answers within some seconds.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not taken.
+    pub fn attach(&self, attachment: Attachment) -> Result<(), &'static str> {
+        if !self.on.load(Ordering::Relaxed) {
+            return Err("the flight recorder is off");
+        }
+        let mut attachments = lock(&self.attachments);
+        if attachments.len() >= ATTACHMENTS {
+            return Err("too many files are handed in at once");
+        }
+        attachments.push_back(attachment);
+        Ok(())
+    }
+
+    pub(crate) fn next_attachment(&self) -> Option<Attachment> {
+        lock(&self.attachments).pop_front()
     }
 
     pub(crate) fn next_trigger(&self) -> Option<IncidentId> {

@@ -13,12 +13,14 @@ use gtrace_recorder::{Disk, FileError, Plan, Recording, Ring, What, evidence};
 use jiff::SignedDuration;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::flight::nanoseconds;
+use crate::flight::{Attachment, nanoseconds};
 use crate::hub::{Command, Hub};
 use crate::samples::Batch;
 use crate::snapshot::{Subject, Taking};
 use crate::supervise::{self, Task, names};
 use crate::{history, host};
+
+pub use gtrace_recorder::evidence::ATTACHED_MAX;
 
 /// Name of the directory with the last minutes, beside the store.
 const DIRECTORY: &str = "recorder";
@@ -193,6 +195,9 @@ impl<'a> Keeper<'a> {
                 None => self.counts.refused += 1,
             }
         }
+        while let Some(attachment) = self.hub.recorder.next_attachment() {
+            self.attach(attachment);
+        }
         self.go_on(Timestamp::now());
         self.settle();
         if self
@@ -332,6 +337,18 @@ impl<'a> Keeper<'a> {
                 self.log(Err(error), "an incident cannot be recorded");
             }
         }
+    }
+
+    /// Adds a file to the recording of its incident, if that is under way.
+    fn attach(&mut self, attachment: Attachment) {
+        let id = attachment.incident;
+        let mut recordings = self.recordings.iter_mut().map(|one| &mut one.recording);
+        let added = match recordings.find(|one| one.plan().incident == id) {
+            Some(recording) => recording.attach(&attachment.name, &attachment.bytes),
+            None => Err(format!("incident {id} is not being recorded (any more)")),
+        };
+        // Whoever sent it may have gone.
+        let _ = attachment.answer.send(added);
     }
 
     /// Copies what has come to every recording, and ends those whose time is over.

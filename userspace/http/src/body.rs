@@ -1,6 +1,7 @@
 //! Bodies of a bounded size: requests that come in time, answers that fit into what may wait for readers.
 
 use std::io;
+use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
@@ -9,7 +10,9 @@ use axum::http::{StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use gtrace_engine::recorder::ATTACHED_MAX;
 use serde::de::DeserializeOwned;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::archive::{Archive, ArchiveError, Pages};
 use super::peer::Peer;
@@ -86,33 +89,58 @@ impl AsRef<[u8]> for Held {
 /// A JSON body of a request.
 pub(super) struct Sent<T>(pub(super) T);
 
+/// A body that is a file, and its turn: one such body is held at a time.
+pub(super) struct SentBytes(pub(super) Bytes, pub(super) OwnedSemaphorePermit);
+
+impl FromRequest<AppState> for SentBytes {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
+        let turn = Arc::clone(&state.files).try_acquire_owned().map_err(|_| {
+            Problem::unavailable(
+                "cannot take the file",
+                "another one is being sent",
+                "send it again in a second",
+            )
+        })?;
+        whole(request, state, ATTACHED_MAX)
+            .await
+            .map(|body| Self(body, turn))
+    }
+}
+
+/// The body of a request, if it comes in time and has at most `most` bytes.
+async fn whole(request: Request, state: &AppState, most: usize) -> Result<Bytes, Problem> {
+    let peer = request.extensions().get::<Peer>().copied();
+    let limit = state.limits.body;
+    let read = Bytes::from_request(request, state);
+    let Ok(body) = tokio::time::timeout(limit, read).await else {
+        if let Some(peer) = peer {
+            let what = format_args!("sent no whole body within {limit:?}");
+            state.refusals.count(peer, Reason::Body, what);
+        }
+        return Err(Problem::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "cannot read the body",
+            format!("it did not come within {limit:?}"),
+            "send it at once",
+        ));
+    };
+    body.map_err(|rejection| {
+        Problem::new(
+            rejection.status(),
+            "cannot read the body",
+            rejection.body_text(),
+            format!("send at most {most} bytes"),
+        )
+    })
+}
+
 impl<T: DeserializeOwned> FromRequest<AppState> for Sent<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let peer = request.extensions().get::<Peer>().copied();
-        let limit = state.limits.body;
-        let read = Bytes::from_request(request, state);
-        let Ok(body) = tokio::time::timeout(limit, read).await else {
-            if let Some(peer) = peer {
-                let what = format_args!("sent no whole body within {limit:?}");
-                state.refusals.count(peer, Reason::Body, what);
-            }
-            return Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "cannot read the body",
-                format!("it did not come within {limit:?}"),
-                "send it at once",
-            ));
-        };
-        let body = body.map_err(|rejection| {
-            Problem::new(
-                rejection.status(),
-                "cannot read the body",
-                rejection.body_text(),
-                format!("send at most {MAX_BODY} bytes"),
-            )
-        })?;
+        let body = whole(request, state, MAX_BODY).await?;
         serde_json::from_slice(&body).map(Self).map_err(|error| {
             Problem::bad_request(
                 format!("body: {error}"),

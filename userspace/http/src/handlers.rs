@@ -1,3 +1,4 @@
+pub(super) mod evidence;
 pub(super) mod incidents;
 pub(super) mod samples;
 

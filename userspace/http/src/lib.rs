@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use gtrace_engine::hub::{Command, Hub};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinError;
 
 pub use archive::{Archive, ArchiveError};
@@ -101,6 +101,8 @@ struct AppState {
     streams: Arc<Supply>,
     /// Bytes of answers that wait for their readers.
     answers: Arc<Supply>,
+    /// Whose file is being taken.
+    files: Arc<Semaphore>,
     /// Requests of a user that begin in a round of the runtime.
     requests: Arc<Turns>,
     /// What a user has done at once on the threads for that.

@@ -26,7 +26,9 @@ pub fn document() -> Value {
     let mut paths = Map::new();
     for route in ROUTES {
         let operation = operation(route, &problem, &mut generator);
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        let path = paths
+            .entry(path_in_document(route))
+            .or_insert_with(|| json!({}));
         path[route.method] = operation;
     }
     let schemas = generator.take_definitions(true);
@@ -77,6 +79,9 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
         operation["requestBody"] =
             json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
+    if route.takes_file {
+        operation["requestBody"] = json!({ "required": true, "content": file() });
+    }
     if route.needs == Role::Administer {
         operation["x-unix-socket-only"] = json!(true);
     }
@@ -99,9 +104,19 @@ fn answer(answer: Answer, generator: &mut SchemaGenerator) -> (&'static str, Val
                 "x-gap-schema": { "$ref": "#/components/schemas/Gap" },
             } })
         }
+        Answer::File => file(),
         Answer::Nothing => return ("204", json!({ "description": "done" })),
     };
     ("200", json!({ "description": "OK", "content": content }))
+}
+
+/// Without the mark of a parameter that may have slashes, which is for the router alone.
+fn path_in_document(route: &Route) -> String {
+    route.path.replace("{*", "{")
+}
+
+fn file() -> Value {
+    json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } })
 }
 
 fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Value {
@@ -142,11 +157,15 @@ fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Va
 fn path_parameters(path: &str) -> impl Iterator<Item = Value> {
     path.split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| {
-            json!({
-                "name": name, "in": "path", "required": true,
-                "schema": { "$ref": "#/components/schemas/EventId" },
-            })
+        .map(move |name| {
+            let schema = match name.trim_start_matches('*') {
+                "id" if path.contains("/events/") => {
+                    json!({ "$ref": "#/components/schemas/EventId" })
+                }
+                _ => json!({ "type": "string" }),
+            };
+            let name = name.trim_start_matches('*');
+            json!({ "name": name, "in": "path", "required": true, "schema": schema })
         })
 }
 
@@ -183,10 +202,12 @@ mod tests {
     fn every_route_and_every_schema_it_names_is_in_the_document() {
         let document = document();
         for route in ROUTES {
-            let operation = &document["paths"][route.path][route.method];
+            let operation = &document["paths"][path_in_document(route)][route.method];
             assert_eq!(operation["summary"], route.summary, "{}", route.path);
         }
-        assert_eq!(document["paths"].as_object().unwrap().len(), ROUTES.len());
+        let paths = document["paths"].as_object().unwrap().values();
+        let operations = paths.map(|path| path.as_object().unwrap().len());
+        assert_eq!(operations.sum::<usize>(), ROUTES.len());
         let text = document.to_string();
         let schemas = document["components"]["schemas"].as_object().unwrap();
         for reference in text

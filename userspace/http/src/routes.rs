@@ -7,6 +7,7 @@ use gtrace_api::{
     ProcessUse, Published, PublishedIncident, SampleHistory, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
+use gtrace_engine::recorder::ATTACHED_MAX;
 use gtrace_event::{Event, Incident};
 use schemars::{Schema, SchemaGenerator};
 
@@ -29,6 +30,8 @@ pub(super) enum Answer {
     Text(&'static str),
     /// Server-sent events whose data is JSON of this schema.
     Stream(SchemaFn),
+    /// The bytes of a file.
+    File,
     /// 204.
     Nothing,
 }
@@ -46,6 +49,8 @@ pub(super) struct Route {
     /// Whether the header Last-Event-ID resumes after a record.
     pub(super) resumes: bool,
     pub(super) body: Option<SchemaFn>,
+    /// Whether the body is the bytes of a file.
+    pub(super) takes_file: bool,
     pub(super) answer: Answer,
     /// Status codes of errors.
     pub(super) errors: &'static [u16],
@@ -70,6 +75,7 @@ const fn read(
         parameters: &[],
         resumes: false,
         body: None,
+        takes_file: false,
         answer,
         errors: &[],
         handler,
@@ -202,6 +208,26 @@ pub(super) static ROUTES: &[Route] = &[
             "Changes the state of an incident",
             Answer::Json(of::<Incident>),
             || post(handlers::incidents::change),
+        )
+    },
+    Route {
+        needs: Role::Administer,
+        errors: &[400, 403, 404, 503],
+        ..read(
+            "/api/v1/incidents/{id}/evidence/{*name}",
+            "A file that was kept of an incident, as its field evidence names it",
+            Answer::File,
+            || get(handlers::evidence::get),
+        )
+    },
+    Route {
+        takes_file: true,
+        errors: &[400, 403, 404, 408, 413, 503],
+        ..change(
+            "/api/v1/incidents/{id}/evidence/{*name}",
+            "Adds a file to the recording of an incident, while that is under way: calls-NUMBER.pftrace.zst",
+            Answer::Nothing,
+            || post(handlers::evidence::add).layer(DefaultBodyLimit::max(ATTACHED_MAX)),
         )
     },
     Route {

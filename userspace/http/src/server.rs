@@ -16,7 +16,7 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 use rustix::net::{SendFlags, send};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tower_service::Service as _;
 
@@ -75,6 +75,7 @@ pub async fn serve(
         socket: socket.map(Arc::new),
         streams: Supply::new(MAX_STREAMS),
         answers: Supply::new(limits.answer_bytes),
+        files: Arc::new(Semaphore::new(1)),
         requests: Turns::new(REQUESTS_AT_ONCE),
         blocking: Turns::new(1),
         refusals: Arc::clone(&refusals),

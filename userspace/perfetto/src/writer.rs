@@ -88,6 +88,7 @@ pub struct Slice<'a> {
 pub struct Writer<W: Write> {
     out: W,
     interned: Interned,
+    sequence: u32,
     tracks: u64,
     begun: bool,
     buffer: Vec<u8>,
@@ -100,8 +101,19 @@ impl<W: Write> Writer<W> {
     ///
     /// Those of `out`, here and in all that follows.
     pub fn new(out: W, clocks: Clocks) -> io::Result<Self> {
+        Self::beside_others(out, clocks, SEQUENCE)
+    }
+
+    /// As [`Self::new`], with a number of its own: the bytes of traces with different numbers, one after the other, are
+    /// one trace.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn beside_others(out: W, clocks: Clocks, number: u32) -> io::Result<Self> {
         let mut writer = Self {
             out,
+            sequence: number,
             interned: Interned::default(),
             tracks: 0,
             begun: false,
@@ -198,7 +210,7 @@ impl<W: Write> Writer<W> {
 
     fn track(&mut self, descriptor: TrackDescriptor) -> io::Result<Track> {
         self.tracks += 1;
-        let uuid = self.tracks;
+        let uuid = u64::from(self.sequence) << 32 | self.tracks;
         self.packet(
             None,
             Data::TrackDescriptor(TrackDescriptor {
@@ -303,7 +315,7 @@ impl<W: Write> Writer<W> {
         let begun = std::mem::replace(&mut self.begun, true);
         let packet = TracePacket {
             timestamp,
-            trusted_packet_sequence_id: Some(SEQUENCE),
+            trusted_packet_sequence_id: Some(self.sequence),
             interned_data: self.interned.take(),
             sequence_flags: Some(if begun { NEEDS } else { CLEARED }),
             timestamp_clock_id: timestamp.map(|_| BOOTTIME),
@@ -331,6 +343,8 @@ impl<W: Write> Writer<W> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::messages::Trace;
 
@@ -395,5 +409,29 @@ mod tests {
             .collect();
         let wanted = [(110, 1), (120, 2), (130, 1), (130, 2), (140, 3), (150, 4)];
         assert_eq!(events, wanted);
+    }
+
+    #[test]
+    fn traces_with_different_numbers_are_one_when_they_follow_each_other() {
+        let one = |number| {
+            let mut writer = Writer::beside_others(Vec::new(), CLOCKS, number).unwrap();
+            writer.process(7, "prog").unwrap();
+            writer.finish().unwrap()
+        };
+        let both = [one(1), one(2)].concat();
+        let trace = Trace::decode(both.as_slice()).unwrap();
+        let tracks: BTreeSet<_> = trace
+            .packet
+            .iter()
+            .filter_map(|packet| match &packet.data {
+                Some(Data::TrackDescriptor(track)) => {
+                    Some((packet.trusted_packet_sequence_id, track.uuid))
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(tracks.len(), 2, "{tracks:?}");
+        let sequences: BTreeSet<_> = tracks.iter().map(|(sequence, _)| sequence).collect();
+        assert_eq!(sequences.len(), 2);
     }
 }

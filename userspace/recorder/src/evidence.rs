@@ -5,6 +5,7 @@
 //! | `recording.jsonl.zst` | [`Entry`](crate::Entry)s from before the incident opened until after it; `recording.jsonl` while it is written |
 //! | `host.json` | a [`Snapshot`] of the host |
 //! | `samples/` | samples of that time, as a history of their own |
+//! | `calls-PID.pftrace.zst` | the last calls of a program, by a `gtrace trace --ring` that was recording it |
 //! | `plan.json` | what was planned; it goes once the incident's record names the other files |
 //!
 //! A process that is killed leaves `plan.json` behind, by which the next one finds the recording and finishes it.
@@ -33,6 +34,22 @@ const SNAPSHOT: &str = "host.json";
 const PLAN: &str = "plan.json";
 /// Most bytes that a file is read to: several times what a recording may have.
 const READ_MAX: u64 = 64 << 20;
+/// How files that others add to a recording begin and end.
+const ATTACHED: (&str, &str) = ("calls-", ".pftrace.zst");
+/// Most bytes of such a file.
+pub const ATTACHED_MAX: usize = 16 << 20;
+/// Most such files of an incident.
+const ATTACHED_FILES: usize = 8;
+
+/// Whether a file of this name may be added to a recording.
+pub fn is_attachable(name: &str) -> bool {
+    let number = name
+        .strip_prefix(ATTACHED.0)
+        .and_then(|rest| rest.strip_suffix(ATTACHED.1));
+    number.is_some_and(|number| {
+        (1..=10).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
 
 /// What is to be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +163,35 @@ impl Recording {
     /// The system's.
     pub fn keep(&mut self, snapshot: &Snapshot) -> Result<(), FileError> {
         write_json(&self.dir.join(SNAPSHOT), snapshot)
+    }
+
+    /// Adds a file that another process has made. One of the same name is replaced.
+    ///
+    /// # Errors
+    ///
+    /// A name or a size that is not taken, one file too many, or the system's.
+    pub fn attach(&mut self, name: &str, bytes: &[u8]) -> Result<(), String> {
+        if !is_attachable(name) {
+            let (begin, end) = ATTACHED;
+            return Err(format!("its name has to be {begin}NUMBER{end}"));
+        }
+        if bytes.len() > ATTACHED_MAX {
+            return Err(format!("it has more than {ATTACHED_MAX} bytes"));
+        }
+        let there = files(&self.dir).map_err(|error| error.to_string())?;
+        let others = there
+            .iter()
+            .filter(|file| is_attachable(file) && *file != name);
+        if others.count() >= ATTACHED_FILES {
+            return Err(format!("an incident has at most {ATTACHED_FILES} of them"));
+        }
+        let path = self.dir.join(name);
+        let write = || {
+            let mut file = create(&path)?;
+            file.write_all(bytes)?;
+            file.sync_data()
+        };
+        write().map_err(|error| FileError::at(&path)(error).to_string())
     }
 
     /// Notes what is not there, and why.
@@ -296,6 +342,8 @@ pub struct Kept {
     pub snapshot: Option<Snapshot>,
     /// The directory of samples, where all its files are as they were.
     pub samples: Option<PathBuf>,
+    /// Traces of calls of programs, for ui.perfetto.dev: the number in the file's name, and the trace.
+    pub calls: Vec<(u32, Vec<u8>)>,
     /// Files that are gone or not as they were.
     pub missing: Vec<MissingEvidence>,
 }
@@ -350,6 +398,20 @@ fn read_one(dir: &Path, file: &Evidence, kept: &mut Kept) -> Result<(), String> 
             kept.lines
                 .take(reader, Timestamp::MIN, Timestamp::MAX)
                 .map_err(explain)?;
+        }
+        name if is_attachable(name) => {
+            let file = File::open(&path).map_err(explain)?;
+            let reader = zstd::Decoder::new(file).map_err(explain)?;
+            let mut trace = Vec::new();
+            reader
+                .take(READ_MAX)
+                .read_to_end(&mut trace)
+                .map_err(explain)?;
+            let number = name.bytes().filter(u8::is_ascii_digit);
+            let number = number.fold(0u32, |n, digit| {
+                n.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'))
+            });
+            kept.calls.push((number, trace));
         }
         SNAPSHOT => {
             let bytes = fs::read(&path).map_err(explain)?;
@@ -520,10 +582,14 @@ mod tests {
         recording.keep(&snapshot()).unwrap();
         fs::create_dir(recording.samples()).unwrap();
         fs::write(recording.samples().join("1000-1.seg"), "x").unwrap();
+        let calls = "calls-4711.pftrace.zst";
+        recording.attach(calls, b"early").unwrap();
+        let trace = zstd::encode_all(&b"a trace"[..], 3).unwrap();
+        recording.attach(calls, &trace).unwrap();
         let (evidence, missing) = recording.finish().unwrap();
         assert_eq!(missing, []);
         let names: Vec<_> = evidence.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(names, [SNAPSHOT, RECORDING, "samples/1000-1.seg"]);
+        assert_eq!(names, [calls, SNAPSHOT, RECORDING, "samples/1000-1.seg"]);
         let id = plan().incident;
         settle(root.path(), id).unwrap();
         assert_eq!(interrupted(root.path()).unwrap().len(), 0);
@@ -531,6 +597,7 @@ mod tests {
         assert_eq!(kept.lines.entries, [entry(1), entry(2), entry(11)]);
         assert_eq!(kept.snapshot, Some(snapshot()));
         assert!(kept.samples.is_some() && kept.missing.is_empty());
+        assert_eq!(kept.calls, [(4711, b"a trace".to_vec())]);
 
         let dir = root.path().join(id.to_string());
         fs::write(dir.join("samples/1000-1.seg"), "y").unwrap();
@@ -539,7 +606,7 @@ mod tests {
         let missing: Vec<_> = kept.missing.iter().map(|m| m.what.as_str()).collect();
         assert_eq!(missing, [RECORDING, "samples/1000-1.seg"]);
         assert_eq!(kept.samples, None);
-        let mut outside = evidence[0].clone();
+        let mut outside = evidence[1].clone();
         outside.name = "../../etc/passwd".to_owned();
         assert_eq!(read(root.path(), id, &[outside]).missing.len(), 1);
     }
@@ -558,6 +625,32 @@ mod tests {
         assert!(entries.len() > 3 && kept.lines.unreadable == 0);
         assert_eq!(entries[0], entry(0));
         assert!(!entries.contains(&entry(200)));
+    }
+
+    #[test]
+    fn what_others_add_has_a_bound_and_no_name_of_the_recorders_own() {
+        let root = tempfile::tempdir().unwrap();
+        let mut recording = Recording::begin(root.path(), plan(), b"", 1000).unwrap();
+        for name in [
+            "host.json",
+            "../calls-1.pftrace.zst",
+            "calls-.pftrace.zst",
+            "calls-x.pftrace.zst",
+            "calls-12345678901.pftrace.zst",
+            "calls-1.pftrace.zst/../../x",
+        ] {
+            let refused = recording.attach(name, b"x").unwrap_err();
+            assert!(refused.contains("calls-NUMBER"), "{refused}");
+        }
+        for number in 0..ATTACHED_FILES {
+            let name = format!("calls-{number}.pftrace.zst");
+            recording.attach(&name, b"x").unwrap();
+        }
+        let refused = recording.attach("calls-99.pftrace.zst", b"x");
+        assert!(refused.unwrap_err().contains("at most"));
+        recording.attach("calls-1.pftrace.zst", b"y").unwrap();
+        let large = vec![0; ATTACHED_MAX + 1];
+        assert!(recording.attach("calls-1.pftrace.zst", &large).is_err());
     }
 
     #[test]

@@ -32,6 +32,9 @@ pub struct Material {
     pub latency: Vec<LatencyRow>,
     /// What was measured.
     pub samples: Vec<Series>,
+    /// Traces of calls of programs that were being traced, to be put behind this report's own: each has a number of its
+    /// own among the sequences of packets.
+    pub traces: Vec<Vec<u8>>,
     /// State of processes, containers and stacks, as it was read.
     pub snapshot: Vec<SnapshotPart>,
     /// What is known to be lost of the time.
@@ -252,6 +255,7 @@ impl Material {
             calls: Vec::new(),
             latency: Vec::new(),
             samples: Vec::new(),
+            traces: Vec::new(),
             snapshot: Vec::new(),
             losses: Vec::new(),
             chain: None,

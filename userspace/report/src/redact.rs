@@ -185,6 +185,13 @@ fn leave_out(material: &mut Material) {
             ),
         );
     }
+    if !material.traces.is_empty() {
+        gone(
+            missing::CALLS,
+            "the report is redacted, and the last calls of traced programs have their names"
+                .to_owned(),
+        );
+    }
     if !material.snapshot.is_empty() {
         gone(
             missing::SNAPSHOT,
@@ -193,6 +200,7 @@ fn leave_out(material: &mut Material) {
     }
     material.chain = None;
     material.snapshot.clear();
+    material.traces.clear();
 }
 
 /// Originals, in the order in which they appear.

@@ -40,7 +40,8 @@ pub(crate) fn write(material: &Material) -> io::Result<Vec<u8>> {
     let nothing = material.events.is_empty()
         && material.calls.is_empty()
         && material.kernel_log.is_empty()
-        && material.samples.is_empty();
+        && material.samples.is_empty()
+        && material.traces.is_empty();
     if nothing {
         return Ok(Vec::new());
     }
@@ -63,7 +64,12 @@ pub(crate) fn write(material: &Material) -> io::Result<Vec<u8>> {
         trace.calls(layer)?;
     }
     trace.samples()?;
-    trace.writer.finish()
+    let mut bytes = trace.writer.finish()?;
+    // A trace is a row of packets: those of others may follow.
+    for other in &material.traces {
+        bytes.extend_from_slice(other);
+    }
+    Ok(bytes)
 }
 
 struct Trace<'a> {

@@ -10,9 +10,10 @@ use gtrace_perfetto::{Slice, Track, Value};
 use super::{Process, Recorded, Timeline};
 
 impl<W: Write> Timeline<W> {
-    /// All of them.
-    pub(super) fn driver(&mut self, recorded: &Recorded<'_>) -> anyhow::Result<()> {
-        for (at, call) in &recorded.driver {
+    /// All of them that ended at `from` or later.
+    pub(super) fn driver(&mut self, recorded: &Recorded<'_>, from: u64) -> anyhow::Result<()> {
+        let calls = recorded.driver.iter();
+        for (at, call) in calls.filter(|(_, call)| call.header.boottime_ns >= from) {
             if let Some(process) = recorded.processes.get(*at as usize) {
                 self.driver_call(*at, process, call, &recorded.devices)?;
             }

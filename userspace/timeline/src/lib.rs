@@ -138,7 +138,7 @@ impl Clock {
     }
 }
 
-/// Writes the trace.
+/// Writes the trace to a file.
 ///
 /// # Errors
 ///
@@ -146,13 +146,27 @@ impl Clock {
 pub fn write(
     path: &Path,
     recorded: &Recorded<'_>,
-    spool: Spool,
+    spool: &mut Spool,
     clock: &Clock,
     host: &Host,
 ) -> anyhow::Result<()> {
     let out = BufWriter::with_capacity(1 << 20, File::create(path)?);
+    let writer = Writer::new(out, clock.clocks())?;
+    let out = write_to(writer, recorded, (spool, u64::MAX), clock, host)?;
+    out.into_inner().map_err(|error| error.into_error())?;
+    Ok(())
+}
+
+/// Writes the trace with this writer; of the spool, so many of the newest calls.
+pub(crate) fn write_to<W: Write>(
+    writer: Writer<W>,
+    recorded: &Recorded<'_>,
+    (spool, most): (&mut Spool, u64),
+    clock: &Clock,
+    host: &Host,
+) -> anyhow::Result<W> {
     let mut timeline = Timeline {
-        writer: Writer::new(out, clock.clocks())?,
+        writer,
         clock: *clock,
         processes: HashMap::new(),
         threads: HashMap::new(),
@@ -163,27 +177,28 @@ pub fn write(
         work: Vec::new(),
     };
     let processes = &recorded.processes;
-    spool.read(|process, event| match processes.get(process as usize) {
-        Some(_) if event.kind == kind::WORK => {
-            timeline.work.push((process, event));
-            Ok(())
+    let window = spool.window().map(|window| window.as_nanos());
+    let window = window.and_then(|nanoseconds| u64::try_from(nanoseconds).ok());
+    let from = window.map_or(0, |window| clock.end().saturating_sub(window));
+    spool.read(most, |process, event| {
+        match processes.get(process as usize) {
+            _ if clock.boottime(event.end) < from => Ok(()),
+            Some(_) if event.kind == kind::WORK => {
+                timeline.work.push((process, event));
+                Ok(())
+            }
+            Some(of) if event.kind == kind::SERVED => timeline.served(process, of, &event),
+            Some(of) => timeline.call(process, of, &event),
+            None => Ok(()),
         }
-        Some(of) if event.kind == kind::SERVED => timeline.served(process, of, &event),
-        Some(of) => timeline.call(process, of, &event),
-        None => Ok(()),
     })?;
     for (at, process) in processes.iter().enumerate() {
         timeline.ends(at as u32, process, recorded)?;
     }
     timeline.work(processes)?;
-    timeline.driver(recorded)?;
+    timeline.driver(recorded, from)?;
     timeline.host(host)?;
-    timeline
-        .writer
-        .finish()?
-        .into_inner()
-        .map_err(|error| error.into_error())?;
-    Ok(())
+    Ok(timeline.writer.finish()?)
 }
 
 struct Timeline<W: Write> {

@@ -32,6 +32,15 @@ impl Recorded {
             let kept = evidence::read(root, incident.id, &incident.evidence);
             material.missing.extend(incident.missing.iter().cloned());
             material.missing.extend(kept.missing);
+            let traced = kept.calls.iter().map(|(pid, _)| format!("process {pid}"));
+            let traced: Vec<String> = traced.collect();
+            if !traced.is_empty() {
+                material.notes.push(format!(
+                    "gtrace trace was recording {}: trace.pftrace has its last calls, each with its time",
+                    traced.join(", ")
+                ));
+            }
+            material.traces = kept.calls.into_iter().map(|(_, trace)| trace).collect();
             let mut recorded = Self {
                 entries: kept.lines.entries,
                 snapshot: kept.snapshot,

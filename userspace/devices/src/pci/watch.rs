@@ -47,6 +47,8 @@ pub struct PciWatch {
     devices: BTreeMap<PciAddress, PciDevice>,
     tree: PciTree,
     aer: BTreeMap<PciAddress, AerCounters>,
+    /// Whether the AER counters are left alone.
+    aer_off: bool,
     lost: BTreeSet<PciAddress>,
     /// Devices whose configuration space reads all ones, since when.
     silent: BTreeMap<PciAddress, Instant>,
@@ -75,12 +77,22 @@ impl PciWatch {
             devices: BTreeMap::new(),
             tree: PciTree::default(),
             aer: BTreeMap::new(),
+            aer_off: false,
             lost: BTreeSet::new(),
             silent: BTreeMap::new(),
             narrow: BTreeMap::new(),
             slow: BTreeMap::new(),
             reads: Reads::new(DEADLINE),
             aer_reads: Reads::new(DEADLINE),
+        }
+    }
+
+    /// Leaves the AER counters alone.
+    #[must_use]
+    pub fn without_aer(self) -> Self {
+        Self {
+            aer_off: true,
+            ..self
         }
     }
 
@@ -292,6 +304,11 @@ impl PciWatch {
             .flat_map(|d| d.upstream.iter().copied().chain([d.pci]))
             .chain(self.aer.keys().copied())
             .collect();
+        let watched = if self.aer_off {
+            BTreeSet::new()
+        } else {
+            watched
+        };
         let dir = device::devices_dir(&self.root);
         let readings = self.aer_reads.all(watched, |pci| {
             let dir = dir.join(pci.to_string());

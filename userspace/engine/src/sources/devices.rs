@@ -123,12 +123,16 @@ impl State {
             hold.set_nvml(Arc::clone(nvml));
         }
         let sys = SysRoot(config.sysfs_root.clone());
+        let mut devices = Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
+            .expecting(sys.clone(), config.rdma);
+        if config.disabled_sources.contains(&WitnessName::SysfsAer) {
+            devices = devices.without_aer(sys);
+        }
         Ok(Self {
             hub: Arc::clone(&context.hub),
             rdma: Arc::clone(&context.rdma),
             inputs,
-            devices: Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
-                .expecting(sys, config.rdma),
+            devices,
             nvml,
             hold,
             nvml_interval,

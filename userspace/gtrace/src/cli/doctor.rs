@@ -240,13 +240,11 @@ fn ask_nvml(sources: &mut [SourceStatus]) -> Option<NvmlSnapshot> {
 /// What a daemon that runs knows of NVML; nothing where it does not ask it.
 fn nvml_of_daemon(config: &Config) -> Option<SourceStatus> {
     let client = Client::unix(&config.socket).with_deadline(Duration::from_secs(2));
-    let status: Status = client
-        .get("/api/v1/status")
-        .ok()
-        .filter(|status: &Status| !status.paused)?;
+    let status: Status = client.get("/api/v1/status").ok()?;
     let of_nvml = |source: &SourceStatus| source.witness == Some(WitnessName::Nvml);
     let known = status.sources.into_iter().find(of_nvml);
-    known.filter(|source| source.state != SourceState::Off)
+    // Whoever has paused it wants the driver for himself.
+    known.filter(|source| status.paused || source.state != SourceState::Off)
 }
 
 fn facts(config: &Config) -> Vec<Fact> {

@@ -56,6 +56,9 @@ pub(super) enum What {
         /// Number of the link.
         #[arg(long, default_value_t = 0)]
         link: u32,
+        /// One after which the switch has to be reset.
+        #[arg(long)]
+        fatal: bool,
         /// The driver's text after the link.
         #[arg(long)]
         message: Option<String>,
@@ -184,11 +187,13 @@ fn text(what: &What) -> String {
             gpu,
             nvswitch,
             link,
+            fatal,
             message,
         } => {
             let message = message.as_deref().unwrap_or("drill");
+            let class = if *fatal { "Fatal" } else { "Non-fatal" };
             format!(
-                "nvidia-nvswitch{nvswitch}: SXid (PCI:{gpu}): {code}, Non-fatal, Link {link:02} {message}"
+                "nvidia-nvswitch{nvswitch}: SXid (PCI:{gpu}): {code}, {class}, Link {link:02} {message}"
             )
         }
         What::Aer { severity, gpu } => {

@@ -29,10 +29,10 @@ pub struct Args {
     #[arg(long, requires = "pid", conflicts_with = "program")]
     driver: bool,
     /// The process. Without --driver, its calls of the CUDA driver and into the kernel's are written to
-    /// --output; needs root.
+    /// --output, or kept by --ring; needs root.
     #[arg(long, conflicts_with = "program")]
     pid: Option<u32>,
-    /// With --pid and --output: how long (10, 90s, 5m); else until the process ends, or Ctrl-C.
+    /// With --pid and --output or --ring: how long (10, 90s, 5m); else until the process ends, or Ctrl-C.
     #[arg(long, value_name = "TIME", requires = "pid", conflicts_with = "driver", value_parser = super::duration::seconds)]
     duration: Option<Duration>,
     /// Only calls that failed.
@@ -59,7 +59,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let pid = match args.pid {
         Some(pid) if args.driver => pid,
-        Some(pid) if args.traced.output.is_some() => return process::run(pid, &args),
+        Some(pid) if args.traced.keeps_calls() => return process::run(pid, &args),
         None if args.traced.is_asked_for() => {
             return program::run(
                 &args.traced,
@@ -70,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         _ => {
             say!(
                 "say what to trace: `-- PROGRAM` (its calls of the CUDA driver), --pid PID \
-                 --output FILE.pftrace (calls of a running process), or --driver --pid PID (its calls into the \
+                 --output FILE.pftrace or --ring TIME (calls of a running process), or --driver --pid PID (its calls into the \
                  kernel's driver, as they happen)"
             );
             return Ok(ExitCode::from(USAGE));

@@ -2,10 +2,12 @@
 //! The program calls the CPU emulator's library, and /dev/urandom in place of a GPU's device node.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use gtrace_event::Incident;
 use gtrace_perfetto::format::{AnnotationValue, Data, Message as _, Trace};
 
 use crate::caller::{self, Caller, Running, lines_until};
@@ -339,6 +341,84 @@ fn root_a_trace_of_a_program_has_its_driver_calls_from_the_first_on_and_the_kern
     daemon.stop();
 }
 
+/// What `GET path` at a Unix socket answers, behind the head.
+fn get(socket: &Path, path: &str) -> Vec<u8> {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let head = answer.windows(4).position(|four| four == b"\r\n\r\n");
+    let body = answer.split_off(head.unwrap() + 4);
+    let head = String::from_utf8(answer).unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    body
+}
+
+/// Of a ring: the calls of before an incident are evidence of it, and in the trace of its report.
+#[test]
+fn root_the_last_calls_of_a_program_are_evidence_of_an_incident_that_opens() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "10"]);
+    let socket = daemon.socket();
+    let mut command = Command::new(GTRACE);
+    command
+        .args(["trace", "--softgpu", "--ring", "60s", "--socket"])
+        .arg(&socket)
+        .arg("--")
+        .arg(compile(dir.path()))
+        .args(["libcuda.so.1", "/dev/urandom"]);
+    let mut program = Caller::spawn(&mut command);
+    program.until("open");
+    program.go_on();
+    program.until("called");
+    let captured = gtrace(&[
+        "capture",
+        "--wait",
+        "--json",
+        "--socket",
+        socket.to_str().unwrap(),
+    ]);
+    let error = String::from_utf8_lossy(&captured.stderr);
+    assert!(captured.status.success(), "{error}");
+    let incident: Incident = serde_json::from_slice(&captured.stdout).unwrap();
+    let calls = incident
+        .evidence
+        .iter()
+        .find(|file| file.name.starts_with("calls-"));
+    let calls = calls.unwrap_or_else(|| panic!("{:?}", incident.evidence));
+    let id = incident.id.to_string();
+    let path = format!("/api/v1/incidents/{id}/evidence/{}", calls.name);
+    let sent = get(&socket, &path);
+    let kept = dir.path().join("evidence").join(&id).join(&calls.name);
+    assert_eq!(sent, std::fs::read(kept).unwrap());
+    assert!(program.end().success());
+    let store = daemon.store();
+    daemon.stop();
+
+    let report = |args: &[&str]| {
+        let mut command = Command::new(GTRACE);
+        let output = command.arg("report").args(args).current_dir(dir.path());
+        let output = output.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{error}");
+    };
+    let store = store.to_str().unwrap();
+    report(&["--incident", &id, "--store", store, "--out", "r.html"]);
+    report(&["verify", "r.html"]);
+    report(&["open", "r.html", "--to", "parts"]);
+    let trace = dir.path().join("parts/trace.pftrace");
+    check_by_published_definitions(&trace);
+    let seen = read(&trace);
+    let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
+    assert_eq!(launches.count(), 10, "{seen:?}");
+}
+
 #[test]
 fn root_calls_that_a_small_ring_has_no_room_for_are_counted_exactly() {
     needs_root!();
@@ -348,7 +428,7 @@ fn root_calls_that_a_small_ring_has_no_room_for_are_counted_exactly() {
     let mut program = Caller::spawn(command.arg(&library).args(["many", "6000"]));
     program.until("open");
     let (out, nobody) = (dir.path().join("x.pftrace"), dir.path().join("none"));
-    let tracing = Tracing::start(program.pid(), &out, &nobody, &["--ring", "1024"]);
+    let tracing = Tracing::start(program.pid(), &out, &nobody, &["--buffer", "1024"]);
     // So that the ring is not emptied meanwhile.
     let tracer = rustix::process::Pid::from_child(&tracing.command.0);
     rustix::process::kill_process(tracer, rustix::process::Signal::STOP).unwrap();

@@ -132,7 +132,7 @@ pub(in super::super) async fn capture(
         .map(Json)
 }
 
-async fn find(state: &AppState, peer: Peer, id: &str) -> Result<Incident, Problem> {
+pub(super) async fn find(state: &AppState, peer: Peer, id: &str) -> Result<Incident, Problem> {
     let id: IncidentId = id.parse().map_err(|error: IdError| {
         Problem::bad_request(error.to_string(), "take an id from /api/v1/incidents")
     })?;

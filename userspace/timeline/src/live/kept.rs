@@ -23,11 +23,16 @@ pub struct Kept {
     /// Calls that are not kept, as there are too many.
     pub dropped: u64,
     most: usize,
+    newest: bool,
 }
 
 impl Sink for Kept {
     fn call(&mut self, call: &CallRecord) {
-        match self.calls.len() < self.most {
+        if self.newest && self.calls.len() >= self.most.saturating_mul(2) {
+            self.calls.drain(..self.most);
+            self.dropped += self.most as u64;
+        }
+        match self.newest || self.calls.len() < self.most {
             true => self.calls.push(*call),
             false => self.dropped += 1,
         }
@@ -53,19 +58,26 @@ pub struct DriverCalls {
 }
 
 impl DriverCalls {
-    /// Begins; on these devices, or the driver's. At most `most` calls are kept.
+    /// Begins; on these devices, or the driver's. The first `most` calls are kept, or, of a ring, as many of the newest
+    /// at least.
     ///
     /// # Errors
     ///
     /// That they cannot be seen here.
-    pub fn start(pid: u32, devices: Option<Vec<DeviceFilter>>, most: u64) -> anyhow::Result<Self> {
+    pub fn start(
+        pid: u32,
+        devices: Option<Vec<DeviceFilter>>,
+        most: u64,
+        newest: bool,
+    ) -> anyhow::Result<Self> {
         let target = Target::find(Path::new("/proc"), pid)?;
         let mut tracer = Tracer::start(pid, devices)?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopping = Arc::clone(&stop);
         let take = move || {
             let mut kept = Kept {
-                most: usize::try_from(most).unwrap_or(usize::MAX),
+                most: usize::try_from(most).unwrap_or(usize::MAX).max(1),
+                newest,
                 ..Kept::default()
             };
             show(&mut tracer, &target, &stopping, &mut kept)?;

@@ -2,6 +2,7 @@
 //! driver, and what the daemon knows of that time.
 
 mod daemon;
+mod freezer;
 mod held;
 mod kept;
 pub mod libcuda;
@@ -12,6 +13,7 @@ mod target;
 mod tracer;
 
 pub use daemon::Daemon;
+pub use freezer::Freezer;
 pub use held::Held;
 pub use kept::{DriverCalls, Kept};
 pub use output::{Output, Shown};

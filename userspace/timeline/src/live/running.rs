@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 use gtrace_abi::{ApiCall, ApiCounter};
 use gtrace_engine::process;
 use gtrace_engine::sources::records::text_of;
-use gtrace_recording::clock::Pair;
+use gtrace_recording::clock::{Pair, Scale};
 use gtrace_recording::{NAMES, UnderWay};
 use gtrace_uprobes::functions::trace_set;
 use gtrace_uprobes::{Calls, Function, Options, POLL_INTERVAL, Settings, TraceError, Watch};
 
+use super::Freezer;
 use crate::arguments::{self, Meaning};
-use crate::{Process, Spool};
+use crate::{Clock, Process, Recorded, Spool};
 
 /// Between polls of the ring.
 const DRAIN_EVERY: Duration = Duration::from_millis(2);
@@ -157,6 +158,7 @@ impl Running {
     pub fn follow(
         &mut self,
         spool: &mut Spool,
+        mut freezer: Option<Freezer>,
         duration: Option<Duration>,
         end: &AtomicBool,
     ) -> anyhow::Result<()> {
@@ -170,6 +172,7 @@ impl Running {
             }
             std::thread::sleep(DRAIN_EVERY);
             self.drain(&mut ring, spool)?;
+            self.freeze(&mut freezer, spool, false)?;
             if looked.elapsed() >= POLL_INTERVAL {
                 looked = Instant::now();
                 alive = self.watch.is_alive();
@@ -179,6 +182,36 @@ impl Running {
         }
         self.watch.detach();
         while self.drain(&mut ring, spool)? {}
+        self.freeze(&mut freezer, spool, true)?;
+        if let Some(freezer) = freezer {
+            freezer.end();
+        }
+        Ok(())
+    }
+
+    /// Lets old calls go, and sends those that are kept if an incident has opened. `ends`: no more will come.
+    fn freeze(
+        &mut self,
+        freezer: &mut Option<Freezer>,
+        spool: &mut Spool,
+        ends: bool,
+    ) -> anyhow::Result<()> {
+        spool.age()?;
+        let Some(freezer) = freezer else {
+            return Ok(());
+        };
+        if !freezer.is_due(ends) {
+            return Ok(());
+        }
+        let seen = self.finish()?;
+        let recorded = Recorded {
+            processes: vec![&self.process],
+            under_way: vec![seen.under_way],
+            lost: vec![seen.lost],
+            ..Recorded::default()
+        };
+        let clock = Clock::new(Scale::BOOTTIME, self.begun, Pair::now());
+        freezer.send(&recorded, spool, &clock);
         Ok(())
     }
 

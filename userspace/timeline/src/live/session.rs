@@ -9,7 +9,7 @@ use gtrace_abi::DeviceFilter;
 use gtrace_recording::Variables;
 use gtrace_recording::clock::Pair;
 
-use super::{Daemon, DriverCalls, Held, Kept};
+use super::{Daemon, DriverCalls, Freezer, Held, Kept};
 use crate::collector::{Collector, Wake};
 use crate::summary::Summary;
 use crate::{Clock, Process, Spool};
@@ -21,6 +21,8 @@ pub struct Session {
     spool: Option<Spool>,
     daemon: Option<Daemon>,
     begun: Pair,
+    /// Sends the last calls to the daemon when an incident opens.
+    freezer: Option<Freezer>,
     /// Calls into the kernel's driver, and whose they are.
     driver: Option<(u32, DriverCalls)>,
     /// The folder of the socket, where it is one of this session.
@@ -61,9 +63,15 @@ impl Session {
             spool,
             daemon,
             begun: Pair::now(),
+            freezer: None,
             driver: None,
             folder,
         })
+    }
+
+    /// From now on, the last calls are sent wherever this says.
+    pub fn freeze(&mut self, freezer: Freezer) {
+        self.freezer = Some(freezer);
     }
 
     /// What programs need in their environment.
@@ -95,7 +103,12 @@ impl Session {
         devices: Option<Vec<DeviceFilter>>,
         most: u64,
     ) -> anyhow::Result<()> {
-        self.driver = Some((pid, DriverCalls::start(pid, devices, most)?));
+        let newest = self
+            .spool
+            .as_ref()
+            .is_some_and(|spool| spool.window().is_some());
+        let driver = DriverCalls::start(pid, devices, most, newest)?;
+        self.driver = Some((pid, driver));
         Ok(())
     }
 
@@ -118,7 +131,19 @@ impl Session {
             let last = over();
             self.collector.receive();
             busy = self.collector.drain(self.spool.as_mut())?;
+            if let Some(spool) = &mut self.spool {
+                spool.age()?;
+                if let Some(freezer) = &mut self.freezer
+                    && freezer.is_due(last)
+                {
+                    let clock = Clock::new(self.variables.scale, self.begun, Pair::now());
+                    freezer.send(&self.collector.recorded(), spool, &clock);
+                }
+            }
             if last {
+                if let Some(freezer) = self.freezer.take() {
+                    freezer.end();
+                }
                 return Ok(());
             }
         }
@@ -158,7 +183,7 @@ impl Ended {
             driver,
             ..
         } = self.session;
-        let Some(spool) = spool else {
+        let Some(mut spool) = spool else {
             return Ok(());
         };
         let host = daemon.map(|daemon| daemon.end(say)).unwrap_or_default();
@@ -183,6 +208,6 @@ impl Ended {
         };
         let mut recorded = collector.recorded();
         recorded.add_driver(&process, kept.calls, kept.names);
-        crate::write(output, &recorded, spool, &self.clock, &host)
+        crate::write(output, &recorded, &mut spool, &self.clock, &host)
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gtrace_recording::clock::{Pair, Scale};
-use gtrace_timeline::live::{Daemon, DriverCalls, Running};
-use gtrace_timeline::{self as timeline, Clock, Recorded, Spool};
+use gtrace_timeline::live::{Daemon, DriverCalls, Freezer, Running};
+use gtrace_timeline::{self as timeline, Clock, Recorded};
 
 use super::{Args, unwritten};
 use crate::cli::shared::{on_signals, say};
@@ -19,15 +19,12 @@ use crate::cli::{NOT_POSSIBLE, USAGE, not_possible};
 ///
 /// What keeps the trace from being written.
 pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
-    let Some(output) = &args.traced.output else {
-        return Ok(ExitCode::from(USAGE));
-    };
     let Some((target, devices)) = super::meant(pid, &args.devices) else {
         return Ok(ExitCode::from(USAGE));
     };
     let instance = args.traced.place.resolve()?;
-    let mut spool = Spool::new(output, args.traced.max_events)?;
-    let mut trace = match Running::start(pid, args.traced.ring, say) {
+    let mut spool = args.traced.spool()?;
+    let mut trace = match Running::start(pid, args.traced.buffer, say) {
         Ok(trace) => trace,
         Err(error) => return Ok(not_possible(&error.into())),
     };
@@ -35,14 +32,19 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     let asked = Arc::clone(&end);
     on_signals(move || asked.store(true, Ordering::Relaxed))?;
     let host = Daemon::watch(instance.reading_client(), None);
-    let driver = DriverCalls::start(pid, devices, args.traced.max_events);
+    let freezer = match args.traced.ring {
+        Some(_) => Some(Freezer::watch(instance.client(), pid, say)?),
+        None => None,
+    };
+    let newest = freezer.is_some();
+    let driver = DriverCalls::start(pid, devices, args.traced.max_events, newest);
     if let Err(error) = &driver {
         say(&format!(
             "the trace has no calls into the driver: {error:#}"
         ));
     }
     trace.greet();
-    trace.follow(&mut spool, args.duration, &end)?;
+    trace.follow(&mut spool, freezer, args.duration, &end)?;
     drop(target);
     let seen = trace.finish()?;
     let (driver, driver_lost) = match driver {
@@ -64,9 +66,11 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
         devices: driver.names,
     };
     let clock = Clock::new(Scale::BOOTTIME, trace.begun, Pair::now());
-    timeline::write(output, &recorded, spool, &clock, &host)
-        .map_err(|error| unwritten("--output", output, &error))?;
-    say!("{} opens in ui.perfetto.dev", output.display());
+    if let Some(output) = &args.traced.output {
+        timeline::write(output, &recorded, &mut spool, &clock, &host)
+            .map_err(|error| unwritten("--output", output, &error))?;
+        say!("{} opens in ui.perfetto.dev", output.display());
+    }
     Ok(match traced_nothing {
         // Nothing could be seen, which is not the same as no calls.
         true => ExitCode::from(NOT_POSSIBLE),

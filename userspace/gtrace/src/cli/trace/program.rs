@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use gtrace_recording::Variables;
 use gtrace_recording::clock::Scale;
 use gtrace_timeline::Spool;
-use gtrace_timeline::live::{Daemon, Held, Session, libcuda};
+use gtrace_timeline::live::{Daemon, Freezer, Held, Session, libcuda};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::super::exec::{libraries, not_started, quoted, search_path, stats};
@@ -19,8 +20,8 @@ use super::super::shared::{self, Place, on_signals, say};
 use super::super::{USAGE, not_possible};
 use super::unwritten;
 
-/// Events that a thread's ring has room for.
-const RING: u32 = 1 << 16;
+/// Events that a thread's buffer has room for.
+const BUFFER: u32 = 1 << 16;
 
 /// What a traced program is told, and what becomes of what it tells.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -35,10 +36,14 @@ pub(super) struct Args {
     /// Run the program on the CPU emulator that gtrace carries, not on a GPU.
     #[arg(long)]
     softgpu: bool,
-    /// Events that a thread's ring has room for; more that come before they are read are counted as lost.
-    #[arg(long, value_name = "EVENTS", default_value_t = RING)]
-    pub(super) ring: u32,
-    /// Most calls that the trace has; the first ones are kept.
+    /// Keep the calls of the last TIME only (30, 90s, 5m), for as long as it runs. When an incident opens in the daemon
+    /// they become evidence of it, and part of its report; with --output they are written at the end too.
+    #[arg(long, value_name = "TIME", value_parser = super::super::duration::seconds, conflicts_with = "print_env")]
+    pub(super) ring: Option<Duration>,
+    /// Events that a thread's buffer has room for; more that come before they are read are counted as lost.
+    #[arg(long, value_name = "EVENTS", default_value_t = BUFFER)]
+    pub(super) buffer: u32,
+    /// Most calls that the trace has; the first ones are kept, with --ring the newest.
     #[arg(long, value_name = "CALLS", default_value_t = 10_000_000)]
     pub(super) max_events: u64,
     /// Time what the GPU does for launches and copies, by two events of the driver around each. Costs the program
@@ -68,6 +73,25 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// Whether calls are kept one by one.
+    pub(super) fn keeps_calls(&self) -> bool {
+        self.output.is_some() || self.ring.is_some()
+    }
+
+    /// Where they are kept until then.
+    ///
+    /// # Errors
+    ///
+    /// The disk of the output, or of temporary files.
+    pub(super) fn spool(&self) -> anyhow::Result<Spool> {
+        let temporary = std::env::temp_dir().join("calls");
+        let beside = self.output.as_deref().unwrap_or(&temporary);
+        match self.ring {
+            Some(window) => Spool::ring(beside, window, self.max_events),
+            None => Spool::new(beside, self.max_events),
+        }
+    }
+
     /// Whether something is asked for that is done here.
     pub(super) fn is_asked_for(&self) -> bool {
         self.print_env || self.listen || !self.program.is_empty()
@@ -123,8 +147,8 @@ pub(super) fn run(
     };
     let variables = Variables {
         socket: None,
-        events: match args.output.is_some() || args.print_env || args.listen {
-            true => args.ring.clamp(1, 1 << 22).next_power_of_two(),
+        events: match args.keeps_calls() || args.print_env || args.listen {
+            true => args.buffer.clamp(1, 1 << 22).next_power_of_two(),
             false => 0,
         },
         scale: Scale::measure(),
@@ -142,15 +166,21 @@ pub(super) fn run(
     let cpu_emulator = args.softgpu.then(|| folders.last().cloned()).flatten();
     let nvml = cpu_emulator.map(|folder| folder.join("libnvidia-ml.so.1"));
     let socket = args.listen.then(libcuda::shared_socket).transpose()?;
-    let (spool, daemon) = match &args.output {
-        Some(output) => {
-            let daemon = Daemon::watch(args.place.resolve()?.reading_client(), nvml);
-            (Some(Spool::new(output, args.max_events)?), Some(daemon))
-        }
-        None => (None, None),
-    };
+    let instance = args.place.resolve()?;
+    let spool = args.keeps_calls().then(|| args.spool()).transpose()?;
+    let daemon = args
+        .output
+        .is_some()
+        .then(|| Daemon::watch(instance.reading_client(), nvml));
     let mut session = Session::new(variables, socket, spool, daemon)?;
+    let freezer = |pid| match args.ring {
+        Some(_) => Freezer::watch(instance.client(), pid, say).map(Some),
+        None => Ok(None),
+    };
     if args.listen {
+        if let Some(freezer) = freezer(std::process::id())? {
+            session.freeze(freezer);
+        }
         listen(&mut session)?;
         report(session, args, json, None)?;
         return Ok(ExitCode::SUCCESS);
@@ -191,6 +221,11 @@ pub(super) fn run(
             say!("the trace has no calls into the driver: {error:#}");
         }
         held.release(&mut child);
+    }
+    match freezer(child.id()) {
+        Ok(freezer) => freezer.into_iter().for_each(|one| session.freeze(one)),
+        // The program runs.
+        Err(error) => say!("incidents will have no calls: {error:#}"),
     }
     let ended = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let ended = ended.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
