@@ -50,6 +50,8 @@ const RECORDING_BYTES: u64 = 12 << 20;
 const SAMPLE_BYTES: u64 = 16 << 20;
 /// Points of them.
 const SAMPLE_POINTS: usize = 200_000;
+/// How long it is waited for who uses a GPU. It takes some milliseconds, unless the probes' thread hangs.
+const USERS_PATIENCE: Duration = Duration::from_millis(300);
 /// So often an answer of the core is waited for.
 const SETTLE_ROUNDS: u32 = 120;
 
@@ -189,7 +191,11 @@ impl<'a> Keeper<'a> {
         if supervise::is_revoked() {
             return;
         }
+        let mut users_are_new = false;
         while let Some(id) = self.hub.recorder.next_trigger() {
+            if !std::mem::replace(&mut users_are_new, true) {
+                self.read_users();
+            }
             match self.hub.incident(id) {
                 Some(incident) => self.begin(&incident),
                 None => self.counts.refused += 1,
@@ -212,6 +218,15 @@ impl<'a> Keeper<'a> {
                 interval: PUBLISH_EVERY,
                 metrics: self.metrics(),
             });
+        }
+    }
+
+    /// Has it read anew who uses a GPU: one that began a second ago may be what the incident is about, and end soon.
+    fn read_users(&self) {
+        let mut read = self.hub.read_calls();
+        let until = Instant::now() + USERS_PATIENCE;
+        while Instant::now() < until && read.try_recv() == Err(TryRecvError::Empty) {
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 

@@ -97,6 +97,11 @@ fn pcie(guest: &mut Guest) -> Result<()> {
     let mut helper = Helper::start("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
     helper.line()?;
+    within(PATIENCE, "the daemon knows the process", || {
+        let status = daemon.get("/api/v1/status")?;
+        let users = status["gpu_processes"].as_array().context("no list")?;
+        Ok(users.iter().any(|user| user["pid"] == pid).then_some(()))
+    })?;
     inject(GPU, COMPLETION_TIMEOUT, 0)?;
     daemon.wait_for(PATIENCE, "the AER event", |events| {
         events.iter().any(|e| e["kind"] == "aer").then_some(())
