@@ -135,8 +135,12 @@ pub(crate) enum Cli {
         #[arg(long)]
         short: bool,
     },
-    /// Build the archive that a host installs from
-    Dist,
+    /// Build what hosts install from: an archive, a deb and an rpm
+    Dist {
+        /// Pack a build of the dev profile, to try the packages
+        #[arg(long)]
+        dev: bool,
+    },
 }
 
 impl Cli {
@@ -243,7 +247,10 @@ impl Cli {
                 };
                 return gpu_check::run(&context, &options);
             }
-            Self::Dist => dist::build(&context)?,
+            Self::Dist { dev } => {
+                let profile = if dev { Profile::Dev } else { Profile::Release };
+                dist::build(&context, profile)?;
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -83,6 +83,8 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["capture", "--note", "x"],
         &["samples"],
         &["schema", "incident"],
+        &["completions", "bash"],
+        &["man"],
         &["ack", event],
         &["inject", "line", &long],
         &["gameday", "--list"],

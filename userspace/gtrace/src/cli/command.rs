@@ -8,8 +8,8 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, capture, config, decode, doctor, events, exec, gameday, incidents, inject, pause,
-    profile, report, run, runbook, samples, schema, serve, status, top, trace,
+    ack, bench, capture, completions, config, decode, doctor, events, exec, gameday, incidents,
+    inject, man, pause, profile, report, run, runbook, samples, schema, serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -61,6 +61,8 @@ pub(super) enum Command {
     /// Check or show the configuration.
     Config(config::Args),
     Schema(schema::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     /// Execute the calls of one client of `gtrace serve`.
     #[command(hide = true)]
     ServeWorker,
@@ -111,6 +113,8 @@ pub fn main() -> ExitCode {
         Command::BenchClient { plan } => return bench::client(&plan),
         Command::Config(args) => config::run(args),
         Command::Schema(args) => schema::run(args),
+        Command::Completions(args) => completions::run(args),
+        Command::Man(args) => man::run(args),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
     };
     result.unwrap_or_else(|error| {
