@@ -21,7 +21,7 @@ const CHATTER: &[&str] = &[
     "systemd-journald[{}]: Received client request to flush runtime journal.",
     "pcieport 0000:00:1c.0: bridge window [mem 0x{}0000000-0xe00fffff 64bit pref]",
     "x86/split lock detection: #AC: qemu-kvm/{} took a split_lock trap at address: 0x7f1c2a",
-    "nfs: server 10.0.0.{} not responding, still trying",
+    "NFS: state manager: lease expired on server {}, recovering",
     "eth0: renamed from veth{}",
 ];
 
@@ -58,10 +58,12 @@ const FORMS: &[&[&str]] = &[
     &[
         "mlx5_core 0000:5d:00.0: mlx5_pcie_event:299:(pid {}): Detected insufficient power on the PCIe slot (27W).",
     ],
+    &["I/O error, dev sdb, sector {} op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2"],
+    &["nfs: server 10.0.0.{} not responding, still trying"],
 ];
 
 /// Patterns for `grep -E` that find the first line of each form.
-pub(crate) const PATTERNS: &str = r"NVRM: (Xid \(PCI:|GPU [0-9a-f:.]+: RmInitAdapter failed)|nvidia-nvswitch[0-9]+: SXid \(PCI:|PCIe Bus Error: severity=|Killed process [0-9]+|INFO: task .+ blocked for more than|BUG: soft lockup|-fs \([^)]*\): Remounting filesystem read-only|nvme nvme[0-9]+: I/O .* timeout|mlx5_core [0-9a-f:.]+: .*insufficient power";
+pub(crate) const PATTERNS: &str = r"NVRM: (Xid \(PCI:|GPU [0-9a-f:.]+: RmInitAdapter failed)|nvidia-nvswitch[0-9]+: SXid \(PCI:|PCIe Bus Error: severity=|Killed process [0-9]+|INFO: task .+ blocked for more than|BUG: soft lockup|-fs \([^)]*\): Remounting filesystem read-only|nvme nvme[0-9]+: I/O .* timeout|mlx5_core [0-9a-f:.]+: .*insufficient power|I/O error, dev |nfs: server .* not responding";
 
 /// Makes lines without prefix.
 #[derive(Debug)]

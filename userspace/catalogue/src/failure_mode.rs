@@ -18,8 +18,10 @@ pub(crate) const fn of_kind(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::OomKill => Some("F1"),
         Kind::Throttle => Some("F2"),
-        Kind::DriverInitFailed | Kind::HungTask | Kind::SoftLockup => Some("F3"),
-        Kind::Aer | Kind::GpuLost | Kind::PcieLink | Kind::PcieHotplug => Some("F4"),
+        Kind::DriverInitFailed | Kind::GpuHang | Kind::HungTask | Kind::SoftLockup => Some("F3"),
+        Kind::Aer | Kind::GpuLost | Kind::IommuFault | Kind::PcieLink | Kind::PcieHotplug => {
+            Some("F4")
+        }
         Kind::SlowCall => Some("F5"),
         Kind::DriverMismatch => Some("F7"),
         _ => None,

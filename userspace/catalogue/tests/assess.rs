@@ -441,3 +441,178 @@ fn names_and_actions_can_be_asked_for() {
     occ.detail.xid.xid = Some(9999);
     assert_eq!(catalogue.name(&occ), None);
 }
+
+/// What the decoder's word for an error of the host comes to: severity and rule.
+#[test]
+fn faults_of_the_host_go_by_what_the_kernel_said() {
+    let of = |kind, error: &str, fill: fn(&mut Detail)| {
+        assess(occurrence(kind, |d| {
+            d.host.error = Some(error.to_owned());
+            fill(d);
+        }))
+    };
+    let none: fn(&mut Detail) = |_| {};
+    let corrected: fn(&mut Detail) = |d| d.host.corrected = Some(true);
+    let uncorrected: fn(&mut Detail) = |d| d.host.corrected = Some(false);
+    for (kind, error, fill, severity, name) in [
+        (
+            Kind::GpuHang,
+            "RC watchdog",
+            none,
+            Warning,
+            "gpu_hang:watchdog",
+        ),
+        (
+            Kind::GpuHang,
+            "repeated GSP RPC errors",
+            none,
+            Critical,
+            "gpu_hang:gsp",
+        ),
+        (
+            Kind::IommuFault,
+            "IO_PAGE_FAULT",
+            none,
+            Warning,
+            "iommu_fault",
+        ),
+        (
+            Kind::CpuStall,
+            "hard lockup",
+            none,
+            Critical,
+            "cpu_stall:hard_lockup",
+        ),
+        (Kind::CpuStall, "RCU stall", none, Warning, "cpu_stall:rcu"),
+        (
+            Kind::CpuStall,
+            "RCU thread starved",
+            none,
+            Warning,
+            "cpu_stall:rcu",
+        ),
+        (
+            Kind::CpuStall,
+            "work queue stuck",
+            none,
+            Warning,
+            "cpu_stall:work_queue",
+        ),
+        (
+            Kind::MachineCheck,
+            "machine check",
+            corrected,
+            Info,
+            "machine_check:corrected",
+        ),
+        (
+            Kind::MachineCheck,
+            "machine check",
+            uncorrected,
+            Critical,
+            "machine_check:uncorrected",
+        ),
+        (
+            Kind::DimmError,
+            "memory read error",
+            corrected,
+            Info,
+            "dimm_error:corrected",
+        ),
+        (
+            Kind::DimmError,
+            "memory read error",
+            uncorrected,
+            Critical,
+            "dimm_error:uncorrected",
+        ),
+        (
+            Kind::EfaError,
+            "admin queue closed",
+            none,
+            Critical,
+            "efa_error",
+        ),
+        (
+            Kind::EfaError,
+            "command failed",
+            none,
+            Warning,
+            "efa_error:command",
+        ),
+        (
+            Kind::NetfsStall,
+            "not responding",
+            none,
+            Warning,
+            "netfs_stall",
+        ),
+        (
+            Kind::NetfsStall,
+            "timed out",
+            none,
+            Warning,
+            "netfs_stall:timed_out",
+        ),
+        (
+            Kind::NetfsStall,
+            "answers again",
+            none,
+            Info,
+            "netfs_stall:ok",
+        ),
+        (Kind::DiskLost, "reset failed", none, Critical, "disk_lost"),
+        (
+            Kind::DiskLost,
+            "no usable path",
+            none,
+            Warning,
+            "disk_lost:path",
+        ),
+        (
+            Kind::RaidDegraded,
+            "disk failed",
+            none,
+            Warning,
+            "raid_degraded",
+        ),
+        (
+            Kind::RaidDegraded,
+            "array failed",
+            none,
+            Critical,
+            "raid_degraded:failed",
+        ),
+        (Kind::IoError, "I/O error", none, Warning, "io_error"),
+        (
+            Kind::IoError,
+            "lost async page write",
+            none,
+            Critical,
+            "io_error:lost_write",
+        ),
+        (Kind::FsError, "metadata corrupt", none, Warning, "fs_error"),
+        (
+            Kind::FsError,
+            "journal aborted",
+            none,
+            Critical,
+            "fs_error:journal",
+        ),
+        (Kind::KernelPanic, "x", none, Fatal, "kernel_panic"),
+        (Kind::KernelOops, "x", none, Critical, "kernel_oops"),
+        (Kind::FileLimit, "", none, Critical, "file_limit"),
+        (Kind::CpuThrottle, "core", none, Warning, "cpu_throttle"),
+    ] {
+        let (have, advice) = of(kind, error, fill);
+        assert_eq!((have, rule(&advice)), (severity, name), "{kind} {error}");
+    }
+    let mut fatal = occurrence(Kind::MachineCheck, uncorrected);
+    fatal.severity = Fatal;
+    let (severity, advice) = assess(fatal);
+    assert_eq!((severity, rule(&advice)), (Fatal, "machine_check:fatal"));
+    let mut of_gpu = occurrence(Kind::IommuFault, none);
+    of_gpu.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+    let (severity, advice) = assess(of_gpu);
+    assert_eq!((severity, rule(&advice)), (Critical, "iommu_fault:gpu"));
+}

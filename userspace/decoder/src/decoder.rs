@@ -4,8 +4,9 @@ use gtrace_event::{Occurrence, PciAddress, Provenance};
 use memchr::memmem;
 
 use crate::forms::{
-    aer, containment, filesystem, hotplug, link_status, mlx5, nccl, nvme, nvrm, oom, peermem,
-    stall, sxid,
+    aer, block, containment, cpu_heat, efa, filesystem, hotplug, iommu, kernel, link_status,
+    machine_check, mlx5, nccl, netfs, network, nvidia_device, nvme, nvrm, oom, peermem, stall,
+    sxid,
 };
 use crate::record::{Line, LogRecord, Meta};
 use crate::{DriverVersion, scan};
@@ -25,7 +26,7 @@ pub struct Options {
 
 /// Reads records of the kernel log in their order.
 ///
-/// A form of one line is given at once. Forms of several records (AER, SXid, OOM kills, the
+/// A form of one line is given at once. Forms of several records (AER, SXid, OOM kills, machine checks, the
 /// driver's three-line messages) are given when they are complete, when a record begins a new one
 /// for the same device, after 32 further records, after a second of log time, or at
 /// [`flush`](Self::flush). State is bounded whatever the input.
@@ -37,6 +38,7 @@ pub struct Decoder {
     sxid: sxid::State,
     aer: aer::State,
     oom: oom::State,
+    machine_check: machine_check::State,
 }
 
 impl Decoder {
@@ -61,6 +63,7 @@ impl Decoder {
             || self.oom.has_pending()
             || self.sxid.has_pending()
             || self.nvrm.has_pending()
+            || self.machine_check.has_pending()
     }
 
     /// Gives what is held.
@@ -70,6 +73,7 @@ impl Decoder {
         self.sxid.flush(out);
         self.aer.flush(out);
         self.oom.flush(out);
+        self.machine_check.flush(out);
         in_order(out, start);
     }
 
@@ -126,6 +130,7 @@ impl Decoder {
             self.sxid.oldest(),
             self.aer.oldest(),
             self.oom.oldest(),
+            self.machine_check.oldest(),
         ]
         .into_iter()
         .flatten()
@@ -138,6 +143,7 @@ impl Decoder {
         self.sxid.expire(now, out);
         self.aer.expire(now, out);
         self.oom.expire(now, out);
+        self.machine_check.expire(now, out);
         in_order(out, start);
     }
 
@@ -183,32 +189,18 @@ impl Decoder {
             Some(b'O' | b'M' | b'K' | b'o' | b'T') => self.oom.line(line, out),
             _ => {}
         }
+        if machine_check::is_marked(text) {
+            self.machine_check.line(line, out);
+            return;
+        }
         if let Some((driver, pci, rest)) = scan::device_line(text) {
-            if driver == "mlx5_core"
-                && let Some(occurrence) = mlx5::parse(line, pci, rest)
-            {
-                out.push(occurrence);
-                return;
-            }
-            let single = hotplug::parse(line, driver, pci, rest)
-                .or_else(|| link_status::parse(line, pci, rest))
-                .or_else(|| containment::dpc(line, pci, rest))
-                .or_else(|| containment::recovery(line, pci, rest));
-            match single {
+            match device_form(line, driver, pci, rest) {
                 Some(occurrence) => out.push(occurrence),
                 None => self.aer.line(line, pci, rest, out),
             }
             return;
         }
-        let single = match text.as_bytes().first() {
-            Some(b'I') => stall::hung_task(line),
-            Some(b'w' | b'N') => stall::soft_lockup(line),
-            Some(b'B') => stall::soft_lockup(line).or_else(|| filesystem::parse(line)),
-            Some(b'n') => nvme::parse(line).or_else(|| peermem::parse(line)),
-            Some(b'A'..=b'Z') => filesystem::parse(line),
-            _ => None,
-        };
-        let single = single.or_else(|| {
+        let single = one_line(line).or_else(|| {
             NCCL.find(text.as_bytes())?;
             nccl::parse(line)
         });
@@ -216,39 +208,132 @@ impl Decoder {
     }
 }
 
+/// A line of `driver` about the device at `pci`, complete in itself.
+fn device_form(line: &Line<'_>, driver: &str, pci: PciAddress, rest: &str) -> Option<Occurrence> {
+    let of_driver = match driver {
+        "mlx5_core" => mlx5::parse(line, pci, rest),
+        "nvidia" => nvidia_device::of_device(line, pci, rest),
+        "efa" => efa::of_device(line, pci, rest),
+        _ => None,
+    };
+    of_driver
+        .or_else(|| hotplug::parse(line, driver, pci, rest))
+        .or_else(|| link_status::parse(line, pci, rest))
+        .or_else(|| containment::dpc(line, pci, rest))
+        .or_else(|| containment::recovery(line, pci, rest))
+        .or_else(|| network::of_device(line, driver, pci, rest))
+        .or_else(|| iommu::amd_of_device(line, pci, rest))
+}
+
+/// A line that names no PCI device at its beginning, complete in itself.
+fn one_line(line: &Line<'_>) -> Option<Occurrence> {
+    let first = *line.text.as_bytes().first()?;
+    let single = match first {
+        b'A' => iommu::amd(line),
+        b'B' => stall::soft_lockup(line)
+            .or_else(|| stall::work_queue(line))
+            .or_else(|| block::buffer(line))
+            .or_else(|| kernel::oops(line)),
+        b'C' => cpu_heat::parse(line).or_else(|| netfs::cifs(line)),
+        b'D' => iommu::intel(line),
+        b'E' => machine_check::edac(line),
+        b'I' => stall::hung_task(line)
+            .or_else(|| stall::rcu(line))
+            .or_else(|| block::request(line))
+            .or_else(|| kernel::oops(line)),
+        b'K' => kernel::panic(line),
+        b'L' => netfs::lustre(line),
+        b'M' => machine_check::page(line),
+        b'N' => stall::soft_lockup(line)
+            .or_else(|| stall::hard_lockup(line))
+            .or_else(|| network::watchdog(line)),
+        b'O' | b'U' => kernel::oops(line),
+        b'V' => kernel::file_max(line),
+        b'b' => block::request(line).or_else(|| block::path(line)),
+        b'c' => block::request(line).or_else(|| netfs::ceph(line)),
+        b'd' | b'g' => kernel::oops(line),
+        b'i' => efa::of_rdma_device(line).or_else(|| kernel::oops(line)),
+        b'k' => kernel::oops(line),
+        b'l' => netfs::nfs(line),
+        b'm' => block::raid(line).or_else(|| cpu_heat::parse(line)),
+        b'n' => nvme::parse(line)
+            .or_else(|| block::nvme_status(line))
+            .or_else(|| netfs::nfs(line))
+            .or_else(|| nvidia_device::probe(line))
+            .or_else(|| peermem::parse(line)),
+        b'p' | b't' => block::request(line),
+        b'r' => stall::rcu(line),
+        b's' => kernel::oops(line),
+        b'w' => stall::soft_lockup(line).or_else(|| stall::hard_lockup(line)),
+        _ => None,
+    };
+    single
+        .or_else(|| {
+            first
+                .is_ascii_uppercase()
+                .then(|| filesystem::parse(line))?
+        })
+        .or_else(|| block::beyond(line))
+}
+
+/// What lines without a PCI device begin with, by their first byte: few, so that most records are refused after one or
+/// two comparisons.
+const fn beginnings(first: u8) -> &'static [&'static str] {
+    match first {
+        b'A' => &["AMD-Vi: Event logged [IO_PAGE", "Aborting journal on"],
+        b'B' => &["BUG: ", "BTRFS", "Buffer I/O error on dev"],
+        b'C' => &["CPU", "CIFS"],
+        b'D' => &["DMAR:"],
+        b'E' => &["EDAC MC"],
+        b'I' => &[
+            "INFO: task ",
+            "INFO: rcu_",
+            "I/O error, dev ",
+            "Internal error: ",
+        ],
+        b'J' => &["JBD2: Detected IO errors"],
+        b'K' => &["Kernel panic - ", "Killed process "],
+        b'L' => &["Lustre: "],
+        b'M' => &["Memory cgroup out", "Memory failure: "],
+        b'N' => &["NVRM: ", "NMI watchdog: ", "NETDEV WATCHDOG: "],
+        b'O' => &["Out of memory", "Oops: "],
+        b'T' => &["Task in "],
+        b'U' => &["Unable to handle kernel "],
+        b'V' => &["VFS: file-max limit "],
+        b'X' => &["XFS ("],
+        b'b' => &["blk_update_request: ", "block nvme"],
+        b'c' => &["critical ", "ceph: "],
+        b'd' => &["divide error: ", "double fault: "],
+        b'g' => &["general protection fault"],
+        b'i' => &["infiniband ", "invalid opcode: ", "int3: "],
+        b'k' => &["kernel BUG at "],
+        b'l' => &["lockd: server "],
+        b'm' => &["md/", "mce: "],
+        b'n' => &["nvidia", "nvme", "nfs: server ", "nv_peer", "nv-peer"],
+        b'o' => &["oom-kill:"],
+        b'p' => &["print_req_error: ", "protection error, dev "],
+        b'r' => &["rcu: "],
+        b's' => &["stack segment: "],
+        b't' => &["timeout error, dev "],
+        b'w' => &["watchdog: "],
+        b'[' => &["[Hardware Error]:"],
+        b'{' => &["{"],
+        _ => &[],
+    }
+}
+
 /// Refuses most records by their first bytes.
 fn may_match(text: &str) -> bool {
-    const BEGINNINGS: &[&str] = &[
-        "NVRM: ",
-        "NMI watchdog: BUG",
-        "nvidia",
-        "nvme nvme",
-        "nv_peer",
-        "nv-peer",
-        "INFO: task ",
-        "watchdog: BUG",
-        "BUG: soft lockup",
-        "BTRFS",
-        "Out of memory",
-        "Memory cgroup out",
-        "Killed process ",
-        "oom-kill:",
-        "Task in ",
-        "XFS (",
-    ];
     let Some(first) = text.as_bytes().first() else {
         return false;
     };
     if matches!(first, b' ' | b'\t') {
         return may_match(text.trim_start());
     }
-    let begins = matches!(
-        first,
-        b'N' | b'n' | b'I' | b'w' | b'B' | b'O' | b'M' | b'K' | b'o' | b'T' | b'X'
-    ) && BEGINNINGS.iter().any(|b| text.starts_with(b));
-    begins
-        || (first.is_ascii_uppercase() && memmem::find(head(text, 16), b"-fs (").is_some())
+    beginnings(*first).iter().any(|b| text.starts_with(b))
+        || (first.is_ascii_uppercase() && memmem::find(head(text, 16), b"-fs ").is_some())
         || scan::device_line(text).is_some()
+        || block::is_beyond(text)
         || NCCL.find(text.as_bytes()).is_some()
 }
 

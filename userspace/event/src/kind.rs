@@ -37,6 +37,10 @@ kinds! {
     Aer = "aer",
     /// A GPU no longer answers on the bus, said without an Xid.
     GpuLost = "gpu_lost",
+    /// The driver reports, without an Xid, that a GPU hangs.
+    GpuHang = "gpu_hang",
+    /// The IOMMU blocked an access of a device to memory.
+    IommuFault = "iommu_fault",
     /// The driver could not initialise a GPU (`RmInitAdapter failed`).
     DriverInitFailed = "driver_init_failed",
     /// User-space library and kernel module are of different versions.
@@ -47,6 +51,20 @@ kinds! {
     HungTask = "hung_task",
     /// A CPU did not schedule for too long.
     SoftLockup = "soft_lockup",
+    /// A CPU is stuck where the soft lockup watchdog cannot see it: hard lockup, RCU stall, work queue that stands still.
+    CpuStall = "cpu_stall",
+    /// A CPU lowered its clock for heat.
+    CpuThrottle = "cpu_throttle",
+    /// The CPU or the firmware reported a hardware error of the host (machine check, APEI).
+    MachineCheck = "machine_check",
+    /// Memory modules of the host had errors (EDAC), or the kernel gave up a page with one.
+    DimmError = "dimm_error",
+    /// The kernel ended the host's run.
+    KernelPanic = "kernel_panic",
+    /// Kernel code failed and the kernel went on without the task.
+    KernelOops = "kernel_oops",
+    /// The host has no file handle left to give.
+    FileLimit = "file_limit",
     /// A process died inside the NCCL library.
     NcclSegfault = "nccl_segfault",
     /// nvidia-peermem (GPUDirect RDMA) failed.
@@ -61,10 +79,26 @@ kinds! {
     Mlx5Health = "mlx5_health",
     /// A command to the mlx5 firmware timed out.
     Mlx5CmdTimeout = "mlx5_cmd_timeout",
+    /// The module or cable in a Mellanox/NVIDIA adapter's port is missing or faulty.
+    Mlx5PortModule = "mlx5_port_module",
+    /// A queue of a network interface stands still.
+    NetTimeout = "net_timeout",
+    /// An Elastic Fabric Adapter refused a command or does not answer.
+    EfaError = "efa_error",
+    /// The server of a network file system does not answer.
+    NetfsStall = "netfs_stall",
     /// A file system was remounted read-only after an error.
     FsReadonly = "fs_readonly",
     /// An NVMe command timed out.
     NvmeTimeout = "nvme_timeout",
+    /// The kernel gave up a disk, or has no path to it.
+    DiskLost = "disk_lost",
+    /// An array of disks (md) lost one of them.
+    RaidDegraded = "raid_degraded",
+    /// A disk failed a read or a write.
+    IoError = "io_error",
+    /// A file system met an error in its own data, or could not write it.
+    FsError = "fs_error",
     /// A process that had a GPU device open ended.
     GpuProcessExit = "gpu_process_exit",
     /// A driver or API call took longer than its threshold.

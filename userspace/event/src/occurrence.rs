@@ -171,6 +171,25 @@ impl Occurrence {
                 let scope = fabric.scope.as_deref().unwrap_or("");
                 Some(format!("sxid {code}|{:?}|{link}|{scope}", fabric.nvswitch))
             }
+            _ => self.host_site(),
+        }
+    }
+
+    /// The part of the host that a fault is of. A disk that fails reports each sector, and a server that does not
+    /// answer each request: one event with repeats.
+    fn host_site(&self) -> Option<String> {
+        let host = &self.detail.host;
+        let error = host.error.as_deref().unwrap_or("");
+        match self.kind {
+            Kind::IoError | Kind::FsError | Kind::DiskLost | Kind::EfaError | Kind::NetTimeout => {
+                Some(format!("{:?}|{error}", host.device))
+            }
+            Kind::IommuFault | Kind::GpuHang | Kind::CpuStall => Some(error.to_owned()),
+            Kind::DimmError => Some(format!("{:?}|{:?}|{error}", host.dimm, host.corrected)),
+            Kind::MachineCheck => Some(format!("{:?}|{:?}|{error}", host.mce_bank, host.corrected)),
+            Kind::NetfsStall => Some(format!("{:?}|{error}", host.server)),
+            // An oops is reported by two lines, and heat by each CPU of a socket.
+            Kind::KernelOops | Kind::CpuThrottle | Kind::FileLimit => Some(String::new()),
             _ => None,
         }
     }

@@ -143,6 +143,11 @@ fn gpus(event: &Event) -> Vec<Gpu> {
             | Kind::Mlx5AccessReg
             | Kind::Mlx5Health
             | Kind::Mlx5CmdTimeout
+            | Kind::Mlx5PortModule
+            | Kind::NetTimeout
+            | Kind::EfaError
+            | Kind::NvmeTimeout
+            | Kind::DiskLost
     );
     let named = named.filter(|_| is_gpu).cloned();
     let below = event.detail.pcie.gpus_below.iter().map(|pci| Gpu::at(*pci));
@@ -165,6 +170,7 @@ fn keys(event: &Event, jobs: &[String]) -> BTreeSet<Key> {
     }
     keys.extend(jobs.iter().cloned().map(Key::Job));
     keys.extend(detail.host.device.clone().map(Key::Named));
+    keys.extend(detail.host.server.clone().map(Key::Named));
     keys.extend(detail.rdma.rdma_device.clone().map(Key::Named));
     keys.extend(detail.rdma.network_interface.clone().map(Key::Named));
     let is_fabric = matches!(event.kind, Kind::Sxid | Kind::Nvlink)

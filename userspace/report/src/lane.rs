@@ -49,10 +49,11 @@ impl Lane {
     /// The lane of an event.
     pub(crate) fn of(event: &Event) -> Self {
         match event.kind {
-            Kind::Aer | Kind::PcieLink | Kind::PcieHotplug => Self::Pcie,
+            Kind::Aer | Kind::IommuFault | Kind::PcieLink | Kind::PcieHotplug => Self::Pcie,
             Kind::Xid
             | Kind::Sxid
             | Kind::GpuLost
+            | Kind::GpuHang
             | Kind::DriverInitFailed
             | Kind::DriverMismatch
             | Kind::Throttle
@@ -67,10 +68,26 @@ impl Lane {
             | Kind::Mlx5Overheat
             | Kind::Mlx5AccessReg
             | Kind::Mlx5Health
-            | Kind::Mlx5CmdTimeout => Self::Network,
-            Kind::HungTask | Kind::SoftLockup | Kind::FsReadonly | Kind::NvmeTimeout => {
-                Self::KernelLog
-            }
+            | Kind::Mlx5CmdTimeout
+            | Kind::Mlx5PortModule
+            | Kind::NetTimeout
+            | Kind::EfaError => Self::Network,
+            Kind::HungTask
+            | Kind::SoftLockup
+            | Kind::CpuStall
+            | Kind::CpuThrottle
+            | Kind::MachineCheck
+            | Kind::DimmError
+            | Kind::KernelPanic
+            | Kind::KernelOops
+            | Kind::FileLimit
+            | Kind::NetfsStall
+            | Kind::FsReadonly
+            | Kind::NvmeTimeout
+            | Kind::DiskLost
+            | Kind::RaidDegraded
+            | Kind::IoError
+            | Kind::FsError => Self::KernelLog,
             Kind::SlowCall | Kind::ApiError => Self::DriverCalls,
             Kind::OomKill | Kind::GpuProcessExit | Kind::NcclSegfault => Self::Processes,
             Kind::SourceLost | Kind::RecordsRemoved | Kind::SiteTrigger | Kind::Capture => {

@@ -4,6 +4,7 @@ mod aer;
 mod api;
 mod host;
 mod hotplug;
+mod kernel_log;
 mod rdma;
 mod sample;
 mod sxid;
@@ -81,6 +82,17 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::HungTask => host::hung_task(occ, base),
         Kind::SoftLockup => host::soft_lockup(occ, base),
         Kind::NvmeTimeout => host::nvme_timeout(occ, base),
+        Kind::GpuHang => kernel_log::gpu_hang(occ, base),
+        Kind::IommuFault => kernel_log::iommu_fault(occ, base),
+        Kind::CpuStall => kernel_log::cpu_stall(occ, base),
+        Kind::MachineCheck => kernel_log::machine_check(occ, base),
+        Kind::DimmError => kernel_log::dimm_error(occ, base),
+        Kind::EfaError => kernel_log::efa_error(occ, base),
+        Kind::NetfsStall => kernel_log::netfs_stall(occ, base),
+        Kind::DiskLost => kernel_log::disk_lost(occ, base),
+        Kind::RaidDegraded => kernel_log::raid_degraded(occ, base),
+        Kind::IoError => kernel_log::io_error(occ, base),
+        Kind::FsError => kernel_log::fs_error(occ, base),
         Kind::GpuProcessExit => host::process_exit(occ, base),
         Kind::SlowCall => host::slow_call(occ, base),
         Kind::ApiError => api::failed_call(occ, base),
@@ -108,6 +120,12 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         | Kind::Mlx5AccessReg
         | Kind::Mlx5Health
         | Kind::Mlx5CmdTimeout
+        | Kind::Mlx5PortModule
+        | Kind::NetTimeout
+        | Kind::CpuThrottle
+        | Kind::KernelPanic
+        | Kind::KernelOops
+        | Kind::FileLimit
         | Kind::FsReadonly => base,
     }
 }

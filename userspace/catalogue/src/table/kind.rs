@@ -50,6 +50,16 @@ kinds! {
         ["Run nvidia-bug-report.sh and open a case with the vendor.",
          "Restart the host; a power cycle where a restart does not bring the GPU back.",
          "If it happens again, check seating, power cables and cooling of the card."];
+    GpuHang: Driver, Warning,
+        "The driver reports that a GPU hangs, without an Xid of its own.",
+        ["Look for an Xid of the same GPU at that time, and follow it.",
+         "If calls of its programs do not return, drain the host and reset the GPU.",
+         "If it happens again, run nvidia-bug-report.sh and open a case with the vendor."];
+    IommuFault: Pcie, Warning,
+        "The IOMMU blocked an access of a device to memory: the device or its driver used an address that it must not use.",
+        ["See which device it is: lspci -s <address> -k.",
+         "With GPUDirect between devices, set the IOMMU to passthrough (iommu=pt) or off, and ACS off, as the vendor advises.",
+         "If it stays with one device, update its driver and firmware."];
     DriverInitFailed: Driver, Fatal,
         "The driver could not initialise the GPU. No program can use it.",
         ["Read the lines before it in the kernel log: an Xid or a PCIe error is often the cause.",
@@ -74,6 +84,39 @@ kinds! {
         ["Read the stack in the kernel log to see which driver it is.",
          "On a virtual machine, check whether the host is overcommitted.",
          "Restart the host if it returns."];
+    CpuStall: System, Warning,
+        "A CPU does not get on in the kernel, where not even interrupts or RCU do.",
+        ["Read the stack in the kernel log to see which driver it is.",
+         "On a virtual machine, check whether the host is overcommitted or was paused.",
+         "Restart the host if it returns."];
+    CpuThrottle: ThermalPower, Warning,
+        "A CPU lowered its clock because it is too hot. Data loading and launches become slower.",
+        ["Check fans, airflow and inlet temperature of the host.",
+         "Read the sensors: ipmitool sdr type Temperature.",
+         "Check heat sink and thermal paste if it stays with one socket."];
+    MachineCheck: System, Warning,
+        "The CPU or the firmware reported a hardware error of the host.",
+        ["Decode it: journalctl -t rasdaemon, or mcelog; the board's log: ipmitool sel elist.",
+         "If it stays with one CPU, slot or module, have it replaced.",
+         "Update firmware and microcode."];
+    DimmError: System, Warning,
+        "A memory module of the host had errors.",
+        ["See which module it is: the event's dimm, and ipmitool sel elist.",
+         "Take the host out of service and have the module replaced if errors go on."];
+    KernelPanic: System, Fatal,
+        "The kernel stopped the host. All its work is lost.",
+        ["Read what came before it: the serial console, /sys/fs/pstore or a crash dump.",
+         "Keep the dump for the vendor of the module that the stack names.",
+         "Return the host to service only once the cause is known."];
+    KernelOops: System, Critical,
+        "Kernel code failed. The task is gone, and what it held stays locked: the kernel cannot be trusted any more.",
+        ["Read the stack in the kernel log: it names the module.",
+         "Drain and restart the host.",
+         "Keep the text for the vendor of that module."];
+    FileLimit: System, Critical,
+        "The host has no file handle left: programs cannot open files or sockets.",
+        ["Find who has most: lsof -n, counted by process.",
+         "Restart the program that leaks, or raise fs.file-max."];
     NcclSegfault: Application, Warning,
         "A process died of a segmentation fault inside the NCCL library. The whole job usually hangs or fails with it.",
         ["Restart the job; look for an Xid or a network error just before on any of its hosts.",
@@ -106,6 +149,24 @@ kinds! {
         ["Check the adapter's health: devlink health show.",
          "Reload the driver or restart the host.",
          "Look for PCIe errors of the same slot."];
+    Mlx5PortModule: System, Warning,
+        "The module or cable in a port of a network adapter is missing or faulty.",
+        ["Read it: mlxlink -d <device> -m shows the module.",
+         "Seat it again; clean the fibre; then swap cable or module for one on the vendor's list."];
+    NetTimeout: System, Warning,
+        "A queue of a network interface stood still, and the driver resets it. Connections stall meanwhile.",
+        ["Look for errors of the adapter at that time: PCIe, firmware, link.",
+         "Read the interface's counters: ethtool -S <interface>.",
+         "If it returns, update driver and firmware of the adapter."];
+    EfaError: System, Critical,
+        "An Elastic Fabric Adapter does not answer its driver. Jobs that use it fail or fall back to TCP.",
+        ["Stop and start the instance: that moves it to another host.",
+         "If it returns, update the EFA driver and open a case with the cloud provider."];
+    NetfsStall: System, Warning,
+        "The server of a network file system does not answer. Programs that use it hang until it does.",
+        ["Look whether other hosts wait for the same server: then it is the server or the network.",
+         "Check the way to it: ping, ss -tn, the switch's port.",
+         "Do not kill what waits: it cannot end before the server answers."];
     FsReadonly: System, Critical,
         "A file system was remounted read-only after an error. Checkpoints and logs can no longer be written.",
         ["Check the disk below it: kernel log, smartctl -a.",
@@ -116,6 +177,25 @@ kinds! {
         ["Check the device: smartctl -a, nvme error-log.",
          "Update its firmware; look for PCIe errors of the same slot.",
          "Replace the device if it returns."];
+    DiskLost: System, Critical,
+        "The kernel gave up a disk or has no path to it. What it stores is out of reach.",
+        ["Look whether the device still answers: lspci, nvme list.",
+         "Move the jobs off; look for PCIe errors of the same slot.",
+         "A power cycle of the host can bring it back once; then replace it."];
+    RaidDegraded: System, Warning,
+        "An array of disks lost one of them.",
+        ["Read its state: cat /proc/mdstat, mdadm --detail /dev/<device>.",
+         "Replace the disk and add it: mdadm --add; the array rebuilds."];
+    IoError: System, Warning,
+        "A disk failed a read or a write.",
+        ["Check the disk: smartctl -a, nvme error-log.",
+         "Look for PCIe errors or timeouts of the same disk.",
+         "Replace the disk if it returns."];
+    FsError: System, Warning,
+        "A file system met an error in its own data, or could not write it.",
+        ["Look for errors of the disk below it first.",
+         "Move the jobs off, unmount and check it: fsck, xfs_repair or btrfs scrub.",
+         "Restore from a checkpoint that was verified."];
     GpuProcessExit: Application, Warning,
         "A process that had a GPU device open ended.",
         ["Read the job's own log.",

@@ -31,7 +31,7 @@ pub(crate) fn parse(line: &Line<'_>, pci: PciAddress, rest: &str) -> Option<Occu
     Some(occurrence)
 }
 
-/// `mlx5_pcie_event:299:(pid 268269): …`
+/// `mlx5_pcie_event:299:(pid 268269): …`, `poll_health:825: …`
 fn strip_function(text: &str) -> (Option<u32>, &str) {
     let parts = || {
         let (head, body) = text.split_once("): ")?;
@@ -39,7 +39,14 @@ fn strip_function(text: &str) -> (Option<u32>, &str) {
         let plain = !function.contains(' ');
         plain.then_some((pid.parse().ok(), body))
     };
-    parts().unwrap_or((None, text))
+    // Some lines have no pid.
+    let without_pid = || {
+        let (head, body) = text.split_once(": ")?;
+        let (function, number) = head.split_once(':')?;
+        let plain = !function.contains(' ') && number.bytes().all(|b| b.is_ascii_digit());
+        plain.then_some((None, body))
+    };
+    parts().or_else(without_pid).unwrap_or((None, text))
 }
 
 fn recognise(body: &str, host: &mut HostDetail) -> Option<(Kind, Severity)> {
@@ -54,10 +61,40 @@ fn recognise(body: &str, host: &mut HostDetail) -> Option<(Kind, Severity)> {
     if body.starts_with("High temperature on sensors with bit set") {
         return Some((Kind::Mlx5Overheat, Severity::Critical));
     }
+    if let Some(event) = body.strip_prefix("Port module event") {
+        return port_module(event, host);
+    }
     if let Some(found) = command(body, host) {
         return Some(found);
     }
+    // `synd 0x8: unrecoverable hardware error`, of the dump that older drivers print without a headline.
+    if let Some((syndrome, error)) = body.strip_prefix("synd ").and_then(scan::hex) {
+        host.syndrome = Some(syndrome);
+        host.error = Some(error.strip_prefix(": ")?.trim_end().to_owned());
+        return Some((Kind::Mlx5Health, Severity::Critical));
+    }
     health(body).map(|severity| (Kind::Mlx5Health, severity))
+}
+
+/// `[error]: module 0, Cable error, High Temperature`, `: module 1, Cable unplugged`. A cable that is plugged in is no event.
+fn port_module(event: &str, host: &mut HostDetail) -> Option<(Kind, Severity)> {
+    let (faulty, rest) = match event.strip_prefix("[error]") {
+        Some(rest) => (true, rest),
+        None => (false, event),
+    };
+    let (module, rest) = scan::number(rest.strip_prefix(": module ")?)?;
+    let error = rest.strip_prefix(", ")?.trim_end();
+    let known = faulty || error == "Cable unplugged" || error.starts_with("Cable error");
+    if !known {
+        return None;
+    }
+    host.port_module = Some(module);
+    let error = error.strip_prefix("Cable error, ").unwrap_or(error);
+    host.error = Some(error.to_owned());
+    Some(match error {
+        "High Temperature" => (Kind::Mlx5Overheat, Severity::Critical),
+        _ => (Kind::Mlx5PortModule, Severity::Warning),
+    })
 }
 
 /// `ACCESS_REG(0x805) op_mod(0x1) failed, status bad parameter(0x3), syndrome (0x…), err(-22)`,

@@ -3,7 +3,7 @@
 
 use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Severity};
 
-use super::xid;
+use super::{nvidia_device, xid};
 use crate::DriverVersion;
 use crate::group::Group;
 use crate::record::{Line, Meta};
@@ -111,6 +111,9 @@ impl State {
                 .filter(|w| w.contains('.'))
                 .find_map(DriverVersion::parse)
                 .or(self.loaded);
+        } else if let Some(mut occurrence) = nvidia_device::of_driver(line, rest) {
+            self.name_gpu(&mut occurrence);
+            out.push(occurrence);
         } else {
             self.continuation(line, rest, out);
         }

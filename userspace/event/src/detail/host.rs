@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 /// What the text says of host faults: memory, scheduler, file systems, NVMe, adapters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostDetail {
-    /// Hung task, soft lockup: seconds blocked or stuck.
+    /// Hung task, soft lockup, stall of a CPU or a queue: seconds blocked or stuck.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seconds: Option<u64>,
-    /// Soft lockup: the CPU.
+    /// Soft lockup, stall, machine check, heat: the CPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<u32>,
     /// OOM kill: control group of the victim or of the limit.
@@ -31,7 +31,7 @@ pub struct HostDetail {
     /// Segfault: instruction pointer, hex.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fault_ip: Option<String>,
-    /// Segfault: faulting address, hex.
+    /// Segfault, IOMMU fault, failed page of memory: the address, hex.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fault_at: Option<String>,
     /// Block device, network interface or NVMe controller.
@@ -43,12 +43,39 @@ pub struct HostDetail {
     /// mlx5: syndrome, hex.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub syndrome: Option<String>,
-    /// mlx5, NVMe: the command, verbatim.
+    /// mlx5, EFA, NVMe: the command, verbatim.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<String>,
     /// mlx5: power that the slot gives, watts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slot_power_w: Option<u64>,
+    /// What is wrong, in the words of the kernel or the driver.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error: Option<String>,
+    /// Machine check, memory error: whether the hardware corrected it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub corrected: Option<bool>,
+    /// Memory error: how many the line reports.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub error_count: Option<u64>,
+    /// Memory error: the module as the EDAC driver names it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub dimm: Option<String>,
+    /// Machine check: the bank that reports.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mce_bank: Option<u32>,
+    /// Machine check: the bank's status register, hex.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mce_status: Option<String>,
+    /// mlx5: number of the port's module.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub port_module: Option<u32>,
+    /// Network interface: the queue that stands still.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub queue: Option<u32>,
+    /// Network file system: the server.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub server: Option<String>,
 }
 
 fill_fields!(HostDetail {
@@ -66,5 +93,14 @@ fill_fields!(HostDetail {
     register,
     syndrome,
     command,
-    slot_power_w
+    slot_power_w,
+    error,
+    corrected,
+    error_count,
+    dimm,
+    mce_bank,
+    mce_status,
+    port_module,
+    queue,
+    server
 });
