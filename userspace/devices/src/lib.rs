@@ -1,5 +1,6 @@
 //! What a host shows of its GPUs and their network besides the kernel log: PCI and RDMA devices in
-//! sysfs, /proc/driver/nvidia, and NVML, which runs in a child process because a dead GPU can hang it in the kernel.
+//! sysfs, /proc/driver/nvidia, and NVML, which runs in a child process because a dead GPU can hang it in the kernel; and of
+//! itself: memory, disks, tasks, clock, services.
 //!
 //! Nothing here prints or logs: readings are types, findings are [`gtrace_event::Occurrence`]s.
 //! A daemon keeps one [`NvmlClient`] and one [`Devices`], and every few seconds gives the
@@ -23,6 +24,7 @@
 
 mod clock_event;
 mod devices;
+mod host;
 mod info;
 mod metric;
 mod nvml;
@@ -37,6 +39,10 @@ mod watch;
 
 pub use clock_event::ClockEventReasons;
 pub use devices::{DeviceReport, Devices};
+pub use host::{
+    ClockReading, HostOutcome, HostReading, HostRoots, HostState, HostWatch, PARTS, PartInfo,
+    Unread, answer, probe_program,
+};
 pub use info::{GpuInfo, PciId, PcieLink, PresentIn};
 pub use metric::{Metric, MetricKind, metrics};
 pub use nvml::{

@@ -274,6 +274,7 @@ impl Config {
             sysfs_root: self.sysfs_root.clone(),
             pressure: self.pressure,
             rdma: Arc::default(),
+            host: Arc::default(),
         }
     }
 

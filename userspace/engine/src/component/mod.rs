@@ -7,6 +7,7 @@
 
 pub mod cuda;
 pub mod driver_modules;
+pub mod host;
 pub mod pressure;
 pub mod rdma;
 mod registry;
@@ -43,6 +44,8 @@ pub struct Context {
     pub pressure: pressure::Options,
     /// What was read of RDMA ports.
     pub rdma: Arc<rdma::Ports>,
+    /// What was read of the host itself.
+    pub host: Arc<host::Kept>,
 }
 
 /// How every component stands at the time of a check.
@@ -96,6 +99,12 @@ pub trait Component: Sync {
     /// What is missing.
     fn supported(&self, _context: &Context) -> Result<(), String> {
         Ok(())
+    }
+
+    /// What it lacks although it works: which of its facts this host does not give. For `gtrace doctor`; the thread shows
+    /// it as the reason of an active source.
+    fn lacks(&self, _context: &Context) -> Option<String> {
+        None
     }
 
     /// Starts it, supervised, if its thread serves nothing else; the daemon starts the threads that
@@ -159,7 +168,8 @@ pub fn all() -> impl Iterator<Item = &'static dyn Component> {
         &remote::Remoting,
         &pressure::Pressure,
     ];
-    sources.chain(others)
+    let host = host::HOST.iter().map(|part| part as &dyn Component);
+    sources.chain(others).chain(host)
 }
 
 /// The component of this name.

@@ -231,6 +231,7 @@ mod tests {
                 memory_full: Some(0.1),
             },
             rdma: Arc::default(),
+            host: Arc::default(),
         }
     }
 

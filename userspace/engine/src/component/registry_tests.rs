@@ -22,6 +22,7 @@ fn context() -> Context {
             memory_full: None,
         },
         rdma: Arc::default(),
+        host: Arc::default(),
     }
 }
 

@@ -8,6 +8,8 @@ pub const HOUSEKEEPING: &str = "housekeeping";
 pub const KMSG: &str = "kmsg";
 /// Reads sysfs, /proc/driver/nvidia and NVML.
 pub const DEVICES: &str = "devices";
+/// Reads the host itself: memory, disks, tasks and the like.
+pub const HOST: &str = "host";
 /// Counts CUDA calls.
 pub const CUDA: &str = "cuda";
 /// Answers HTTP, and asks `gtrace serve` for its state.

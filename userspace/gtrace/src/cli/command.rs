@@ -79,6 +79,12 @@ pub(super) enum Command {
         #[arg(long)]
         library: Option<PathBuf>,
     },
+    /// Ask for a file system for the daemon.
+    #[command(hide = true)]
+    StatfsChild {
+        /// Where it is mounted.
+        path: PathBuf,
+    },
 }
 
 /// Runs the command that the process's arguments ask for.
@@ -116,6 +122,12 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
+        Command::StatfsChild { path } => {
+            return match gtrace_devices::answer(&path) {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            };
+        }
     };
     result.unwrap_or_else(|error| {
         say!("{error:#}");

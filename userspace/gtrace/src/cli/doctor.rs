@@ -153,7 +153,7 @@ fn probe_components(config: &Config, sources: &mut [SourceStatus]) {
     };
     for component in component::all().filter(looked_at) {
         let (state, reason) = match component.supported(&context) {
-            Ok(()) => (SourceState::Active, None),
+            Ok(()) => (SourceState::Active, component.lacks(&context)),
             Err(reason) => (SourceState::Absent, Some(reason)),
         };
         component::set_state(sources, component.name(), state, reason);

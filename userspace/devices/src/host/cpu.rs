@@ -1,0 +1,275 @@
+//! CPUs of the host: what they do, what a hypervisor takes from them, and how often heat slows them down.
+//!
+//! Source: /proc/stat (fs/proc/stat.c, in ticks of 10 ms on every architecture that gtrace runs on);
+//! /sys/devices/system/cpu/cpu*/thermal_throttle (Documentation/ABI/testing/sysfs-devices-system-cpu).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::part::{HostReading, HostRoots, HostState, Part, PartInfo, Unread, needed};
+use crate::sysfs;
+
+pub(super) const INFO: PartInfo = PartInfo {
+    name: "cpu",
+    gives: "time of the CPUs by use, load, time taken by a hypervisor, slowdowns for heat",
+    needs: "/proc/stat; /sys/devices/system/cpu/cpu*/thermal_throttle for heat",
+    remedy: "mount procfs; only Intel's CPUs count slowdowns, and virtual machines do not see them",
+    every: Duration::from_secs(10),
+};
+
+const TICKS_A_SECOND: f64 = 100.0;
+/// Above this share of its time a virtual machine waits for its host.
+const MUCH_STOLEN: f64 = 0.10;
+/// A slowdown for heat counts for so long.
+const RECENT: Duration = Duration::from_secs(300);
+const MODES: [&str; 8] = [
+    "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
+];
+
+#[derive(Debug, Default)]
+pub(super) struct Cpu {
+    before: Option<[f64; MODES.len()]>,
+    throttles: Option<f64>,
+    hot: Option<Instant>,
+}
+
+impl Part for Cpu {
+    fn read(&mut self, roots: &HostRoots, now: Instant) -> Result<HostReading, Unread> {
+        let path = roots.proc.join("stat");
+        let text = needed(&path)?;
+        let Some(times) = text.lines().next().and_then(times) else {
+            return Err(Unread::Failed(format!(
+                "{}: no line of all CPUs",
+                path.display()
+            )));
+        };
+        let mut reading = HostReading::default();
+        for (mode, seconds) in MODES.iter().zip(times) {
+            reading.counter(
+                ("gtrace_cpu_seconds", "seconds"),
+                "Time of all CPUs by use",
+                &[("mode", mode)],
+                seconds,
+            );
+        }
+        self.usage(times, &mut reading);
+        load(roots, &mut reading);
+        self.heat(&roots.sysfs.join("devices/system/cpu"), now, &mut reading);
+        Ok(reading)
+    }
+}
+
+impl Cpu {
+    /// Shares since the reading before.
+    fn usage(&mut self, times: [f64; MODES.len()], reading: &mut HostReading) {
+        let Some(before) = self.before.replace(times) else {
+            return;
+        };
+        let mut spent = [0.0; MODES.len()];
+        for ((spent, now), before) in spent.iter_mut().zip(times).zip(before) {
+            *spent = (now - before).max(0.0);
+        }
+        let all: f64 = spent.iter().sum();
+        if all <= 0.0 {
+            return;
+        }
+        let [.., idle, iowait, _, _, steal] = spent;
+        reading.gauge(
+            ("gtrace_cpu_usage_ratio", "ratio"),
+            "Share of the time of all CPUs that was used since the reading before",
+            &[],
+            1.0 - (idle + iowait) / all,
+        );
+        let stolen = steal / all;
+        if stolen > MUCH_STOLEN {
+            let reason = format!(
+                "the hypervisor took {:.0} % of the time of the CPUs: its host is overcommitted",
+                stolen * 100.0
+            );
+            reading.find(HostState::Degraded, reason);
+        }
+    }
+
+    fn heat(&mut self, dir: &Path, now: Instant, reading: &mut HostReading) {
+        let Some((cores, packages)) = throttles(dir) else {
+            reading.missing = Some("slowdowns for heat: these CPUs do not count them".to_owned());
+            return;
+        };
+        for (part, count) in [("core", cores), ("package", packages)] {
+            reading.counter(
+                ("gtrace_cpu_throttles", ""),
+                "How often heat slowed down cores and packages, since boot",
+                &[("part", part)],
+                count,
+            );
+        }
+        let before = self.throttles.replace(cores + packages);
+        if before.is_some_and(|before| cores + packages > before) {
+            self.hot = Some(now);
+        }
+        let hot = self.hot.map(|at| now.saturating_duration_since(at));
+        if let Some(age) = hot.filter(|age| *age < RECENT) {
+            let reason = format!("heat slowed down CPUs {} s ago", age.as_secs());
+            reading.find(HostState::Degraded, reason);
+        }
+    }
+}
+
+/// `cpu  9 0 7 400 1 0 2 0 0 0`: seconds.
+fn times(line: &str) -> Option<[f64; MODES.len()]> {
+    let mut words = line.strip_prefix("cpu ")?.split_ascii_whitespace();
+    let mut times = [0.0; MODES.len()];
+    for time in &mut times {
+        *time = words.next()?.parse::<f64>().ok()? / TICKS_A_SECOND;
+    }
+    Some(times)
+}
+
+fn load(roots: &HostRoots, reading: &mut HostReading) {
+    let text = sysfs::text(&roots.proc.join("loadavg")).unwrap_or_default();
+    for (window, load) in ["60s", "300s", "900s"]
+        .into_iter()
+        .zip(text.split_ascii_whitespace())
+    {
+        if let Ok(load) = load.parse() {
+            reading.gauge(
+                ("gtrace_load_average", ""),
+                "Tasks that run or wait in uninterruptible sleep, averaged",
+                &[("window", window)],
+                load,
+            );
+        }
+    }
+}
+
+/// Counts of all cores and of all packages; each CPU of a package has the same count of it.
+fn throttles(dir: &Path) -> Option<(f64, f64)> {
+    let mut cores = None;
+    let mut packages: BTreeMap<u32, f64> = BTreeMap::new();
+    for entry in fs::read_dir(dir).ok()?.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let number = name
+            .to_str()
+            .and_then(|n| n.strip_prefix("cpu"))
+            .and_then(|n| n.parse::<u32>().ok());
+        if number.is_none() {
+            continue;
+        }
+        let at = entry.path();
+        let counts = at.join("thermal_throttle");
+        let Some(count) = sysfs::number::<f64>(&counts.join("core_throttle_count")) else {
+            continue;
+        };
+        *cores.get_or_insert(0.0) += count;
+        let package = sysfs::number(&at.join("topology/physical_package_id"));
+        let of_package = sysfs::number::<f64>(&counts.join("package_throttle_count"));
+        if let Some((package, count)) = package.zip(of_package) {
+            let most = packages.entry(package).or_default();
+            *most = most.max(count);
+        }
+    }
+    Some((cores?, packages.values().sum()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::value;
+    use super::*;
+
+    fn write(dir: &Path, stat: &str) -> HostRoots {
+        fs::create_dir_all(dir.join("proc")).unwrap();
+        fs::write(dir.join("proc/stat"), stat).unwrap();
+        fs::write(dir.join("proc/loadavg"), "1.50 0.75 0.25 1/80 9\n").unwrap();
+        HostRoots::new(dir.join("proc"), dir.join("sys"))
+    }
+
+    fn throttle(dir: &Path, cpu: u32, core: u32, package: u32) {
+        let at = dir.join(format!("sys/devices/system/cpu/cpu{cpu}"));
+        fs::create_dir_all(at.join("thermal_throttle")).unwrap();
+        fs::create_dir_all(at.join("topology")).unwrap();
+        fs::write(
+            at.join("thermal_throttle/core_throttle_count"),
+            core.to_string(),
+        )
+        .unwrap();
+        fs::write(
+            at.join("thermal_throttle/package_throttle_count"),
+            package.to_string(),
+        )
+        .unwrap();
+        fs::write(
+            at.join("topology/physical_package_id"),
+            (cpu / 2).to_string(),
+        )
+        .unwrap();
+    }
+
+    #[test]
+    fn shares_are_of_the_time_between_readings_and_stolen_time_is_a_fault_while_it_lasts() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut cpu, now) = (Cpu::default(), Instant::now());
+        let mut read = |stat: &str| cpu.read(&write(dir.path(), stat), now).unwrap();
+        let first = read("cpu  1000 0 0 9000 0 0 0 0 0 0\ncpu0 1 2 3\n");
+        assert_eq!(value(&first, "gtrace_cpu_usage_ratio", &[]), None);
+        assert_eq!(
+            value(&first, "gtrace_cpu_seconds", &[("mode", "idle")]),
+            Some(90.0)
+        );
+        assert_eq!(
+            value(&first, "gtrace_load_average", &[("window", "300s")]),
+            Some(0.75)
+        );
+        let second = read("cpu  1100 0 0 9200 100 0 0 0 0 0\n");
+        assert_eq!(value(&second, "gtrace_cpu_usage_ratio", &[]), Some(0.25));
+        assert_eq!(second.state, HostState::Healthy);
+        let stolen = read("cpu  1200 0 0 9200 100 0 0 100 0 0\n");
+        assert_eq!(stolen.state, HostState::Degraded);
+        assert!(stolen.reasons[0].contains("50 %"), "{stolen:?}");
+        assert_eq!(
+            read("cpu  1400 0 0 9300 100 0 0 100 0 0\n").state,
+            HostState::Healthy
+        );
+    }
+
+    #[test]
+    fn heat_counts_each_package_once_and_passes_after_a_while() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = write(dir.path(), "cpu  1 0 0 9 0 0 0 0 0 0\n");
+        let (mut cpu, now) = (Cpu::default(), Instant::now());
+        let absent = cpu.read(&roots, now).unwrap();
+        assert!(absent.missing.is_some());
+        for number in 0..4 {
+            throttle(dir.path(), number, 1, 5);
+        }
+        let first = cpu.read(&roots, now).unwrap();
+        assert_eq!(first.state, HostState::Healthy);
+        assert_eq!(
+            value(&first, "gtrace_cpu_throttles", &[("part", "core")]),
+            Some(4.0)
+        );
+        assert_eq!(
+            value(&first, "gtrace_cpu_throttles", &[("part", "package")]),
+            Some(10.0)
+        );
+        throttle(dir.path(), 3, 2, 5);
+        assert_eq!(cpu.read(&roots, now).unwrap().state, HostState::Degraded);
+        let later = now + Duration::from_secs(301);
+        assert_eq!(cpu.read(&roots, later).unwrap().state, HostState::Healthy);
+    }
+
+    #[test]
+    fn another_form_is_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in [
+            "",
+            "cpu0 1 2 3 4 5 6 7 8",
+            "cpu  1 2 3",
+            "cpu  a b c d e f g h",
+        ] {
+            let read = Cpu::default().read(&write(dir.path(), text), Instant::now());
+            assert!(matches!(read, Err(Unread::Failed(_))), "{text}");
+        }
+    }
+}

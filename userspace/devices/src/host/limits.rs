@@ -1,0 +1,148 @@
+//! What the kernel gives to programs in a limited number: file handles and tasks.
+//!
+//! Source: /proc/sys/fs/file-nr (Documentation/admin-guide/sysctl/fs.rst), /proc/loadavg, kernel.threads-max and
+//! kernel.pid_max.
+
+use std::time::{Duration, Instant};
+
+use super::part::{HostReading, HostRoots, HostState, Part, PartInfo, Unread, needed};
+use crate::sysfs;
+
+pub(super) const INFO: PartInfo = PartInfo {
+    name: "limits",
+    gives: "file handles and tasks of the host in use, and how many there can be",
+    needs: "/proc/sys/fs/file-nr and /proc/loadavg",
+    remedy: "mount procfs",
+    every: Duration::from_secs(30),
+};
+
+/// Above these shares of a limit programs will fail soon.
+const HIGH: f64 = 0.80;
+const FULL: f64 = 0.95;
+
+pub(super) struct Limits;
+
+impl Part for Limits {
+    fn read(&mut self, roots: &HostRoots, _now: Instant) -> Result<HostReading, Unread> {
+        let path = roots.proc.join("sys/fs/file-nr");
+        let text = needed(&path)?;
+        let mut words = text.split_ascii_whitespace();
+        let numbers = (
+            words.next().and_then(|w| w.parse::<f64>().ok()),
+            words.nth(1).and_then(|w| w.parse::<f64>().ok()),
+        );
+        let (Some(files), Some(most)) = numbers else {
+            let why = format!("{}: {:?} is no count of files", path.display(), text.trim());
+            return Err(Unread::Failed(why));
+        };
+        let mut reading = HostReading::default();
+        reading.gauge(
+            ("gtrace_file_handles", ""),
+            "File handles of the host in use",
+            &[],
+            files,
+        );
+        reading.gauge(
+            ("gtrace_file_handles_limit", ""),
+            "File handles that there can be (fs.file-max)",
+            &[],
+            most,
+        );
+        judge(&mut reading, files, most, "file handles (fs.file-max)");
+        if let Some((tasks, most)) = tasks(roots) {
+            reading.gauge(
+                ("gtrace_task_count", ""),
+                "Tasks (threads) of the host",
+                &[],
+                tasks,
+            );
+            reading.gauge(
+                ("gtrace_task_limit", ""),
+                "Tasks that there can be: the lower of kernel.threads-max and kernel.pid_max",
+                &[],
+                most,
+            );
+            judge(
+                &mut reading,
+                tasks,
+                most,
+                "tasks (kernel.threads-max, kernel.pid_max)",
+            );
+        }
+        Ok(reading)
+    }
+}
+
+fn judge(reading: &mut HostReading, used: f64, most: f64, what: &str) {
+    if most <= 0.0 {
+        return;
+    }
+    let share = used / most;
+    let state = match share {
+        s if s >= FULL => HostState::Unhealthy,
+        s if s >= HIGH => HostState::Degraded,
+        _ => return,
+    };
+    let reason = format!("{:.0} % of the {what} are in use", share * 100.0);
+    reading.find(state, reason);
+}
+
+/// `0.20 0.18 0.12 1/80 11206`: the fourth word has all tasks behind the slash.
+fn tasks(roots: &HostRoots) -> Option<(f64, f64)> {
+    let text = sysfs::text(&roots.proc.join("loadavg"))?;
+    let tasks = text.split_ascii_whitespace().nth(3)?.split_once('/')?.1;
+    let kernel = roots.proc.join("sys/kernel");
+    let threads: f64 = sysfs::number(&kernel.join("threads-max"))?;
+    let pids: f64 = sysfs::number(&kernel.join("pid_max"))?;
+    Some((tasks.parse().ok()?, threads.min(pids)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::part::value;
+    use super::*;
+
+    fn read(dir: &std::path::Path, files: &str, load: &str) -> Result<HostReading, Unread> {
+        let kernel = dir.join("proc/sys/kernel");
+        fs::create_dir_all(&kernel).unwrap();
+        fs::create_dir_all(dir.join("proc/sys/fs")).unwrap();
+        fs::write(dir.join("proc/sys/fs/file-nr"), files).unwrap();
+        fs::write(dir.join("proc/loadavg"), load).unwrap();
+        fs::write(kernel.join("threads-max"), "1000\n").unwrap();
+        fs::write(kernel.join("pid_max"), "500\n").unwrap();
+        let roots = HostRoots::new(dir.join("proc"), dir.join("sys"));
+        Limits.read(&roots, Instant::now())
+    }
+
+    #[test]
+    fn what_is_almost_used_up_is_named_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let calm = read(dir.path(), "1200\t0\t10000\n", "0.1 0.1 0.1 1/80 9\n").unwrap();
+        assert_eq!((calm.state, calm.reasons.len()), (HostState::Healthy, 0));
+        assert_eq!(value(&calm, "gtrace_file_handles", &[]), Some(1200.0));
+        assert_eq!(value(&calm, "gtrace_task_limit", &[]), Some(500.0));
+        let high = read(dir.path(), "8500 0 10000", "0.1 0.1 0.1 1/80 9").unwrap();
+        assert_eq!(high.state, HostState::Degraded);
+        assert!(high.reasons[0].contains("85 % of the file handles"));
+        let full = read(dir.path(), "8500 0 10000", "0.1 0.1 0.1 1/490 9").unwrap();
+        assert_eq!((full.state, full.reasons.len()), (HostState::Unhealthy, 2));
+        // It recovers, and the largest limit that there is is no fault.
+        let calm = read(dir.path(), "12 0 9223372036854775807", "x").unwrap();
+        assert_eq!(calm.state, HostState::Healthy);
+        assert_eq!(value(&calm, "gtrace_task_count", &[]), None);
+    }
+
+    #[test]
+    fn a_file_of_another_form_is_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["", "x", "5", "5 0", "5 0 x"] {
+            let error = read(dir.path(), text, "").unwrap_err();
+            assert!(
+                matches!(error, Unread::Failed(why) if why.contains("file-nr")),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Tasks that do not get on: zombies, and those in uninterruptible sleep, above all such as have a GPU open.
+//!
+//! Source: /proc/PID/stat, third field (proc_pid_stat(5)). Threads other than the first of a process are not read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::part::{HostReading, HostRoots, HostState, Part, PartInfo, Unread};
+use crate::sysfs;
+
+pub(super) const INFO: PartInfo = PartInfo {
+    name: "tasks",
+    gives: "processes by state, and GPU processes that are stuck in the kernel",
+    needs: "/proc, and CAP_SYS_PTRACE to know which have a GPU open",
+    remedy: "run as root or with CAP_SYS_PTRACE",
+    every: Duration::from_secs(60),
+};
+
+/// A GPU process that has been in uninterruptible sleep in all readings for so long is stuck; for so long it will hardly
+/// come back.
+const STUCK: Duration = Duration::from_secs(60);
+const STUCK_FOR_GOOD: Duration = Duration::from_secs(600);
+/// So many stuck processes are named.
+const MAX_NAMED: usize = 4;
+/// So many zombies are a program that does not wait for its children.
+const MANY_ZOMBIES: u32 = 100;
+
+const STATES: [(char, &str); 7] = [
+    ('R', "running"),
+    ('S', "sleeping"),
+    ('D', "uninterruptible"),
+    ('Z', "zombie"),
+    ('T', "stopped"),
+    ('t', "traced"),
+    ('I', "idle"),
+];
+
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    /// Since when each process, by pid and start time, is in uninterruptible sleep.
+    waiting: BTreeMap<(u32, u64), Instant>,
+}
+
+struct Stat {
+    comm: String,
+    state: char,
+    started: u64,
+}
+
+impl Part for Tasks {
+    fn read(&mut self, roots: &HostRoots, now: Instant) -> Result<HostReading, Unread> {
+        let entries = fs::read_dir(&roots.proc)
+            .map_err(|e| Unread::Failed(format!("{}: {e}", roots.proc.display())))?;
+        let mut counts = [0_u32; STATES.len()];
+        let mut waiting = BTreeMap::new();
+        let mut stuck = Vec::new();
+        for entry in entries.filter_map(Result::ok) {
+            let pid = entry
+                .file_name()
+                .to_str()
+                .and_then(|n| n.parse::<u32>().ok());
+            let Some(pid) = pid else { continue };
+            let Some(stat) = sysfs::text(&entry.path().join("stat")).and_then(|t| parse(&t)) else {
+                continue;
+            };
+            if let Some(at) = STATES.iter().position(|(state, _)| *state == stat.state)
+                && let Some(count) = counts.get_mut(at)
+            {
+                *count += 1;
+            }
+            if stat.state == 'D' {
+                let key = (pid, stat.started);
+                let since = *self.waiting.get(&key).unwrap_or(&now);
+                waiting.insert(key, since);
+                let waits = now.saturating_duration_since(since);
+                if waits >= STUCK && has_gpu(&entry.path()) {
+                    stuck.push((waits, format!("{} ({pid})", stat.comm)));
+                }
+            }
+        }
+        self.waiting = waiting;
+        if counts.iter().all(|count| *count == 0) {
+            let why = format!("no process in {}", roots.proc.display());
+            return Err(Unread::Absent(why));
+        }
+        let mut reading = HostReading::default();
+        for ((_, name), count) in STATES.iter().zip(counts) {
+            reading.gauge(
+                ("gtrace_processes", ""),
+                "Processes of the host by the state of their first thread",
+                &[("state", name)],
+                f64::from(count),
+            );
+        }
+        reading.gauge(
+            ("gtrace_gpu_processes_stuck", ""),
+            "Processes with a GPU open that have been in uninterruptible sleep for a minute or more",
+            &[],
+            stuck.len() as f64,
+        );
+        stuck.sort_by(|a, b| b.cmp(a));
+        for (waits, who) in stuck.iter().take(MAX_NAMED) {
+            let state = match *waits >= STUCK_FOR_GOOD {
+                true => HostState::Unhealthy,
+                false => HostState::Degraded,
+            };
+            let reason = format!(
+                "{who} has a GPU open and has been stuck in the kernel for {} s",
+                waits.as_secs()
+            );
+            reading.find(state, reason);
+        }
+        let zombies = counts.get(3).copied().unwrap_or(0);
+        if zombies > MANY_ZOMBIES {
+            let reason = format!("{zombies} zombies: their parents do not wait for them");
+            reading.find(HostState::Degraded, reason);
+        }
+        Ok(reading)
+    }
+}
+
+/// `1234 (a name) S 1 …`: the name may hold brackets and blanks; the start time is the 22nd field.
+fn parse(text: &str) -> Option<Stat> {
+    let (_, rest) = text.split_once(" (")?;
+    let (comm, rest) = rest.rsplit_once(") ")?;
+    let mut fields = rest.split(' ');
+    let state = fields.next()?.chars().next()?;
+    let started = fields.nth(18)?.parse().ok()?;
+    Some(Stat {
+        comm: comm.to_owned(),
+        state,
+        started,
+    })
+}
+
+fn has_gpu(process: &Path) -> bool {
+    let open = fs::read_dir(process.join("fd")).into_iter().flatten();
+    open.filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
+        .any(|target| target.to_string_lossy().starts_with("/dev/nvidia"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::super::part::value;
+    use super::*;
+
+    fn process(dir: &Path, pid: u32, comm: &str, state: char, started: u64, gpu: bool) {
+        let at = dir.join("proc").join(pid.to_string());
+        fs::create_dir_all(at.join("fd")).unwrap();
+        let between = "1 ".repeat(18);
+        fs::write(
+            at.join("stat"),
+            format!("{pid} ({comm}) {state} {between}{started} 0 0\n"),
+        )
+        .unwrap();
+        let _ = fs::remove_file(at.join("fd/3"));
+        symlink(
+            if gpu { "/dev/nvidia0" } else { "/dev/null" },
+            at.join("fd/3"),
+        )
+        .unwrap();
+    }
+
+    fn read(tasks: &mut Tasks, dir: &Path, now: Instant) -> HostReading {
+        let roots = HostRoots::new(dir.join("proc"), dir.join("sys"));
+        tasks.read(&roots, now).unwrap()
+    }
+
+    #[test]
+    fn a_gpu_process_that_stays_in_the_kernel_is_named_and_others_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut tasks, now) = (Tasks::default(), Instant::now());
+        let at = |seconds| now + Duration::from_secs(seconds);
+        process(dir.path(), 7, "a) D (b", 'S', 5, true);
+        process(dir.path(), 8, "train", 'D', 6, true);
+        process(dir.path(), 9, "tar", 'D', 6, false);
+        let first = read(&mut tasks, dir.path(), at(0));
+        assert_eq!((first.state, first.reasons.len()), (HostState::Healthy, 0));
+        assert_eq!(
+            value(&first, "gtrace_processes", &[("state", "uninterruptible")]),
+            Some(2.0)
+        );
+        let second = read(&mut tasks, dir.path(), at(60));
+        assert_eq!(second.state, HostState::Degraded);
+        assert_eq!(
+            second.reasons,
+            ["train (8) has a GPU open and has been stuck in the kernel for 60 s"]
+        );
+        assert_eq!(
+            read(&mut tasks, dir.path(), at(700)).state,
+            HostState::Unhealthy
+        );
+        // It comes back, and another process gets its number.
+        process(dir.path(), 8, "train", 'S', 6, true);
+        assert_eq!(
+            read(&mut tasks, dir.path(), at(760)).state,
+            HostState::Healthy
+        );
+        process(dir.path(), 8, "other", 'D', 900, true);
+        read(&mut tasks, dir.path(), at(820));
+        process(dir.path(), 8, "third", 'D', 901, true);
+        assert_eq!(
+            read(&mut tasks, dir.path(), at(890)).state,
+            HostState::Healthy
+        );
+    }
+
+    #[test]
+    fn zombies_are_counted_and_many_are_a_fault() {
+        let dir = tempfile::tempdir().unwrap();
+        for pid in 10..=60 {
+            process(dir.path(), pid, "z", 'Z', 1, false);
+        }
+        assert_eq!(
+            read(&mut Tasks::default(), dir.path(), Instant::now()).state,
+            HostState::Healthy
+        );
+        for pid in 61..=120 {
+            process(dir.path(), pid, "z", 'Z', 1, false);
+        }
+        let many = read(&mut Tasks::default(), dir.path(), Instant::now());
+        assert_eq!(many.state, HostState::Degraded);
+        assert!(many.reasons[0].starts_with("111 zombies"), "{many:?}");
+    }
+
+    #[test]
+    fn lines_of_another_form_are_left_out() {
+        for text in ["", "1", "1 (x", "1 (x) ", "1 (x) S 1 2", "1 (x) S \u{e9}"] {
+            assert!(parse(text).is_none(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Reads the parts in turn, each in a thread of its own with a deadline: a file of procfs or a disk can wait for ever.
+
+use std::fmt;
+use std::io;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::part::{HostReading, HostRoots, Part, PartInfo, Unread};
+use super::{ClockReading, PARTS, part};
+
+/// What became of a part that was due.
+#[derive(Debug)]
+pub enum HostOutcome {
+    /// It was read.
+    Read(HostReading),
+    /// It was not.
+    Unread(Unread),
+    /// A reading that began so long ago has not ended. No other begins before it has.
+    Unanswered(Duration),
+}
+
+type Read = (Box<dyn Part>, Result<HostReading, Unread>);
+
+enum Slot {
+    Idle(Box<dyn Part>),
+    Busy(Receiver<Read>, Instant),
+    /// The reading panicked.
+    Broken,
+}
+
+/// The parts that are watched.
+pub struct HostWatch {
+    roots: HostRoots,
+    deadline: Duration,
+    clock: fn() -> io::Result<ClockReading>,
+    slots: Vec<(PartInfo, Slot, Instant)>,
+}
+
+impl fmt::Debug for HostWatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.slots.iter().map(|(info, _, _)| info.name))
+            .finish()
+    }
+}
+
+impl HostWatch {
+    /// Watches every part but those named in `off`.
+    pub fn new(
+        roots: HostRoots,
+        off: &[&str],
+        clock: fn() -> io::Result<ClockReading>,
+        deadline: Duration,
+    ) -> Self {
+        let now = Instant::now();
+        let slots = PARTS
+            .into_iter()
+            .filter(|info| !off.contains(&info.name))
+            .filter_map(|info| Some((info, Slot::Idle(part(info.name, clock)?), now)))
+            .collect();
+        Self {
+            roots,
+            deadline,
+            clock,
+            slots,
+        }
+    }
+
+    /// How long nothing is due.
+    pub fn idle_for(&self, now: Instant) -> Duration {
+        let next = self.slots.iter().map(|(_, _, due)| *due).min();
+        next.map_or(Duration::from_secs(60), |next| {
+            next.saturating_duration_since(now)
+        })
+    }
+
+    /// Reads the next part that is due, for the deadline at most; `None` if none is.
+    pub fn read_next(&mut self, now: Instant) -> Option<(&'static str, HostOutcome)> {
+        let (info, slot, due) = self
+            .slots
+            .iter_mut()
+            .filter(|(_, _, due)| *due <= now)
+            .min_by_key(|(_, _, due)| *due)?;
+        *due = now + info.every;
+        let (next, outcome) = match std::mem::replace(slot, Slot::Broken) {
+            Slot::Idle(part) => begin(part, &self.roots, self.deadline),
+            Slot::Busy(result, since) => match result.try_recv() {
+                // What comes so late is of another time.
+                Ok((part, _)) => begin(part, &self.roots, self.deadline),
+                Err(TryRecvError::Empty) => {
+                    let since = (Slot::Busy(result, since), since);
+                    (
+                        since.0,
+                        HostOutcome::Unanswered(now.saturating_duration_since(since.1)),
+                    )
+                }
+                Err(TryRecvError::Disconnected) => (Slot::Broken, panicked()),
+            },
+            Slot::Broken => match part(info.name, self.clock) {
+                Some(part) => begin(part, &self.roots, self.deadline),
+                None => (Slot::Broken, panicked()),
+            },
+        };
+        *slot = next;
+        Some((info.name, outcome))
+    }
+}
+
+fn panicked() -> HostOutcome {
+    HostOutcome::Unread(Unread::Failed("its reading panicked".to_owned()))
+}
+
+fn begin(mut part: Box<dyn Part>, roots: &HostRoots, deadline: Duration) -> (Slot, HostOutcome) {
+    let (done, result) = sync_channel(1);
+    let (roots, began) = (roots.clone(), Instant::now());
+    let thread = std::thread::Builder::new()
+        .name("gtrace-read".to_owned())
+        .spawn(move || {
+            let read = part.read(&roots, began);
+            // Nobody waits for what comes too late.
+            let _ = done.send((part, read));
+        });
+    if let Err(error) = thread {
+        let why = format!("no thread for its reading: {error}");
+        return (Slot::Broken, HostOutcome::Unread(Unread::Failed(why)));
+    }
+    match result.recv_timeout(deadline) {
+        Ok((part, Ok(reading))) => (Slot::Idle(part), HostOutcome::Read(reading)),
+        Ok((part, Err(unread))) => (Slot::Idle(part), HostOutcome::Unread(unread)),
+        Err(RecvTimeoutError::Timeout) => (
+            Slot::Busy(result, began),
+            HostOutcome::Unanswered(began.elapsed()),
+        ),
+        Err(RecvTimeoutError::Disconnected) => (Slot::Broken, panicked()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    fn watch(root: &Path, off: &[&str]) -> HostWatch {
+        let roots = HostRoots::new(root.join("proc"), root.join("sys"));
+        let clock = || Err(io::Error::other("no clock"));
+        HostWatch::new(roots, off, clock, Duration::from_millis(200))
+    }
+
+    fn all_but(name: &str) -> Vec<&'static str> {
+        let names = PARTS.iter().map(|info| info.name);
+        names.filter(|other| *other != name).collect()
+    }
+
+    #[test]
+    fn a_host_without_anything_has_nothing_and_no_part_keeps_another_waiting() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut watch = watch(dir.path(), &[]);
+        let now = Instant::now();
+        let mut seen = Vec::new();
+        while let Some((name, outcome)) = watch.read_next(now) {
+            assert!(
+                matches!(outcome, HostOutcome::Unread(_)),
+                "{name}: {outcome:?}"
+            );
+            seen.push(name);
+        }
+        seen.sort_unstable();
+        let mut want: Vec<_> = PARTS.iter().map(|info| info.name).collect();
+        want.sort_unstable();
+        assert_eq!(seen, want);
+        assert!(watch.idle_for(now) >= Duration::from_secs(9));
+        // Each comes again after its own interval.
+        assert!(watch.read_next(now + Duration::from_secs(5)).is_none());
+        assert!(watch.read_next(now + Duration::from_secs(61)).is_some());
+    }
+
+    #[test]
+    fn a_file_that_never_answers_is_waited_for_once_and_recovers() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("proc/sys/fs/file-nr");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let made = Command::new("mkfifo").arg(&file).status().unwrap();
+        assert!(made.success());
+        let mut watch = watch(dir.path(), &all_but("limits"));
+        let now = Instant::now();
+        let minute = Duration::from_secs(60);
+        let (name, first) = watch.read_next(now).unwrap();
+        assert_eq!(name, "limits");
+        assert!(matches!(first, HostOutcome::Unanswered(_)), "{first:?}");
+        let began = Instant::now();
+        let (_, again) = watch.read_next(now + minute).unwrap();
+        assert!(
+            matches!(again, HostOutcome::Unanswered(d) if d >= minute / 2),
+            "{again:?}"
+        );
+        assert!(
+            began.elapsed() < Duration::from_millis(150),
+            "it waited again"
+        );
+        // The writer lets the first reading end; the file is then an ordinary one.
+        let mut fifo = fs::OpenOptions::new().write(true).open(&file).unwrap();
+        fifo.write_all(b"1 0 9\n").unwrap();
+        drop(fifo);
+        std::thread::sleep(Duration::from_millis(100));
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, "5 0 100\n").unwrap();
+        let (_, last) = watch.read_next(now + 2 * minute).unwrap();
+        assert!(matches!(last, HostOutcome::Read(_)), "{last:?}");
+    }
+}
