@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use gtrace_event::HealthState;
 use gtrace_event::{Timestamp, WitnessName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,42 +112,6 @@ impl TaskStatus {
     pub fn is_well(&self) -> bool {
         !self.needed || self.is_up()
     }
-}
-
-/// How a part of the host is, as far as the component that watches it can judge. Whether the component
-/// itself works is [`SourceState`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthState {
-    /// All is as it should be.
-    Healthy,
-    /// It works, and worse than it should.
-    Degraded,
-    /// It does not do what it is for.
-    Unhealthy,
-    /// Nobody can say now.
-    #[default]
-    Unknown,
-}
-
-impl HealthState {
-    /// Its name in lists and metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Degraded => "degraded",
-            Self::Unhealthy => "unhealthy",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// Every state.
-    pub const ALL: [Self; 4] = [
-        Self::Healthy,
-        Self::Degraded,
-        Self::Unhealthy,
-        Self::Unknown,
-    ];
 }
 
 /// The health that a component sees.

@@ -96,3 +96,8 @@ id! {
     /// Identifies an incident for ever; a ULID, as [`EventId`].
     IncidentId, "incident"
 }
+
+id! {
+    /// Identifies a record of health for ever; a ULID, as [`EventId`].
+    HealthId, "health record"
+}

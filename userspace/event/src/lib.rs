@@ -16,6 +16,7 @@ mod amend;
 mod detail;
 mod event;
 mod gpu;
+mod health;
 mod id;
 mod incident;
 mod kind;
@@ -39,7 +40,12 @@ pub use detail::{
 };
 pub use event::Event;
 pub use gpu::{Gpu, PciAddress, PciAddressError};
-pub use id::{EventId, IdError, IncidentId};
+pub use health::{
+    Cleared, Clearing, HealthAction, HealthNews, HealthReason, HealthRecord, HealthReport,
+    HealthSnapshot, HealthState, HealthSubject, MaintenanceWindow, Occasion, ReasonEvent,
+    ReasonStatus, ReasonTally, SubjectHealth, SubjectKind,
+};
+pub use id::{EventId, HealthId, IdError, IncidentId};
 pub use incident::{
     Affected, CausalLink, Confidence, Evidence, FailureClass, Incident, IncidentState,
     MissingEvidence, StateChange, UnknownClass,

@@ -1,0 +1,623 @@
+//! The health of the host and of its parts: states, reasons, and the records by which they change.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Advice, Confidence, EventId, HealthId};
+
+/// How a part of the host is, as far as anybody can judge. Whether a source of gtrace works is another matter.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthState {
+    /// All is as it should be.
+    Healthy,
+    /// It works, and worse than it should.
+    Degraded,
+    /// It does not do what it is for.
+    Unhealthy,
+    /// Nobody can say now.
+    #[default]
+    Unknown,
+}
+
+impl HealthState {
+    /// Every state.
+    pub const ALL: [Self; 4] = [
+        Self::Healthy,
+        Self::Degraded,
+        Self::Unhealthy,
+        Self::Unknown,
+    ];
+
+    /// Its name in lists, JSON and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Degraded => "degraded",
+            Self::Unhealthy => "unhealthy",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The worse of two: what is known to be bad is worse than what nobody knows.
+    #[must_use]
+    pub fn worse(self, other: Self) -> Self {
+        let rank = |state| match state {
+            Self::Healthy => 0,
+            Self::Unknown => 1,
+            Self::Degraded => 2,
+            Self::Unhealthy => 3,
+        };
+        match rank(other) > rank(self) {
+            true => other,
+            false => self,
+        }
+    }
+
+    /// Whether it is known to be worse than it should.
+    pub const fn is_bad(self) -> bool {
+        matches!(self, Self::Degraded | Self::Unhealthy)
+    }
+}
+
+impl fmt::Display for HealthState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What to do, the mildest first. `drain` includes an inspection of the hardware.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum HealthAction {
+    /// Nothing.
+    #[default]
+    None,
+    /// Watch whether it gets worse.
+    Watch,
+    /// Restart the application.
+    RestartApplication,
+    /// Reset the GPU.
+    ResetGpu,
+    /// Reboot the host.
+    Reboot,
+    /// Take the host out of service and inspect it.
+    Drain,
+    /// Switch the host off and on.
+    PowerCycle,
+    /// Replace the part.
+    Replace,
+}
+
+impl HealthAction {
+    /// Every action.
+    pub const ALL: [Self; 8] = [
+        Self::None,
+        Self::Watch,
+        Self::RestartApplication,
+        Self::ResetGpu,
+        Self::Reboot,
+        Self::Drain,
+        Self::PowerCycle,
+        Self::Replace,
+    ];
+
+    /// The name used in JSON, metrics and rules.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Watch => "watch",
+            Self::RestartApplication => "restart_application",
+            Self::ResetGpu => "reset_gpu",
+            Self::Reboot => "reboot",
+            Self::Drain => "drain",
+            Self::PowerCycle => "power_cycle",
+            Self::Replace => "replace",
+        }
+    }
+}
+
+impl fmt::Display for HealthAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What kind of part has a health.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectKind {
+    /// The host as a whole.
+    Host,
+    /// A GPU.
+    Gpu,
+    /// An NVSwitch.
+    Nvswitch,
+    /// A network adapter or a port of one.
+    Port,
+    /// What a component of gtrace watches.
+    Component,
+}
+
+impl SubjectKind {
+    /// The name used in JSON, metrics and rules.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Gpu => "gpu",
+            Self::Nvswitch => "nvswitch",
+            Self::Port => "port",
+            Self::Component => "component",
+        }
+    }
+}
+
+/// A part that has a health.
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct HealthSubject {
+    /// What kind of part it is.
+    pub part: SubjectKind,
+    /// Which one: the PCI address of a GPU or NVSwitch (its UUID where it has none), `mlx5_0/1` of a port, the name of a
+    /// component. Empty for the host.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub name: String,
+}
+
+impl HealthSubject {
+    /// The host.
+    pub const fn host() -> Self {
+        Self {
+            part: SubjectKind::Host,
+            name: String::new(),
+        }
+    }
+
+    /// The part `name` of this kind.
+    pub fn new(part: SubjectKind, name: impl Into<String>) -> Self {
+        Self {
+            part,
+            name: name.into(),
+        }
+    }
+}
+
+impl fmt::Display for HealthSubject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.part {
+            SubjectKind::Host => f.pad("host"),
+            part => f.pad(&format!("{} {}", part.name(), self.name)),
+        }
+    }
+}
+
+/// What ends a reason. Each of `gpu_reset`, `driver_reload` and `reboot` includes those before it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Clearing {
+    /// The GPU was reset.
+    GpuReset,
+    /// The driver was loaded anew.
+    DriverReload,
+    /// The host was started anew: another boot id.
+    Reboot,
+    /// The device is there again.
+    Found,
+    /// Driver or kernel say that it is over.
+    Recovery,
+    /// It has not happened again for as long as the rule says.
+    Quiet,
+    /// A person has acknowledged one of its events.
+    Acknowledgement,
+    /// Another device is in its place.
+    Replacement,
+}
+
+impl Clearing {
+    /// The name used in JSON and rules.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::GpuReset => "gpu_reset",
+            Self::DriverReload => "driver_reload",
+            Self::Reboot => "reboot",
+            Self::Found => "found",
+            Self::Recovery => "recovery",
+            Self::Quiet => "quiet",
+            Self::Acknowledgement => "acknowledgement",
+            Self::Replacement => "replacement",
+        }
+    }
+}
+
+/// Whether a reason holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonStatus {
+    /// It has not happened often enough yet.
+    Pending,
+    /// It holds.
+    Active,
+    /// It held, and is over.
+    Cleared,
+}
+
+/// An event that a reason rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReasonEvent {
+    /// The event.
+    pub id: EventId,
+    /// How often it happened.
+    pub count: u64,
+    /// How many of these were before the reason was last cleared.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub before: u64,
+    /// How many of these were before a person last acknowledged it.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub settled: u64,
+    /// When it last happened.
+    pub last: Timestamp,
+}
+
+/// Events that a reason no longer keeps one by one, of about an hour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReasonTally {
+    /// How often they happened.
+    pub count: u64,
+    /// As in [`ReasonEvent`].
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub before: u64,
+    /// As in [`ReasonEvent`].
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub settled: u64,
+    /// When the newest happened.
+    pub last: Timestamp,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// When and by what a reason ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cleared {
+    /// When.
+    pub time: Timestamp,
+    /// By what.
+    pub by: Clearing,
+}
+
+/// Why a part is not as it should be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthReason {
+    /// The rule that says so, to look it up; a name of gtrace's own for what no event says.
+    pub rule: String,
+    /// Code of the Xid or SXid: one rule may be for several, and each is a reason of its own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<u32>,
+    /// Whether it holds.
+    pub status: ReasonStatus,
+    /// What it makes of the part.
+    pub state: HealthState,
+    /// What to do.
+    pub action: HealthAction,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// In one sentence.
+    pub text: String,
+    /// The vendor's steps and the site's, apart, of its newest event.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub advice: Option<Advice>,
+    /// Its newest events. Bounded: `occurrences` counts all.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub events: Vec<ReasonEvent>,
+    /// Those before them, the oldest first. Bounded.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub earlier: Vec<ReasonTally>,
+    /// How often it happened, since it is known.
+    #[serde(default)]
+    pub occurrences: u64,
+    /// Since when it holds; while it is pending, when it first happened.
+    pub since: Timestamp,
+    /// When it last happened.
+    pub last: Timestamp,
+    /// Boots in which it happened, the newest last. Bounded.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub boots: Vec<String>,
+    /// It came back too often, so that only a person clears it, or another device.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub escalated: bool,
+    /// When a person acknowledged one of its events without clearing it by that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub acknowledged: Option<Timestamp>,
+    /// When it last ended, also if it holds again.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cleared: Option<Cleared>,
+}
+
+/// The health of one part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SubjectHealth {
+    /// Which part.
+    pub subject: HealthSubject,
+    /// `GPU-…`, as NVML gives it, once known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub uuid: Option<String>,
+    /// How it is. The host is as its worst part.
+    pub state: HealthState,
+    /// Since when.
+    pub since: Timestamp,
+    /// What to do: the most that a reason asks for.
+    pub action: HealthAction,
+    /// How sure the state is; absent while it is healthy.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confidence: Option<Confidence>,
+    /// Reasons that hold. One of state `healthy` is a notice, which makes nothing worse.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub reasons: Vec<HealthReason>,
+    /// Reasons that are pending or over; only in snapshots.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub past: Vec<HealthReason>,
+}
+
+/// A time in which people work on the host. States go on; alerts carry a label.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MaintenanceWindow {
+    /// When it begins.
+    pub from: Timestamp,
+    /// When it ends, or ended.
+    pub until: Timestamp,
+    /// Who asked for it, as they named themselves.
+    pub by: String,
+    /// Why.
+    #[serde(skip_serializing_if = "String::is_empty", default)]
+    pub note: String,
+}
+
+impl MaintenanceWindow {
+    /// Whether it is on at `now`.
+    pub fn is_on(&self, now: Timestamp) -> bool {
+        self.from <= now && now < self.until
+    }
+}
+
+/// Something that changes health and is no event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Occasion {
+    /// The host was started.
+    Boot {
+        /// The kernel's boot id.
+        boot: String,
+    },
+    /// The driver was loaded anew.
+    DriverReload,
+    /// A GPU was reset.
+    GpuReset {
+        /// Which.
+        subject: HealthSubject,
+    },
+    /// A device is there: for the first time, again, or another in its place.
+    Found {
+        /// Which.
+        subject: HealthSubject,
+        /// Its UUID, where known.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        uuid: Option<String>,
+    },
+    /// A component or a comparison with what is expected has judged a part; `healthy` takes that back.
+    Judged {
+        /// Which part.
+        subject: HealthSubject,
+        /// Name of the judgement, one of each at a time.
+        rule: String,
+        /// How it is.
+        state: HealthState,
+        /// What to do.
+        action: HealthAction,
+        /// Why.
+        #[serde(skip_serializing_if = "String::is_empty", default)]
+        text: String,
+    },
+    /// Time has passed: what has been quiet for long enough is over.
+    Quiet,
+}
+
+/// All that is known of health at one moment, so that a start of the daemon need not read all records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthSnapshot {
+    /// The boot that it is of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot: Option<String>,
+    /// Every part.
+    pub subjects: Vec<SubjectHealth>,
+    /// The last maintenance window.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub maintenance: Option<MaintenanceWindow>,
+    /// Parts and reasons that found no room.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub dropped: u64,
+}
+
+/// What a record of health says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "health", rename_all = "snake_case")]
+pub enum HealthNews {
+    /// A part has changed; it follows from the records before.
+    Changed {
+        /// The part as it is now.
+        now: Box<SubjectHealth>,
+        /// Its state before.
+        previous: HealthState,
+    },
+    /// Something was observed that changes health.
+    Observed {
+        /// What.
+        occasion: Occasion,
+    },
+    /// A maintenance window was begun or ended.
+    Maintenance {
+        /// The window as it is now.
+        window: MaintenanceWindow,
+    },
+    /// All that follows from the records before.
+    Snapshot {
+        /// Everything.
+        snapshot: Box<HealthSnapshot>,
+    },
+}
+
+/// A record of health.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthRecord {
+    /// Identifies it for ever.
+    pub id: HealthId,
+    /// When it was made.
+    pub time: Timestamp,
+    /// The host's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// As in [`crate::Event::machine_id`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub machine_id: Option<String>,
+    /// The kernel's boot id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot_id: Option<String>,
+    /// What it says.
+    #[serde(flatten)]
+    pub news: HealthNews,
+}
+
+impl HealthRecord {
+    /// A record made at `time`, of no host yet.
+    pub fn new(time: Timestamp, news: HealthNews) -> Self {
+        let unix_ms = u64::try_from(time.as_millisecond()).unwrap_or(0);
+        Self {
+            id: HealthId::new(unix_ms),
+            time,
+            host: None,
+            machine_id: None,
+            boot_id: None,
+            news,
+        }
+    }
+
+    /// A record of `occasion`.
+    pub fn observed(time: Timestamp, occasion: Occasion) -> Self {
+        Self::new(time, HealthNews::Observed { occasion })
+    }
+}
+
+/// The health of a host: `/api/v1/health`, `gtrace health --json`, `gtrace scan --json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthReport {
+    /// As of when.
+    pub time: Timestamp,
+    /// The host's name.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// As in [`crate::Event::machine_id`].
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub machine_id: Option<String>,
+    /// The kernel's boot id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot_id: Option<String>,
+    /// The host's state: that of its worst part.
+    pub state: HealthState,
+    /// What to do: the most that a part asks for.
+    pub action: HealthAction,
+    /// Every part, the host first.
+    pub subjects: Vec<SubjectHealth>,
+    /// The maintenance window that is on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub maintenance: Option<MaintenanceWindow>,
+    /// What could not be looked at, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub not_checked: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Record;
+
+    #[test]
+    fn names_are_those_of_json_and_bad_is_worse_than_unknown() {
+        for state in HealthState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+        }
+        for action in HealthAction::ALL {
+            assert_eq!(serde_json::to_value(action).unwrap(), action.name());
+        }
+        let (healthy, unknown) = (HealthState::Healthy, HealthState::Unknown);
+        assert_eq!(healthy.worse(unknown), unknown);
+        assert_eq!(
+            unknown.worse(HealthState::Degraded),
+            HealthState::Degraded
+        );
+        assert_eq!(
+            HealthState::Unhealthy.worse(HealthState::Degraded),
+            HealthState::Unhealthy
+        );
+    }
+
+    #[test]
+    fn a_record_reads_back_whole_and_has_what_the_store_looks_for() {
+        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
+        let subject = HealthSubject::new(SubjectKind::Gpu, "0000:3b:00.0");
+        for news in [
+            HealthNews::Observed {
+                occasion: Occasion::GpuReset {
+                    subject: subject.clone(),
+                },
+            },
+            HealthNews::Observed {
+                occasion: Occasion::Quiet,
+            },
+            HealthNews::Maintenance {
+                window: MaintenanceWindow {
+                    from: time,
+                    until: time,
+                    by: "me".to_owned(),
+                    note: String::new(),
+                },
+            },
+            HealthNews::Snapshot {
+                snapshot: Box::default(),
+            },
+        ] {
+            let record = Record::Health(Box::new(HealthRecord::new(time, news)));
+            let json = serde_json::to_string(&record).unwrap();
+            let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+            assert_eq!(value["record"], "health");
+            assert_eq!(value["id"], record.subject());
+            // These are columns of the store, and mean something else there.
+            for column in ["kind", "severity", "gpu"] {
+                assert!(value.get(column).is_none(), "{json}");
+            }
+            assert_eq!(serde_json::from_str::<Record>(&json).unwrap(), record);
+        }
+    }
+}

@@ -1,0 +1,554 @@
+//! The state machine: records in, states out.
+
+mod judge;
+mod table;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gtrace_event::{
+    Ack, Clearing, Confidence, Event, HealthAction, HealthNews, HealthReason, HealthRecord,
+    HealthReport, HealthSnapshot, HealthState, HealthSubject, Kind, MaintenanceWindow, Occasion,
+    ReasonStatus, SubjectHealth, SubjectKind, Timestamp,
+};
+
+use self::judge::{Shown, judge, overall, shown};
+use self::table::Table;
+use crate::pattern::code_of;
+use crate::reason;
+use crate::rules::{Recovery, Rule, Rules, counts};
+use crate::subject;
+
+/// A GPU or NVSwitch that nobody has seen since the host was started.
+const NOT_SEEN: &str = "not-seen";
+
+/// A part whose health has changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The part as it is now.
+    pub now: SubjectHealth,
+    /// Its state before.
+    pub previous: HealthState,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Fold {
+    rules: Rules,
+    table: Table,
+    boot: Option<String>,
+    maintenance: Option<MaintenanceWindow>,
+}
+
+/// Parts that something may change, as they were before.
+type Touched = BTreeMap<HealthSubject, Option<(Shown, HealthState)>>;
+
+impl Fold {
+    /// Nothing known.
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            table: Table::default(),
+            boot: None,
+            maintenance: None,
+        }
+    }
+
+    /// Takes an event as it is after a record of it: new, or with an amendment applied. Gives the parts that changed.
+    pub fn event(&mut self, event: &Event) -> Vec<Change> {
+        let mut touched = Touched::new();
+        let at = event.last_time.unwrap_or(event.time).max(event.time);
+        let counts = counts(event);
+        if let Some(recovery) = self.rules.recovery_of(event).cloned() {
+            if counts {
+                self.recover(&recovery, event, at, &mut touched);
+            }
+            return self.finish(at, touched);
+        }
+        let rule = self.rules.of(event).filter(|_| counts).cloned();
+        let subjects = match &rule {
+            Some(rule) => subject::of(event, rule.part),
+            None => Vec::new(),
+        };
+        if self.table.has_event(event.id) {
+            self.retract(event, rule.as_ref(), &subjects, &mut touched);
+        }
+        if let Some(rule) = rule {
+            for subject in subjects {
+                self.learn(&subject, &rule, event, at, &mut touched);
+            }
+        }
+        self.finish(at, touched)
+    }
+
+    /// Takes an acknowledgement.
+    pub fn ack(&mut self, ack: &Ack) -> Vec<Change> {
+        let mut touched = Touched::new();
+        if !self.table.has_event(ack.id) {
+            return Vec::new();
+        }
+        for subject in self.table.subjects() {
+            let has = |reason: &HealthReason| {
+                reason.status != ReasonStatus::Cleared
+                    && reason.events.iter().any(|event| event.id == ack.id)
+            };
+            if !self.table.any(&subject, has) {
+                continue;
+            }
+            self.touch(&subject, &mut touched);
+            let rules = &self.rules;
+            self.table.each(&subject, |reason| {
+                if !has(reason) {
+                    return;
+                }
+                let rule = rules.named(&reason.rule);
+                let ends = rule.is_none_or(|rule| rule.ends_by(Clearing::Acknowledgement));
+                match ends || reason.escalated {
+                    true => reason::clear(reason, ack.time, Clearing::Acknowledgement),
+                    false => reason.acknowledged = Some(ack.time),
+                }
+            });
+        }
+        self.finish(ack.time, touched)
+    }
+
+    /// Takes a record of health: what was observed, a maintenance window, a snapshot. Of those that follow from others
+    /// nothing is taken.
+    pub fn record(&mut self, record: &HealthRecord) -> Vec<Change> {
+        match &record.news {
+            HealthNews::Changed { .. } => Vec::new(),
+            HealthNews::Observed { occasion } => self.observe(record.time, occasion),
+            HealthNews::Maintenance { window } => {
+                self.maintenance = Some(window.clone());
+                Vec::new()
+            }
+            HealthNews::Snapshot { snapshot } => {
+                self.restore(snapshot);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Begins with all that a snapshot has.
+    pub fn restore(&mut self, snapshot: &HealthSnapshot) {
+        self.boot.clone_from(&snapshot.boot);
+        self.maintenance.clone_from(&snapshot.maintenance);
+        self.table = Table::of(snapshot);
+    }
+
+    /// All that is known.
+    pub fn snapshot(&self) -> HealthSnapshot {
+        HealthSnapshot {
+            boot: self.boot.clone(),
+            subjects: self.table.all().cloned().collect(),
+            maintenance: self.maintenance.clone(),
+            dropped: self.table.dropped,
+        }
+    }
+
+    /// The boot that was seen last.
+    pub fn boot(&self) -> Option<&str> {
+        self.boot.as_deref()
+    }
+
+    /// The last maintenance window.
+    pub fn maintenance(&self) -> Option<&MaintenanceWindow> {
+        self.maintenance.as_ref()
+    }
+
+    /// Parts and reasons that found no room.
+    pub fn dropped(&self) -> u64 {
+        self.table.dropped
+    }
+
+    /// The part as it is, if it is known.
+    pub fn subject(&self, subject: &HealthSubject) -> Option<&SubjectHealth> {
+        self.table.get(subject)
+    }
+
+    /// Every part that is known.
+    pub fn subjects(&self) -> impl Iterator<Item = &SubjectHealth> {
+        self.table.all()
+    }
+
+    /// When time alone changes something: an [`Occasion::Quiet`] is due then.
+    pub fn due(&self) -> Option<Timestamp> {
+        let reasons = self.table.all().flat_map(|s| s.reasons.iter().chain(&s.past));
+        reasons
+            .filter_map(|r| reason::deadline(r, self.rules.named(&r.rule)))
+            .min()
+    }
+
+    /// The health of the host as of `now`.
+    pub fn report(&self, now: Timestamp) -> HealthReport {
+        let mut subjects: Vec<SubjectHealth> = self.table.all().cloned().collect();
+        for subject in &mut subjects {
+            subject.past.clear();
+        }
+        let host = HealthSubject::host();
+        if self.table.get(&host).is_none() {
+            let (state, action, confidence) = overall(self.table.all());
+            subjects.insert(
+                0,
+                SubjectHealth {
+                    subject: host,
+                    uuid: None,
+                    state,
+                    since: now,
+                    action,
+                    confidence,
+                    reasons: Vec::new(),
+                    past: Vec::new(),
+                },
+            );
+        }
+        let (state, action) = subjects.first().map_or_else(Default::default, |host| {
+            (host.state, host.action)
+        });
+        HealthReport {
+            time: now,
+            host: None,
+            machine_id: None,
+            boot_id: self.boot.clone(),
+            state,
+            action,
+            subjects,
+            maintenance: self.maintenance.clone().filter(|window| window.is_on(now)),
+            not_checked: Vec::new(),
+        }
+    }
+
+    fn observe(&mut self, time: Timestamp, occasion: &Occasion) -> Vec<Change> {
+        let mut touched = Touched::new();
+        match occasion {
+            Occasion::Boot { boot } => self.start(time, boot, &mut touched),
+            Occasion::DriverReload => {
+                self.clear_all(None, time, Clearing::DriverReload, &mut touched);
+            }
+            Occasion::GpuReset { subject } => {
+                self.clear_all(Some(subject), time, Clearing::GpuReset, &mut touched);
+            }
+            Occasion::Found { subject, uuid } => {
+                self.find(time, subject, uuid.as_deref(), &mut touched);
+            }
+            Occasion::Judged { subject, .. } => {
+                self.touch(subject, &mut touched);
+                self.judged(time, occasion);
+            }
+            Occasion::Quiet => self.quiet(time, &mut touched),
+        }
+        self.finish(time, touched)
+    }
+
+    /// The host was started.
+    fn start(&mut self, time: Timestamp, boot: &str, touched: &mut Touched) {
+        if self.boot.as_deref() == Some(boot) {
+            return;
+        }
+        let first = self.boot.replace(boot.to_owned()).is_none();
+        if first && self.table.is_empty() {
+            return;
+        }
+        self.clear_all(None, time, Clearing::Reboot, touched);
+        for subject in self.table.subjects() {
+            if matches!(subject.part, SubjectKind::Gpu | SubjectKind::Nvswitch) {
+                self.touch(&subject, touched);
+                let text = "nobody has seen it since the host was started";
+                let reason = own(NOT_SEEN, HealthState::Unknown, HealthAction::None, text, time);
+                self.table.put(&subject, reason, time);
+            }
+        }
+    }
+
+    fn find(
+        &mut self,
+        time: Timestamp,
+        subject: &HealthSubject,
+        uuid: Option<&str>,
+        touched: &mut Touched,
+    ) {
+        self.touch(subject, touched);
+        let Some(known) = self.table.entry(subject, time) else {
+            return;
+        };
+        let another = known
+            .uuid
+            .as_deref()
+            .zip(uuid)
+            .is_some_and(|(old, new)| old != new);
+        if let Some(uuid) = uuid {
+            known.uuid = Some(uuid.to_owned());
+        }
+        let rules = &self.rules;
+        self.table.each(subject, |reason| {
+            let by_rule = rules
+                .named(&reason.rule)
+                .is_some_and(|rule| rule.ends_by(Clearing::Found));
+            let ends = reason.rule == NOT_SEEN || by_rule && !reason.escalated;
+            if reason.status == ReasonStatus::Active {
+                if another {
+                    reason::clear(reason, time, Clearing::Replacement);
+                } else if ends {
+                    reason::clear(reason, time, Clearing::Found);
+                }
+            }
+        });
+        // What was of the other device says nothing of this one.
+        if another {
+            self.table.forget_past(subject);
+        }
+    }
+
+    fn judged(&mut self, time: Timestamp, occasion: &Occasion) {
+        let Occasion::Judged {
+            subject,
+            rule,
+            state,
+            action,
+            text,
+        } = occasion
+        else {
+            return;
+        };
+        if self.table.entry(subject, time).is_none() {
+            return;
+        }
+        match state {
+            HealthState::Healthy => self.table.remove(subject, rule),
+            state => self
+                .table
+                .put(subject, own(rule, *state, *action, text, time), time),
+        }
+    }
+
+    fn quiet(&mut self, time: Timestamp, touched: &mut Touched) {
+        let rules = &self.rules;
+        let is_due = |reason: &HealthReason| {
+            let deadline = reason::deadline(reason, rules.named(&reason.rule));
+            deadline.is_some_and(|at| at <= time)
+        };
+        let due: BTreeSet<HealthSubject> = self
+            .table
+            .all()
+            .filter(|s| s.reasons.iter().chain(&s.past).any(is_due))
+            .map(|s| s.subject.clone())
+            .collect();
+        for subject in due {
+            let before = self.table.get(&subject).map(|s| (shown(s), s.state));
+            touched.insert(subject.clone(), before);
+            self.table.retain(&subject, |reason| {
+                if !is_due(reason) {
+                    return true;
+                }
+                let holds = reason.status == ReasonStatus::Active;
+                if holds {
+                    reason::clear(reason, time, Clearing::Quiet);
+                }
+                holds
+            });
+        }
+    }
+
+    /// Ends what `by` ends, of one part or of all.
+    fn clear_all(
+        &mut self,
+        only: Option<&HealthSubject>,
+        time: Timestamp,
+        by: Clearing,
+        touched: &mut Touched,
+    ) {
+        let subjects = match only {
+            Some(subject) => vec![subject.clone()],
+            None => self.table.subjects(),
+        };
+        for subject in subjects {
+            self.touch(&subject, touched);
+            let rules = &self.rules;
+            self.table.each(&subject, |reason| {
+                let rule = rules.named(&reason.rule);
+                if reason.status == ReasonStatus::Active
+                    && !reason.escalated
+                    && ends(reason, rule, by)
+                {
+                    reason::clear(reason, time, by);
+                }
+            });
+        }
+    }
+
+    fn recover(
+        &mut self,
+        recovery: &Recovery,
+        event: &Event,
+        at: Timestamp,
+        touched: &mut Touched,
+    ) {
+        for subject in subject::of(event, recovery.part) {
+            // A port's recovery is that of its adapter too.
+            let device = subject.name.split_once('/').map(|(device, _)| {
+                HealthSubject::new(subject.part, device)
+            });
+            for subject in [Some(subject), device].into_iter().flatten() {
+                self.touch(&subject, touched);
+                let rules = &self.rules;
+                self.table.each(&subject, |reason| {
+                    let rule = rules.named(&reason.rule);
+                    let named = recovery.rules.contains(&reason.rule);
+                    let as_by = recovery.as_by.is_some_and(|by| ends(reason, rule, by));
+                    // What happened after it is not over by it.
+                    if (named || as_by)
+                        && reason.status == ReasonStatus::Active
+                        && !reason.escalated
+                        && reason.last <= at
+                    {
+                        reason::clear(reason, at, Clearing::Recovery);
+                    }
+                });
+            }
+        }
+    }
+
+    fn learn(
+        &mut self,
+        subject: &HealthSubject,
+        rule: &Rule,
+        event: &Event,
+        at: Timestamp,
+        touched: &mut Touched,
+    ) {
+        self.touch(subject, touched);
+        let known = self.table.entry(subject, at);
+        let Some(known) = known else { return };
+        if subject.part == SubjectKind::Gpu
+            && let Some(uuid) = event.gpu.as_ref().and_then(|gpu| gpu.uuid.as_ref())
+            && known.uuid.is_none()
+        {
+            known.uuid = Some(uuid.clone());
+        }
+        if event.kind != Kind::GpuLost {
+            // What reports a fault is there.
+            self.table.remove(subject, NOT_SEEN);
+        }
+        let code = code_of(event);
+        self.table.learn(subject, rule, code, event);
+    }
+
+    /// An event is no longer what it was: takes it back where it does not belong any more.
+    fn retract(
+        &mut self,
+        event: &Event,
+        rule: Option<&Rule>,
+        subjects: &[HealthSubject],
+        touched: &mut Touched,
+    ) {
+        let code = code_of(event);
+        let stays = |subject: &HealthSubject, reason: &HealthReason| {
+            subjects.contains(subject)
+                && reason.code == code
+                && rule.is_some_and(|rule| rule.name == reason.rule)
+        };
+        for subject in self.table.subjects() {
+            let wrong = |reason: &HealthReason| {
+                reason.events.iter().any(|known| known.id == event.id) && !stays(&subject, reason)
+            };
+            if !self.table.any(&subject, wrong) {
+                continue;
+            }
+            self.touch(&subject, touched);
+            self.table
+                .retain(&subject, |r| !wrong(r) || reason::retract(r, event.id));
+        }
+        self.table.count_events();
+    }
+
+    fn touch(&self, subject: &HealthSubject, touched: &mut Touched) {
+        if !touched.contains_key(subject) {
+            let before = self.table.get(subject).map(|s| (shown(s), s.state));
+            touched.insert(subject.clone(), before);
+        }
+    }
+
+    /// Judges what was touched, and the host by it.
+    fn finish(&mut self, at: Timestamp, touched: Touched) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let host = HealthSubject::host();
+        let host_before = match touched.get(&host) {
+            Some(before) => before.clone(),
+            None => self.table.get(&host).map(|s| (shown(s), s.state)),
+        };
+        for (subject, before) in &touched {
+            let Some(known) = self.table.get_mut(subject) else {
+                continue;
+            };
+            let (state, action, confidence) = judge(known);
+            if known.state != state {
+                known.since = at;
+            }
+            (known.state, known.action, known.confidence) = (state, action, confidence);
+            if *subject != host {
+                changes.extend(change(known, before.as_ref()));
+            }
+        }
+        if touched.is_empty() || self.table.is_empty() {
+            return changes;
+        }
+        let (state, action, confidence) = overall(self.table.all());
+        let Some(known) = self.table.entry(&host, at) else {
+            return changes;
+        };
+        if known.state != state || host_before.is_none() {
+            known.since = at;
+        }
+        (known.state, known.action, known.confidence) = (state, action, confidence);
+        changes.extend(change(known, host_before.as_ref()));
+        changes
+    }
+}
+
+fn change(known: &SubjectHealth, before: Option<&(Shown, HealthState)>) -> Option<Change> {
+    let same = before.is_some_and(|(before, _)| *before == shown(known));
+    (!same).then(|| Change {
+        now: SubjectHealth {
+            past: Vec::new(),
+            ..known.clone()
+        },
+        previous: before.map_or(HealthState::Unknown, |(_, state)| *state),
+    })
+}
+
+/// A reason that no event and no rule says.
+fn own(
+    rule: &str,
+    state: HealthState,
+    action: HealthAction,
+    text: &str,
+    time: Timestamp,
+) -> HealthReason {
+    HealthReason {
+        rule: rule.to_owned(),
+        code: None,
+        status: ReasonStatus::Active,
+        state,
+        action,
+        confidence: Confidence::High,
+        text: text.to_owned(),
+        advice: None,
+        events: Vec::new(),
+        earlier: Vec::new(),
+        occurrences: 1,
+        since: time,
+        last: time,
+        boots: Vec::new(),
+        escalated: false,
+        acknowledged: None,
+        cleared: None,
+    }
+}
+
+/// Whether `by` ends a reason. One of a rule that there is no more ends with the boot, so that nothing stays for ever;
+/// one without an event ends when whoever judged takes it back.
+fn ends(reason: &HealthReason, rule: Option<&Rule>, by: Clearing) -> bool {
+    match rule {
+        Some(rule) => rule.ends_by(by),
+        None => by == Clearing::Reboot && !reason.events.is_empty(),
+    }
+}

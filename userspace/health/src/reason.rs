@@ -1,0 +1,260 @@
+//! One reason: what it rests on, when it holds and when it is over.
+
+use gtrace_event::{
+    Cleared, Clearing, Event, EventId, HealthReason, ReasonEvent, ReasonStatus, ReasonTally,
+    Timestamp,
+};
+use jiff::SignedDuration;
+
+use crate::pattern::code_of;
+use crate::rules::{Escalation, Rule, counts, fill};
+
+/// Events that a reason keeps, the newest.
+const EVENTS: usize = 16;
+/// Tallies of those before them.
+const TALLIES: usize = 24;
+/// Events of so many seconds share a tally.
+const TALLY_S: u32 = 3600;
+/// Boots that it keeps.
+const BOOTS: usize = 8;
+
+fn after(time: Timestamp, seconds: u32) -> Timestamp {
+    time.saturating_add(SignedDuration::from_secs(i64::from(seconds)))
+        .unwrap_or(Timestamp::MAX)
+}
+
+/// A reason of `rule` that rests on nothing yet.
+pub(crate) fn begin(rule: &Rule, event: &Event) -> HealthReason {
+    HealthReason {
+        rule: rule.name.clone(),
+        code: code_of(event),
+        status: ReasonStatus::Pending,
+        state: rule.state,
+        action: rule.action,
+        confidence: rule.confidence,
+        text: rule.text_of(event),
+        advice: None,
+        events: Vec::new(),
+        earlier: Vec::new(),
+        occurrences: 0,
+        since: event.time,
+        last: event.time,
+        boots: Vec::new(),
+        escalated: false,
+        acknowledged: None,
+        cleared: None,
+    }
+}
+
+/// What a reason learns from an event.
+#[derive(Debug, Default)]
+pub(crate) struct Learned {
+    /// Whether it happened once more.
+    pub(crate) fresh: bool,
+    /// The event that found no room any more.
+    pub(crate) evicted: Option<EventId>,
+}
+
+/// Takes an event, new or with more known of it.
+pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Learned {
+    debug_assert!(counts(event));
+    let (count, last) = (
+        event.repeats.saturating_add(1),
+        event.last_time.unwrap_or(event.time).max(event.time),
+    );
+    let mut learned = Learned::default();
+    let known = reason.events.iter_mut().find(|known| known.id == event.id);
+    let more = match known {
+        Some(known) => {
+            let more = count.saturating_sub(known.count);
+            if more > 0 {
+                (known.count, known.last) = (count, known.last.max(last));
+            }
+            more
+        }
+        None => {
+            reason.events.push(ReasonEvent {
+                id: event.id,
+                count,
+                before: 0,
+                settled: 0,
+                last,
+            });
+            if reason.events.len() > EVENTS {
+                let oldest = reason.events.remove(0);
+                learned.evicted = Some(oldest.id);
+                tally(&mut reason.earlier, &oldest);
+            }
+            count
+        }
+    };
+    if !reason.escalated {
+        reason.text = rule.text_of(event);
+    }
+    if event.advice.is_some() {
+        reason.advice.clone_from(&event.advice);
+    }
+    if more == 0 {
+        return learned;
+    }
+    learned.fresh = true;
+    reason.occurrences = reason.occurrences.saturating_add(more);
+    let newer = last > reason.last;
+    reason.last = reason.last.max(last);
+    if let Some(boot) = event.boot_id.as_ref().filter(|boot| !reason.boots.contains(boot)) {
+        reason.boots.push(boot.clone());
+        let surplus = reason.boots.len().saturating_sub(BOOTS);
+        reason.boots.drain(..surplus);
+    }
+    let over = match (&reason.cleared, reason.status) {
+        (Some(cleared), ReasonStatus::Cleared) => match cleared.by {
+            // It was not quiet after all.
+            Clearing::Quiet => !newer,
+            // What is told late happened before.
+            _ => last <= cleared.time,
+        },
+        _ => false,
+    };
+    if over {
+        if let Some(known) = reason.events.iter_mut().find(|known| known.id == event.id) {
+            known.before = known.count;
+        }
+        return learned;
+    }
+    if reason.status == ReasonStatus::Cleared {
+        reason.status = ReasonStatus::Pending;
+        reason.since = last;
+        (reason.state, reason.action) = (rule.state, rule.action);
+    }
+    if reason.status == ReasonStatus::Pending
+        && happened(reason, last, rule.within_s) >= rule.times
+    {
+        reason.status = ReasonStatus::Active;
+        reason.since = last;
+    }
+    if let Some(escalation) = rule.escalate.as_ref().filter(|_| !reason.escalated)
+        && is_escalated(reason, escalation, last)
+    {
+        escalate(reason, escalation, event);
+    }
+    learned
+}
+
+/// Counts an event that is no longer kept.
+fn tally(earlier: &mut Vec<ReasonTally>, event: &ReasonEvent) {
+    let into = earlier.last_mut();
+    match into.filter(|tally| after(tally.last, TALLY_S) >= event.last) {
+        Some(tally) => {
+            tally.count += event.count;
+            tally.before += event.before;
+            tally.settled += event.settled;
+            tally.last = tally.last.max(event.last);
+        }
+        None => earlier.push(ReasonTally {
+            count: event.count,
+            before: event.before,
+            settled: event.settled,
+            last: event.last,
+        }),
+    }
+    let surplus = earlier.len().saturating_sub(TALLIES);
+    earlier.drain(..surplus);
+}
+
+/// Count, those before it was cleared, those before a person's word, and the newest time of all that is kept.
+fn parts(reason: &HealthReason) -> impl Iterator<Item = (u64, u64, u64, Timestamp)> {
+    let earlier = reason.earlier.iter();
+    let earlier = earlier.map(|t| (t.count, t.before, t.settled, t.last));
+    let events = reason.events.iter();
+    earlier.chain(events.map(|e| (e.count, e.before, e.settled, e.last)))
+}
+
+/// How often it happened since it was last cleared, within `within_s` before `now`; without it, ever. An event counts
+/// whole if its newest occurrence is in that time.
+fn happened(reason: &HealthReason, now: Timestamp, within_s: Option<u32>) -> u64 {
+    parts(reason)
+        .filter(|(.., last)| within_s.is_none_or(|seconds| after(*last, seconds) >= now))
+        .map(|(count, before, ..)| count.saturating_sub(before))
+        .sum()
+}
+
+fn is_escalated(reason: &HealthReason, escalation: &Escalation, now: Timestamp) -> bool {
+    // The first boot is no reboot.
+    let reboots = reason.boots.len().saturating_sub(1);
+    let again = escalation.after_reboots.is_some_and(|most| reboots >= most);
+    let often = escalation.times.is_some_and(|times| {
+        let within_s = escalation.within_s;
+        // Also what was cleared meanwhile: that it comes again is the point.
+        let all = parts(reason)
+            .filter(|(.., last)| within_s.is_none_or(|seconds| after(*last, seconds) >= now))
+            .map(|(count, _, settled, _)| count.saturating_sub(settled));
+        all.sum::<u64>() >= times
+    });
+    reason.status == ReasonStatus::Active && (again || often)
+}
+
+fn escalate(reason: &mut HealthReason, escalation: &Escalation, event: &Event) {
+    reason.escalated = true;
+    reason.state = reason.state.worse(escalation.state);
+    reason.action = reason.action.max(escalation.action);
+    reason.text = fill(&escalation.text, event);
+}
+
+/// Forgets an event that turns out not to be the kernel's, or of another rule. Whether anything is left.
+pub(crate) fn retract(reason: &mut HealthReason, id: EventId) -> bool {
+    let Some(at) = reason.events.iter().position(|known| known.id == id) else {
+        return true;
+    };
+    let gone = reason.events.remove(at);
+    reason.occurrences = reason.occurrences.saturating_sub(gone.count);
+    let lives = parts(reason).any(|(count, before, ..)| count > before);
+    if reason.status == ReasonStatus::Active && !lives {
+        reason.status = match reason.cleared {
+            Some(_) => ReasonStatus::Cleared,
+            None => ReasonStatus::Pending,
+        };
+    }
+    reason.occurrences > 0
+}
+
+/// Ends it.
+pub(crate) fn clear(reason: &mut HealthReason, time: Timestamp, by: Clearing) {
+    reason.status = ReasonStatus::Cleared;
+    reason.cleared = Some(Cleared { time, by });
+    reason.escalated = false;
+    reason.acknowledged = None;
+    for event in &mut reason.events {
+        event.before = event.count;
+    }
+    for tally in &mut reason.earlier {
+        tally.before = tally.count;
+    }
+    if matches!(by, Clearing::Acknowledgement | Clearing::Replacement) {
+        // A person has looked at it, or it is another device: from here on it is counted anew.
+        let newest = reason.boots.pop();
+        reason.boots = newest.into_iter().collect();
+        for event in &mut reason.events {
+            event.settled = event.count;
+        }
+        for tally in &mut reason.earlier {
+            tally.settled = tally.count;
+        }
+    }
+}
+
+/// When time alone changes it: it is over, or no longer remembered.
+pub(crate) fn deadline(reason: &HealthReason, rule: Option<&Rule>) -> Option<Timestamp> {
+    const PENDING_S: u32 = 86_400;
+    let rule = rule?;
+    match reason.status {
+        ReasonStatus::Active if reason.escalated => None,
+        ReasonStatus::Active => Some(after(reason.last, rule.quiet_s?)),
+        ReasonStatus::Pending => {
+            Some(after(reason.last, rule.within_s.unwrap_or(PENDING_S).max(PENDING_S)))
+        }
+        ReasonStatus::Cleared => {
+            let cleared = reason.cleared.as_ref()?;
+            Some(after(cleared.time.max(reason.last), rule.remembered_s()))
+        }
+    }
+}

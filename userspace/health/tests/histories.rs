@@ -1,0 +1,397 @@
+//! Histories of a host, and the states that they come to: `tests/histories/*.toml`. Kernel text goes through decoder and
+//! catalogue, as in the daemon. Each history is also replayed from its records, from the beginning and from a snapshot
+//! after each record.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use gtrace_catalogue::Catalogue;
+use gtrace_decoder::{Decoder, LogRecord};
+use gtrace_event::{
+    Event, EventId, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occasion, Occurrence,
+    PciAddress, Provenance, Record, Severity, SubjectHealth, SubjectKind, Timestamp, Witness,
+    WitnessName,
+};
+use serde::Deserialize;
+
+use crate::common::{Host, replay, replay_from};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct History {
+    about: String,
+    #[serde(default)]
+    ports: BTreeMap<PciAddress, Vec<PciAddress>>,
+    step: Vec<Step>,
+}
+
+/// One thing happens; `expect` holds right after it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    /// Since the beginning: `90s`, `30m`, `2h`, `5d`.
+    at: String,
+    line: Option<String>,
+    event: Option<Given>,
+    #[serde(default = "kernel")]
+    provenance: Provenance,
+    #[serde(default = "one")]
+    count: u32,
+    /// Step whose event a person acknowledges.
+    ack: Option<usize>,
+    /// Step whose event gets another count of repeats, or another provenance.
+    amend: Option<Amend>,
+    boot: Option<String>,
+    reset: Option<PciAddress>,
+    #[serde(default)]
+    reload: bool,
+    found: Option<Found>,
+    judged: Option<Judged>,
+    /// The daemon starts again: in order, or after it was killed.
+    restart: Option<Restart>,
+    /// Time passes.
+    #[serde(default)]
+    wait: bool,
+    #[serde(default)]
+    expect: Vec<Expected>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Restart {
+    InOrder,
+    Killed,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Amend {
+    step: usize,
+    repeats: Option<u64>,
+    provenance: Option<Provenance>,
+    /// The GPU that it turns out to be about.
+    gpu: Option<PciAddress>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Found {
+    gpu: PciAddress,
+    uuid: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Judged {
+    component: String,
+    state: HealthState,
+    #[serde(default)]
+    text: String,
+}
+
+fn kernel() -> Provenance {
+    Provenance::Kernel
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Given {
+    kind: Kind,
+    severity: Option<Severity>,
+    gpu: Option<PciAddress>,
+    uuid: Option<String>,
+    message: String,
+    #[serde(default)]
+    detail: serde_json::Map<String, serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    /// `host`, `gpu 0000:3b:00.0`.
+    of: String,
+    /// Absent: nothing is known of it.
+    state: Option<HealthState>,
+    action: Option<HealthAction>,
+    /// Rules of the reasons that hold; with `!` where it is escalated.
+    reasons: Option<Vec<String>>,
+    /// Since when, as `at`.
+    since: Option<String>,
+    occurrences: Option<u64>,
+    acknowledged: Option<bool>,
+}
+
+fn begin() -> Timestamp {
+    "2026-03-03T03:12:00Z".parse().unwrap()
+}
+
+fn time(text: &str) -> Timestamp {
+    let (number, unit) = text.split_at(text.len() - 1);
+    let factor = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        other => panic!("{other} is no unit"),
+    };
+    let seconds: i64 = number.parse().unwrap_or_else(|_| panic!("{text}"));
+    begin() + jiff::SignedDuration::from_secs(seconds * factor)
+}
+
+fn occurrences(step: &Step) -> Vec<Occurrence> {
+    if let Some(line) = &step.line {
+        let mut decoder = Decoder::new(gtrace_decoder::Options::default());
+        let mut out = Vec::new();
+        for text in line.lines() {
+            let record = LogRecord {
+                text,
+                facility: Some(0),
+                ..LogRecord::default()
+            };
+            decoder.feed(&record, &mut out);
+        }
+        decoder.flush(&mut out);
+        assert!(!out.is_empty(), "nothing is decoded of {line:?}");
+        return out;
+    }
+    let given = step.event.as_ref().unwrap();
+    let severity = given.severity.unwrap_or(Severity::Warning);
+    let mut occurrence = Occurrence::new(given.kind, severity, given.message.clone());
+    occurrence.detail = serde_json::from_value(given.detail.clone().into()).unwrap();
+    let back = serde_json::to_value(&occurrence.detail).unwrap();
+    for name in given.detail.keys() {
+        assert!(back.get(name).is_some(), "no field {name} in the detail");
+    }
+    occurrence.gpu = given.gpu.map(|pci| Gpu {
+        uuid: given.uuid.clone(),
+        ..Gpu::at(pci)
+    });
+    vec![occurrence]
+}
+
+struct Player {
+    host: Host,
+    boot: String,
+    events: BTreeMap<usize, EventId>,
+}
+
+impl Player {
+    fn play(&mut self, history: &History, number: usize) {
+        let step = &history.step[number];
+        let at = time(&step.at);
+        self.host.tick(at);
+        if step.line.is_some() || step.event.is_some() {
+            for n in 0..step.count {
+                let at = at + jiff::SignedDuration::from_millis(i64::from(n));
+                for occurrence in occurrences(step) {
+                    let id = self.event(history, step, at, occurrence);
+                    self.events.insert(number, id);
+                }
+            }
+        }
+        if let Some(of) = step.ack {
+            self.host.ack(self.events[&of], at);
+        }
+        if let Some(amend) = &step.amend {
+            let catalogue = Catalogue::builtin();
+            self.host.amend(self.events[&amend.step], at, |event| {
+                if let Some(repeats) = amend.repeats {
+                    (event.repeats, event.last_time) = (repeats, Some(at));
+                }
+                if let Some(provenance) = amend.provenance {
+                    event.provenance = provenance;
+                }
+                if let Some(gpu) = amend.gpu {
+                    event.gpu = Some(Gpu::at(gpu));
+                }
+                let mut occurrence = Occurrence::from(&*event);
+                event.advice = Some(catalogue.assess(&mut occurrence));
+                event.severity = occurrence.severity;
+            });
+        }
+        let gpu = |pci: PciAddress| HealthSubject::new(SubjectKind::Gpu, pci.to_string());
+        if let Some(boot) = &step.boot {
+            self.boot.clone_from(boot);
+            let boot = boot.clone();
+            self.host.observe(at, Occasion::Boot { boot });
+        }
+        if let Some(pci) = step.reset {
+            let subject = gpu(pci);
+            self.host.observe(at, Occasion::GpuReset { subject });
+        }
+        if step.reload {
+            self.host.observe(at, Occasion::DriverReload);
+        }
+        if let Some(found) = &step.found {
+            let (subject, uuid) = (gpu(found.gpu), found.uuid.clone());
+            self.host.observe(at, Occasion::Found { subject, uuid });
+        }
+        if let Some(judged) = &step.judged {
+            let subject = HealthSubject::new(SubjectKind::Component, judged.component.clone());
+            let occasion = Occasion::Judged {
+                subject,
+                rule: "component".to_owned(),
+                state: judged.state,
+                action: HealthAction::Watch,
+                text: judged.text.clone(),
+            };
+            self.host.observe(at, occasion);
+        }
+        match step.restart {
+            Some(Restart::InOrder) => self.host.restart(at, true),
+            Some(Restart::Killed) => self.host.restart(at, false),
+            None => {}
+        }
+    }
+
+    fn event(
+        &mut self,
+        history: &History,
+        step: &Step,
+        at: Timestamp,
+        mut occurrence: Occurrence,
+    ) -> EventId {
+        occurrence.provenance = step.provenance;
+        // As the daemon names the GPU below a port.
+        if let Some(device) = occurrence.detail.pcie.pci_device {
+            match history.ports.get(&device).map(Vec::as_slice) {
+                Some([one]) => occurrence.gpu = Some(Gpu::at(*one)),
+                Some(several) => occurrence.detail.pcie.gpus_below = several.to_vec(),
+                None if history.ports.values().flatten().any(|gpu| *gpu == device) => {
+                    occurrence.gpu = Some(Gpu::at(device));
+                }
+                None => {}
+            }
+        }
+        let advice = Catalogue::builtin().assess(&mut occurrence);
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: at,
+        };
+        let mut event = Event::new(at, witness, occurrence);
+        event.advice = Some(advice);
+        event.boot_id = Some(self.boot.clone());
+        let id = event.id;
+        self.host.append(Record::Event(Box::new(event)));
+        id
+    }
+
+    fn check(&self, name: &str, number: usize, now: Timestamp, expected: &Expected) {
+        let report = self.host.fold.report(now);
+        let found = report
+            .subjects
+            .iter()
+            .find(|subject| subject.subject.to_string() == expected.of);
+        let about = format!("{name}, after step {number}, {}", expected.of);
+        let Some(state) = expected.state else {
+            assert!(found.is_none(), "{about}: {found:#?}");
+            return;
+        };
+        let found = found.unwrap_or_else(|| panic!("{about}: not in {report:#?}"));
+        let shown = || format!("{about}: {found:#?}");
+        assert_eq!(found.state, state, "{}", shown());
+        if let Some(action) = expected.action {
+            assert_eq!(found.action, action, "{}", shown());
+        }
+        if let Some(reasons) = &expected.reasons {
+            let mut wanted = reasons.clone();
+            wanted.sort();
+            assert_eq!(names(found), wanted, "{}", shown());
+        }
+        if let Some(since) = &expected.since {
+            assert_eq!(found.since, time(since), "{}", shown());
+        }
+        let reasons = || found.reasons.iter();
+        if let Some(occurrences) = expected.occurrences {
+            let sum: u64 = reasons().map(|r| r.occurrences).sum();
+            assert_eq!(sum, occurrences, "{}", shown());
+        }
+        if let Some(acknowledged) = expected.acknowledged {
+            let any = reasons().any(|r| r.acknowledged.is_some());
+            assert_eq!(any, acknowledged, "{}", shown());
+        }
+    }
+}
+
+fn names(subject: &SubjectHealth) -> Vec<String> {
+    let name = |reason: &gtrace_event::HealthReason| match reason.escalated {
+        true => format!("{}!", reason.rule),
+        false => reason.rule.clone(),
+    };
+    let mut names: Vec<String> = subject.reasons.iter().map(name).collect();
+    names.sort();
+    names
+}
+
+fn check(path: &Path) {
+    let text = std::fs::read_to_string(path).unwrap();
+    let name = path.file_stem().unwrap().to_string_lossy();
+    let history: History = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let name = format!("{name} ({})", history.about);
+    let mut player = Player {
+        host: Host::new(),
+        boot: "boot-1".to_owned(),
+        events: BTreeMap::new(),
+    };
+    player.host.observe(
+        begin(),
+        Occasion::Boot {
+            boot: "boot-1".to_owned(),
+        },
+    );
+    let mut snapshots = Vec::new();
+    let mut expectations = 0;
+    for (number, step) in history.step.iter().enumerate() {
+        player.play(&history, number);
+        snapshots.push((player.host.records.len(), player.host.fold.snapshot()));
+        for expected in &step.expect {
+            player.check(&name, number, time(&step.at), expected);
+            expectations += 1;
+        }
+    }
+    assert!(expectations > 0, "{name} expects nothing");
+    let (records, live) = (&player.host.records, player.host.fold.snapshot());
+    let whole = replay(records).fold.snapshot();
+    assert_eq!(whole, live, "{name}: a replay comes to something else");
+    for (at, snapshot) in snapshots {
+        let replayed = replay_from(records, at, snapshot);
+        assert_eq!(replayed, live, "{name}: from a snapshot after {at} records");
+    }
+}
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn each_history_comes_to_the_states_that_it_names() {
+    let files = files();
+    let mut failed = Vec::new();
+    for path in &files {
+        if std::panic::catch_unwind(|| check(path)).is_err() {
+            failed.push(path.file_stem().unwrap().to_string_lossy().into_owned());
+        }
+    }
+    assert!(
+        failed.is_empty(),
+        "{} of {} fail: {failed:?}",
+        failed.len(),
+        files.len()
+    );
+    assert!(files.len() >= 60, "only {} histories", files.len());
+}
