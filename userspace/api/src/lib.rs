@@ -35,7 +35,9 @@ pub use problem::ProblemBody;
 #[cfg(feature = "bodies")]
 pub use processes::{LayerCounts, ProcessUse};
 #[cfg(feature = "bodies")]
-pub use requests::{AckRequest, CaptureRequest, IncidentRequest, PauseRequest};
+pub use requests::{
+    AckRequest, CaptureRequest, IncidentRequest, MaintenanceRequest, PauseRequest,
+};
 #[cfg(feature = "bodies")]
 pub use samples::{
     SampleDurations, SampleHistory, SampleKind, SampleMetric, SamplePoint, SampleRange,

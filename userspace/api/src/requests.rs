@@ -46,3 +46,16 @@ pub struct PauseRequest {
     /// true detaches every probe, false attaches them again.
     pub paused: bool,
 }
+
+/// Body of `POST /api/v1/maintenance`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MaintenanceRequest {
+    /// How long people will work on the host from now on, seconds, at most 30 days; 0 ends the window that is on.
+    pub for_s: u64,
+    /// Who asks, as they name themselves; 1 to 256 characters.
+    pub by: String,
+    /// Why; at most 4096 characters.
+    #[serde(default)]
+    pub note: String,
+}

@@ -106,6 +106,7 @@ impl ShownProvisional {
             Record::Amendment(amendment) => amendment.revision.to_string(),
             Record::Ack(ack) => ack.time.to_string(),
             Record::Incident(incident) => incident.revision.to_string(),
+            Record::Health(health) => health.time.to_string(),
         };
         let key = (published.record.subject(), which);
         match published.provisional {

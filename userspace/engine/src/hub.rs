@@ -2,7 +2,7 @@
 //! every part reports. Cheap to read from the API while the pipeline runs.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,8 @@ use gtrace_api::{
 };
 use gtrace_devices::GpuInfo;
 use gtrace_event::{
-    Ack, Event, Evidence, Incident, IncidentId, IncidentState, MissingEvidence, Record, RecordId,
+    Ack, Event, Evidence, HealthReport, Incident, IncidentId, IncidentState, MaintenanceWindow,
+    MissingEvidence, Occasion, Record, RecordId,
     StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::StoreError;
@@ -49,6 +50,8 @@ pub enum News {
     Event(Arc<Published>),
     /// An incident was opened or has changed.
     Incident(Arc<PublishedIncident>),
+    /// The store has a record of health.
+    Health(RecordId),
 }
 
 impl News {
@@ -57,6 +60,7 @@ impl News {
         match self {
             Self::Event(published) => published.id,
             Self::Incident(published) => published.id,
+            Self::Health(id) => Some(*id),
         }
     }
 }
@@ -93,6 +97,13 @@ pub enum Command {
         /// How it ended.
         answer: oneshot::Sender<Result<(), String>>,
     },
+    /// Something was observed that changes health and is no event.
+    Observed(Occasion),
+    /// Begin or end a maintenance window; the answer comes once the store has it.
+    Maintenance(
+        MaintenanceWindow,
+        oneshot::Sender<Result<MaintenanceWindow, String>>,
+    ),
     /// Make everything captured so far readable in the store, by other processes too.
     Flush(oneshot::Sender<Result<(), String>>),
     /// Detach (true) or attach (false) every probe.
@@ -123,6 +134,10 @@ pub struct Hub {
     remote: Mutex<Option<(RemoteAnswer, Instant)>>,
     /// Those that are not resolved, and some that were, as they are now.
     incidents: Mutex<BTreeMap<IncidentId, Incident>>,
+    /// The health of host and parts, as the core saw it last.
+    health_report: Mutex<Option<Arc<HealthReport>>>,
+    /// Parts and reasons of health that found no room.
+    health_dropped: AtomicU64,
     /// Processes that the daemon has started, and that use the GPUs on its behalf.
     own: Mutex<VecDeque<u32>>,
     /// Whether a reader has met damage in the store.
@@ -190,6 +205,8 @@ impl Hub {
             seen: Mutex::default(),
             remote: Mutex::default(),
             incidents: Mutex::default(),
+            health_report: Mutex::default(),
+            health_dropped: AtomicU64::new(0),
             own: Mutex::default(),
             store_suspect: AtomicBool::new(false),
         });
@@ -243,6 +260,36 @@ impl Hub {
         let mut stream = lock(&self.stream);
         stream.last = Some(id);
         let _ = stream.readers.send(News::Incident(published));
+    }
+
+    /// The store has a record of health.
+    pub fn publish_health(&self, id: RecordId) {
+        let mut stream = lock(&self.stream);
+        stream.last = Some(id);
+        let _ = stream.readers.send(News::Health(id));
+    }
+
+    /// Shows the health as it is now, whether or not the store has it yet, and how much found no room.
+    pub fn set_health_report(&self, report: HealthReport, dropped: u64) {
+        *lock(&self.health_report) = Some(Arc::new(report));
+        self.health_dropped.store(dropped, Ordering::Relaxed);
+        self.tasks.wake(names::ALERTMANAGER);
+    }
+
+    /// The health as the core saw it last.
+    pub fn health_report(&self) -> Option<Arc<HealthReport>> {
+        lock(&self.health_report).clone()
+    }
+
+    /// Parts and reasons of health that found no room.
+    pub fn health_dropped(&self) -> u64 {
+        self.health_dropped.load(Ordering::Relaxed)
+    }
+
+    /// Whether people work on the host now.
+    pub fn is_in_maintenance(&self, now: Timestamp) -> bool {
+        let report = self.health_report();
+        report.is_some_and(|report| report.maintenance.as_ref().is_some_and(|w| w.is_on(now)))
     }
 
     /// Shows the incident as it is now, whether or not the store has it yet.

@@ -13,6 +13,7 @@ pub mod daemon;
 #[cfg(test)]
 mod fake_sysfs;
 pub mod flight;
+pub mod health;
 pub mod history;
 pub mod host;
 pub mod hub;

@@ -4,7 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use gtrace_event::{Event, EventId, Incident, IncidentId, Record, RecordId, Timestamp};
+use gtrace_event::{
+    Event, EventId, HealthReport, Incident, IncidentId, Record, RecordId, Timestamp,
+};
 use gtrace_store::{Epochs, IncidentFilter, Reader, Resume, StoreError, VerifyReport};
 use jiff::SignedDuration;
 
@@ -95,6 +97,15 @@ impl Archive {
     /// [`ArchiveError`] where the store cannot be read.
     pub fn incident(&self, id: IncidentId) -> Result<Option<Incident>, ArchiveError> {
         self.0.incident(id).map_err(failed)
+    }
+
+    /// The health of the host as its records have it: as of the newest, without what components see only now.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError`] where the store cannot be read; `None` where it has no record of health.
+    pub fn health(&self) -> Result<Option<HealthReport>, ArchiveError> {
+        gtrace_engine::health::report_of(&self.0).map_err(failed)
     }
 
     /// At most `limit` records with numbers above `seq`, in order.

@@ -2,6 +2,7 @@
 //! Prometheus text format 0.0.4.
 
 mod cuda;
+mod health;
 mod remote;
 
 use std::borrow::Cow;
@@ -207,6 +208,7 @@ impl Collector for Snapshot {
         families.extend(of_sources(&status));
         families.extend(of_tasks(&status));
         families.extend(of_components(&status));
+        families.extend(health::families(&self.hub));
         families.extend(of_costs(&status));
         families.extend(of_calls(&self.hub.calls()));
         families.extend(of_samples(&self.hub));

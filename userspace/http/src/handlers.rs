@@ -1,4 +1,5 @@
 pub(super) mod evidence;
+pub(super) mod health;
 pub(super) mod incidents;
 pub(super) mod samples;
 
@@ -31,7 +32,7 @@ const CALLS_DEADLINE: Duration = Duration::from_secs(1);
 
 type Pairs = Query<Vec<(String, String)>>;
 
-pub(super) async fn health(State(state): State<AppState>) -> Response {
+pub(super) async fn healthz(State(state): State<AppState>) -> Response {
     let health = Health::of(&component::status(&state.hub));
     let code = if health.ok {
         StatusCode::OK

@@ -3,12 +3,12 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::routing::{MethodRouter, get, post};
 use gtrace_api::{
-    AckRequest, CallStats, CaptureRequest, CudaReport, Health, IncidentRequest, PauseRequest,
-    ProcessUse, Published, PublishedIncident, SampleHistory, SourceStatus, Status,
+    AckRequest, CallStats, CaptureRequest, CudaReport, Health, IncidentRequest, MaintenanceRequest,
+    PauseRequest, ProcessUse, Published, PublishedIncident, SampleHistory, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
 use gtrace_engine::recorder::ATTACHED_MAX;
-use gtrace_event::{Event, Incident};
+use gtrace_event::{Event, HealthReport, Incident, MaintenanceWindow};
 use schemars::{Schema, SchemaGenerator};
 
 use super::gate::Gate;
@@ -117,7 +117,7 @@ pub(super) static ROUTES: &[Route] = &[
             "/healthz",
             "Whether sources and store work",
             Answer::Json(of::<Health>),
-            || get(handlers::health),
+            || get(handlers::healthz),
         )
     },
     Route {
@@ -237,6 +237,24 @@ pub(super) static ROUTES: &[Route] = &[
             "Keeps the state of the host: opens an incident, whose recording is complete half a minute later",
             Answer::Json(of::<Incident>),
             || post(handlers::incidents::capture),
+        )
+    },
+    Route {
+        errors: &[503],
+        ..read(
+            "/api/v1/health",
+            "The health of the host and of its parts: state, reasons, what to do",
+            Answer::Json(of::<HealthReport>),
+            || get(handlers::health::report),
+        )
+    },
+    Route {
+        body: Some(of::<MaintenanceRequest>),
+        ..change(
+            "/api/v1/maintenance",
+            "Begins a maintenance window, or ends the one that is on",
+            Answer::Json(of::<MaintenanceWindow>),
+            || post(handlers::health::maintain),
         )
     },
     Route {

@@ -204,7 +204,7 @@ impl StreamReader {
                     self.send_provisional(Arc::clone(published)).await?;
                     continue;
                 }
-                (None, News::Incident(_)) => continue,
+                (None, News::Incident(_) | News::Health(_)) => continue,
             };
             if id.seq <= self.cursor {
                 continue;
@@ -215,6 +215,8 @@ impl StreamReader {
             match news {
                 News::Event(published) => self.deliver(id, &published).await?,
                 News::Incident(published) => self.deliver_incident(id, &published).await?,
+                // Whoever asks for health asks for it as it is now.
+                News::Health(_) => self.cursor = id.seq,
             }
         }
     }
@@ -380,6 +382,8 @@ impl StreamReader {
             match news {
                 News::Event(published) => self.deliver(id, &published).await?,
                 News::Incident(published) => self.deliver_incident(id, &published).await?,
+                // Whoever asks for health asks for it as it is now.
+                News::Health(_) => self.cursor = id.seq,
             }
         }
         self.pass_over(page.end.min(last)).await
@@ -417,6 +421,7 @@ impl StreamReader {
             Record::Amendment(_) => "amendment",
             Record::Ack(_) => "ack",
             Record::Incident(_) => "incident",
+            Record::Health(_) => "health",
         };
         let message = Message::default().id(id.to_string()).event(name);
         self.send_json(message, published).await
@@ -519,7 +524,7 @@ impl History {
             Record::Event(_) => true,
             Record::Amendment(amendment) => amendment.revision <= seen.revision,
             Record::Ack(_) => published.event.acks.len() <= seen.acks,
-            Record::Incident(_) => false,
+            Record::Incident(_) | Record::Health(_) => false,
         }
     }
 }
@@ -543,9 +548,13 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
     };
     for (seq, record) in records {
         let Some(id) = record.event_id() else {
-            if let (Record::Incident(incident), Some(id)) = (record, epochs.id_of(seq)) {
-                let published = PublishedIncident::new(Some(id), *incident);
-                page.push((id, News::Incident(Arc::new(published))));
+            match (record, epochs.id_of(seq)) {
+                (Record::Incident(incident), Some(id)) => {
+                    let published = PublishedIncident::new(Some(id), *incident);
+                    page.push((id, News::Incident(Arc::new(published))));
+                }
+                (Record::Health(_), Some(id)) => page.push((id, News::Health(id))),
+                _ => {}
             }
             continue;
         };

@@ -5,11 +5,13 @@ pub mod cuda_calls;
 pub mod daemon_status;
 pub mod driver_calls;
 mod events;
+mod health;
 mod incidents;
 
 pub use events::{
     ColorChoice, Style, ack, ago, amendment, code_name, event, gpu, line, pci_device, process,
 };
+pub use health::{health, health_line, subject_health};
 pub use incidents::{incident, incident_line};
 
 pub use gtrace_api::text::clean;

@@ -7,9 +7,9 @@ use serde::Deserialize;
 /// covers, so that a changed column can be reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Columns<'a> {
-    /// `event`, `amendment`, `ack` or `incident`.
+    /// `event`, `amendment`, `ack`, `incident` or `health`.
     pub(crate) record: Cow<'a, str>,
-    /// Of an incident's record the incident's.
+    /// Of an incident's record the incident's, of one of health its own.
     pub(crate) event_id: Cow<'a, str>,
     pub(crate) time_ns: i64,
     pub(crate) kind: Option<Cow<'a, str>>,
@@ -32,6 +32,7 @@ impl Columns<'static> {
             Record::Amendment(a) => ("amendment", None, a.severity, a.gpu.as_ref()),
             Record::Ack(_) => ("ack", None, None, None),
             Record::Incident(i) => ("incident", None, Some(i.severity), None),
+            Record::Health(_) => ("health", None, None, None),
         };
         Self {
             record: tag.into(),

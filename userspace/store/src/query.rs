@@ -182,7 +182,7 @@ impl<'a> Walk<'a> {
                 match (self.parse)(row.get_ref(0)?.as_str()?) {
                     Some(Record::Amendment(amendment)) => event.apply(&amendment),
                     Some(Record::Ack(ack)) => event.acks.push(ack),
-                    Some(Record::Event(_) | Record::Incident(_)) | None => {}
+                    Some(Record::Event(_) | Record::Incident(_) | Record::Health(_)) | None => {}
                 }
             }
         }

@@ -176,6 +176,16 @@ impl Reader {
     /// Any that reading gives.
     pub fn records_after(&self, seq: u64, limit: usize) -> Result<Vec<(u64, Record)>, StoreError> {
         let (tx, days) = self.snapshot()?;
+        self.page_after(&tx, &days, seq, limit)
+    }
+
+    pub(crate) fn page_after(
+        &self,
+        tx: &Transaction<'_>,
+        days: &[Day],
+        seq: u64,
+        limit: usize,
+    ) -> Result<Vec<(u64, Record)>, StoreError> {
         let first = days
             .partition_point(|day| day.first_seq <= seq.saturating_add(1))
             .saturating_sub(1);
@@ -184,7 +194,7 @@ impl Reader {
             if records.len() >= limit {
                 break;
             }
-            self.records_of(&tx, day, seq, limit, &mut records)
+            self.records_of(tx, day, seq, limit, &mut records)
                 .map_err(|e| self.sqlite(e))?;
         }
         Ok(records)

@@ -27,7 +27,8 @@ pub(super) struct Alert {
 }
 
 impl Alert {
-    pub(super) fn new(incident: &Incident, options: &Options) -> Self {
+    /// `maintenance`: people work on the host.
+    pub(super) fn new(incident: &Incident, options: &Options, maintenance: bool) -> Self {
         let action = incident.advice.as_ref().and_then(|advice| advice.action);
         let pages = !incident.drill && action == Some(Action::Page);
         let mut labels = BTreeMap::from([
@@ -42,6 +43,9 @@ impl Alert {
         labels.extend(gpus.first().cloned().map(|gpu| ("gpu", gpu)));
         if incident.drill {
             labels.insert("drill", "true".to_owned());
+        }
+        if maintenance {
+            labels.insert("maintenance", "true".to_owned());
         }
         let mut annotations = BTreeMap::from([
             ("description", description(incident)),

@@ -81,6 +81,7 @@ struct Sender {
 struct Current {
     revision: u32,
     time: Timestamp,
+    maintenance: bool,
     alert: Alert,
 }
 
@@ -99,7 +100,7 @@ impl Sender {
 
     /// Sends what is due, and says when the next round is.
     fn round(&mut self, hub: &Hub, now: Instant) -> Duration {
-        self.take(hub.incidents());
+        self.take(hub.incidents(), hub.is_in_maintenance(Timestamp::now()));
         let alerts: BTreeMap<_, _> = self
             .alerts
             .iter()
@@ -127,7 +128,7 @@ impl Sender {
     }
 
     /// Takes over the incidents as they are now; what the hub has let go of cannot be sent any more.
-    fn take(&mut self, incidents: Vec<Incident>) {
+    fn take(&mut self, incidents: Vec<Incident>, maintenance: bool) {
         let mut before = std::mem::take(&mut self.alerts);
         for incident in incidents {
             if incident.drill && !self.options.drills {
@@ -135,11 +136,13 @@ impl Sender {
             }
             let known = before.remove(&incident.id);
             let known = known
+                .filter(|known| known.maintenance == maintenance)
                 .filter(|known| (known.revision, known.time) == (incident.revision, incident.time));
             let current = known.unwrap_or_else(|| Current {
                 revision: incident.revision,
                 time: incident.time,
-                alert: Alert::new(&incident, &self.options),
+                maintenance,
+                alert: Alert::new(&incident, &self.options, maintenance),
             });
             self.alerts.insert(incident.id, current);
         }

@@ -359,7 +359,7 @@ fn many_incidents_are_bounded_and_what_nobody_could_be_told_counts() {
     let mut setup = Setup::new(&[&url], |_| {});
     for _ in 0..300 {
         setup.hub.set_incident(incident("0000:3b:00.0"));
-        setup.sender.take(setup.hub.incidents());
+        setup.sender.take(setup.hub.incidents(), false);
     }
     assert_eq!(setup.sender.alerts.len(), 256);
     assert_eq!(setup.counts(&url), [0, 0, 44]);

@@ -1,6 +1,7 @@
 //! The thread that owns the fold.
 
 mod commands;
+mod health;
 mod incidents;
 mod ingest;
 mod publish;
@@ -14,10 +15,11 @@ use std::time::{Duration, Instant};
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{EventId, Occurrence, Provenance, Record, Severity, Timestamp};
-use gtrace_store::Reader;
+use gtrace_store::{Reader, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::confirm::Confirmations;
+use self::health::Health;
 use super::fold::{Fold, MAX_LIVE, SHRINK_AFTER};
 use super::incidents::Incidents;
 use super::known::Known;
@@ -51,6 +53,15 @@ const SILENCE: Duration = Duration::from_secs(120);
 struct Cursor {
     boot_id: String,
     seq: u64,
+}
+
+/// Takes what the records of a store say of health.
+///
+/// # Errors
+///
+/// Any that reading gives.
+pub fn replay_health(fold: &mut gtrace_health::Fold, reader: &Reader) -> Result<(), StoreError> {
+    health::replay(fold, reader, None).map(drop)
 }
 
 /// A running core.
@@ -109,9 +120,11 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         batch: Vec::new(),
         open: BTreeMap::new(),
         incidents: Incidents::new()?,
+        health: Health::new()?,
     };
     state.adopt();
     state.adopt_incidents();
+    state.adopt_health();
     let (inputs, received) = sync_channel(INPUT_DEPTH);
     let thread = state.hub.tasks.clone().start_once(
         Task {
@@ -157,6 +170,7 @@ struct State {
     /// Events since the start that nobody acknowledged, as the status counts them.
     open: BTreeMap<EventId, (Severity, Provenance)>,
     incidents: Incidents,
+    health: Health,
 }
 
 impl State {
@@ -226,6 +240,7 @@ impl State {
             self.ingest_overdue(Instant::now());
             self.writer.announce_overdue();
             self.tick_incidents();
+            self.tick_health();
             let due = [self.amend_at, self.incidents_at()];
             if due.into_iter().flatten().any(|at| at <= Instant::now()) {
                 self.amend();
@@ -235,6 +250,7 @@ impl State {
         self.ingest_overdue(Instant::now() + IDLE);
         self.record_incidents(true);
         self.amend();
+        self.end_health();
         self.writer.append(Vec::new(), self.cursor(), None);
         self.writer.finish();
     }
@@ -245,6 +261,7 @@ impl State {
             Input::KmsgProgress(seq) => self.kmsg_seq = self.kmsg_seq.max(Some(seq)),
             Input::Gpus(gpus) => {
                 self.known.set_gpus(&gpus);
+                self.find_gpus(&gpus);
                 self.hub.set_gpus(gpus);
             }
             Input::PciTree(tree) => {

@@ -29,7 +29,7 @@ use crate::hub::Hub;
 use crate::open_record::EndRecord;
 use crate::poll::PollRequest;
 
-pub use self::core::{Core, spawn};
+pub use self::core::{Core, replay_health, spawn};
 
 /// Changes to an event go out together, at most this often.
 pub const AMEND_EVERY: Duration = Duration::from_millis(100);

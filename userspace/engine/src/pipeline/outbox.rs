@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_api::Published;
-use gtrace_event::{Epoch, Event, EventId, Incident, Record, RecordId};
+use gtrace_event::{Epoch, Event, EventId, HealthRecord, Incident, Record, RecordId};
 use gtrace_store::Encoded;
 
 use crate::hub::Hub;
@@ -30,6 +30,7 @@ pub(super) struct Pending {
 enum Unstored {
     Event(Arc<Published>),
     Incident(Box<Incident>),
+    Health,
 }
 
 impl Pending {
@@ -49,10 +50,18 @@ impl Pending {
         })
     }
 
+    /// A record of health.
+    pub(super) fn health(record: HealthRecord) -> Result<Self, serde_json::Error> {
+        Ok(Self {
+            encoded: Encoded::new(&Record::Health(Box::new(record)))?,
+            news: Unstored::Health,
+        })
+    }
+
     fn event(&self) -> Option<&Arc<Published>> {
         match &self.news {
             Unstored::Event(published) => Some(published),
-            Unstored::Incident(_) => None,
+            Unstored::Incident(_) | Unstored::Health => None,
         }
     }
 }
@@ -222,6 +231,7 @@ impl Outbox {
                         hub.publish(id, record, event);
                     }
                     Unstored::Incident(incident) => hub.publish_incident(id, *incident),
+                    Unstored::Health => hub.publish_health(id),
                 }
             }
         }

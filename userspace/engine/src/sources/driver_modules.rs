@@ -26,6 +26,8 @@ const AGAIN: Duration = Duration::from_secs(10);
 pub struct Changes {
     /// `nvidia` was loaded.
     pub loaded: bool,
+    /// `nvidia` was loaded, and is not the one that was loaded before.
+    pub reloaded: bool,
     /// Any module came, went, or was attached to at last.
     pub any: bool,
 }
@@ -45,6 +47,8 @@ pub struct Follower {
     /// /sys/module.
     modules: PathBuf,
     known: BTreeMap<DriverModule, Loaded>,
+    /// Inode of `nvidia` as it was loaded last, whether or not it is attached to.
+    last: Option<u64>,
     /// Whether the syscall's tracepoints are not needed while the driver's own functions are probed:
     /// not so where devices were named that are not the driver's.
     replaces_syscalls: bool,
@@ -57,6 +61,7 @@ impl Follower {
         Self {
             modules: sysfs_root.join("module"),
             known: BTreeMap::new(),
+            last: None,
             replaces_syscalls,
         }
     }
@@ -89,7 +94,11 @@ impl Follower {
             self.known.insert(module, Loaded { inode, again });
             changes.any = true;
             if fresh {
-                changes.loaded |= module == DriverModule::Nvidia;
+                if module == DriverModule::Nvidia {
+                    changes.loaded = true;
+                    let last = self.last.replace(inode);
+                    changes.reloaded = last.is_some_and(|last| last != inode);
+                }
                 tracing::info!("kernel module {} is loaded", module.name());
             }
         }

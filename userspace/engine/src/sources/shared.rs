@@ -12,7 +12,7 @@ use gtrace_abi::{ModuleChange, ModuleRecord};
 use gtrace_api::SourceState;
 use gtrace_decoder::DriverVersion;
 use gtrace_devices::ProcGpus;
-use gtrace_event::WitnessName;
+use gtrace_event::{Occasion, WitnessName};
 use gtrace_recorder::{self as recorder, What};
 
 use super::driver_modules::{DriverHold, Follower};
@@ -21,7 +21,7 @@ use super::watched::DeviceNames;
 use super::{records, table};
 use crate::bpf::{AttachState, LoadError, Probes, Tracefs};
 use crate::component::{self, driver_modules};
-use crate::hub::Hub;
+use crate::hub::{Command, Hub};
 use crate::supervise;
 
 /// How long a task waits for the probes while another thread attaches or detaches them: less than its
@@ -178,6 +178,9 @@ impl Shared {
         drop(follower);
         if changes.loaded {
             self.hold.end();
+        }
+        if changes.reloaded {
+            self.hub.command(Command::Observed(Occasion::DriverReload));
         }
         if changes.any {
             self.hub.saw(driver_modules::NAME);

@@ -8,8 +8,9 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, capture, completions, config, decode, doctor, events, exec, gameday, incidents,
-    inject, man, pause, profile, report, run, runbook, samples, schema, serve, status, top, trace,
+    ack, bench, capture, completions, config, decode, doctor, events, exec, gameday, health,
+    incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, schema,
+    serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -38,6 +39,8 @@ pub(super) enum Command {
     Top(top::Args),
     Profile(profile::Args),
     Trace(trace::Args),
+    Health(health::Args),
+    Maintenance(maintenance::Args),
     Incidents(incidents::Args),
     Runbook(runbook::Args),
     Samples(samples::Args),
@@ -102,6 +105,8 @@ pub fn main() -> ExitCode {
         Command::Top(args) => top::run(args),
         Command::Profile(args) => profile::run(args),
         Command::Trace(args) => trace::run(args),
+        Command::Health(args) => health::run(args),
+        Command::Maintenance(args) => maintenance::run(args),
         Command::Incidents(args) => incidents::run(args),
         Command::Runbook(args) => runbook::run(args),
         Command::Samples(args) => samples::run(args),

@@ -307,8 +307,8 @@ impl Printer {
             Record::Event(_) => render::event(event, &self.style, Timestamp::now()),
             Record::Amendment(change) => render::amendment(event, change, &self.style),
             Record::Ack(ack) => render::ack(event, ack, &self.style),
-            // They have a stream of their own.
-            Record::Incident(_) => return Ok(String::new()),
+            // Incidents have a stream of their own, health is asked for as it is.
+            Record::Incident(_) | Record::Health(_) => return Ok(String::new()),
         };
         Ok(match published.provisional {
             true => format!("{}  (the store has not taken it yet)\n", text.trim_end()),

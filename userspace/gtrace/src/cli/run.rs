@@ -145,6 +145,7 @@ fn start_printing(hub: &Arc<Hub>) -> std::io::Result<()> {
                 Err(_) => {}
                 Ok(Ok(News::Event(published))) => printer.print(&published),
                 Ok(Ok(News::Incident(published))) => printer.print_incident(&published.incident),
+                Ok(Ok(News::Health(_))) => {}
                 Ok(Err(broadcast::error::RecvError::Lagged(n))) => {
                     tracing::warn!("{n} records are not printed here; `gtrace events` has them");
                 }
@@ -217,7 +218,7 @@ impl Printer {
             }
             Record::Amendment(_) => return,
             Record::Ack(ack) => render::ack(&published.event, ack, style),
-            Record::Incident(_) => return,
+            Record::Incident(_) | Record::Health(_) => return,
         };
         Self::write(&text);
     }

@@ -21,6 +21,8 @@ enum Document {
     Event,
     /// An incident: a line of `gtrace incidents --json`, an element of `/api/v1/incidents`.
     Incident,
+    /// The health of a host: `gtrace health --json`, `/api/v1/health`.
+    Health,
     /// `gtrace profile --format json`, and what `gtrace profile show` reads.
     Profile,
     /// `gtrace bench remote --json`.
@@ -36,6 +38,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let schema = match args.document {
         Document::Event => schema_for!(gtrace_event::Event),
         Document::Incident => schema_for!(gtrace_event::Incident),
+        Document::Health => schema_for!(gtrace_event::HealthReport),
         Document::Profile => gtrace_profile::json::schema(),
         Document::BenchRemote => schema_for!(gtrace_measure::remote::Report),
     };

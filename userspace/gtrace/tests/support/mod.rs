@@ -92,6 +92,9 @@ impl Core {
             Command::Capture(reason, answer) => {
                 let _ = answer.send(Err(format!("this daemon records nothing: {reason}")));
             }
+            Command::Maintenance(window, answer) => {
+                let _ = answer.send(Ok(window));
+            }
             Command::Pause(paused, answer) => {
                 self.pauses.lock().unwrap().push(paused);
                 let _ = answer.send(Ok(()));

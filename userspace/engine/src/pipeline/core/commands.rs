@@ -37,6 +37,14 @@ impl State {
                 // Whoever asked may have given up.
                 let _ = answer.send(result);
             }))),
+            Command::Observed(occasion) => {
+                self.observe_health(occasion);
+                self.send_batch();
+            }
+            Command::Maintenance(window, answer) => {
+                let begun = self.begin_maintenance(window);
+                self.answer_changed(begun, answer);
+            }
             Command::Pause(_, answer) => {
                 let _ = answer.send(Err("the core does not own the probes".to_owned()));
             }

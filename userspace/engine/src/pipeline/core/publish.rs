@@ -171,7 +171,10 @@ impl State {
         if !matches!(record, Record::Ack(_)) {
             self.correlate(&event);
         }
-        self.push(Pending::new(record, event))
+        let changes = self.follow_health(&record, &event);
+        let pushed = self.push(Pending::new(record, event));
+        self.record_health_changes(changes);
+        pushed
     }
 
     /// Puts a change of an incident into the next batch; false if it is lost.
@@ -179,7 +182,7 @@ impl State {
         self.push(Pending::incident(incident))
     }
 
-    fn push(&mut self, pending: serde_json::Result<Pending>) -> bool {
+    pub(super) fn push(&mut self, pending: serde_json::Result<Pending>) -> bool {
         match pending {
             Ok(pending) => {
                 self.batch.push(pending);

@@ -1,0 +1,130 @@
+//! `gtrace maintenance`: people work on this host for a while.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gtrace_api::MaintenanceRequest;
+use gtrace_event::{HealthReport, MaintenanceWindow, Timestamp};
+
+use super::ack::user_name;
+use super::duration;
+use super::shared::{self, Exit, Place};
+
+/// Tell alerts that people work on this host: states and records go on, alerts carry the label `maintenance="true"`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Begin a window, or set another end for the one that is on.
+    Start {
+        /// How long (30m, 2h, 1.5h), at most 30 days.
+        #[arg(long = "for", value_name = "TIME", value_parser = duration::seconds)]
+        length: Duration,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// End the window that is on.
+    Stop(Common),
+    /// Show the window that is on.
+    Show {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Which daemon.
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Common {
+    /// Why.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    note: String,
+    /// Who asks; by default the user who runs this, with sudo the one who ran sudo.
+    #[arg(long, value_name = "NAME")]
+    by: Option<String>,
+    /// Print the window as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Which daemon.
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside, and a configuration that is refused.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.what {
+        What::Start { length, common } => change(common, length.as_secs().max(1)),
+        What::Stop(common) => change(common, 0),
+        What::Show { json, place } => show(json, &place),
+    }
+}
+
+fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
+    let by = common.by.unwrap_or_else(user_name);
+    if by.trim().is_empty() {
+        shared::say("--by must not be empty");
+        return Ok(Exit::Usage.into());
+    }
+    let instance = common.place.resolve()?;
+    let client = instance.client();
+    let request = MaintenanceRequest {
+        for_s,
+        by,
+        note: common.note,
+    };
+    let window: MaintenanceWindow = match client.post("/api/v1/maintenance", &request) {
+        Ok(window) => window,
+        Err(error) => {
+            shared::say(&error.to_string());
+            return Ok(Exit::NotPossible.into());
+        }
+    };
+    instance.say_daemon(&client);
+    let text = match common.json {
+        true => shared::json_line(&window)?,
+        false if for_s == 0 => "the maintenance window has ended\n".to_owned(),
+        false => line(&window),
+    };
+    shared::print(&text)?;
+    Ok(Exit::Success.into())
+}
+
+fn show(json: bool, place: &Place) -> anyhow::Result<ExitCode> {
+    let instance = place.resolve()?;
+    let client = instance.reading_client();
+    let report: HealthReport = match client.get("/api/v1/health") {
+        Ok(report) => report,
+        Err(error) => {
+            shared::say(&error.to_string());
+            return Ok(Exit::NotPossible.into());
+        }
+    };
+    instance.say_daemon(&client);
+    let window = report.maintenance.filter(|w| w.is_on(Timestamp::now()));
+    let text = match (&window, json) {
+        (window, true) => shared::json_line(window)?,
+        (Some(window), false) => line(window),
+        (None, false) => "no maintenance window is on\n".to_owned(),
+    };
+    shared::print(&text)?;
+    Ok(Exit::Success.into())
+}
+
+fn line(window: &MaintenanceWindow) -> String {
+    let note = match window.note.is_empty() {
+        true => String::new(),
+        false => format!(": {}", crate::render::clean(&window.note)),
+    };
+    let by = crate::render::clean(&window.by);
+    format!("maintenance until {} by {by}{note}\n", window.until)
+}
