@@ -1,6 +1,7 @@
 pub(super) mod evidence;
 pub(super) mod health;
 pub(super) mod incidents;
+pub(super) mod remote;
 pub(super) mod samples;
 
 use std::sync::LazyLock;
@@ -15,8 +16,8 @@ use gtrace_api::{
     AckRequest, CallStats, CudaReport, Health, PauseRequest, ProcessUse, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
-use gtrace_engine::component::{self, remote};
-use gtrace_engine::hub::{Command, RemoteAnswer};
+use gtrace_engine::component;
+use gtrace_engine::hub::Command;
 use gtrace_event::{Ack, Event, EventId, Timestamp};
 
 use super::body::Sent;
@@ -49,20 +50,7 @@ pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -
         .unwrap_or("");
     let format = exposition::Format::wanted_by(accept);
     let readers = state.streams.held();
-    let remote = match remote::is_off(&state.hub) {
-        true => None,
-        false => {
-            let before = state.remote.unanswered();
-            let remote = state.remote.ask(gtrace_engine::remote::to_ask).await;
-            let answer = match &remote {
-                Some(_) => RemoteAnswer::Answered,
-                None if state.remote.unanswered() > before => RemoteAnswer::Silent,
-                None => RemoteAnswer::Absent,
-            };
-            remote::observe(&state.hub, answer);
-            remote
-        }
-    };
+    let remote = remote::ask(&state).await.and_then(|(_, server)| server);
     let unanswered = state.remote.unanswered();
     let clients = exposition::Clients {
         readers,

@@ -13,6 +13,7 @@ mod handlers;
 mod holder;
 mod impatient;
 mod openapi;
+mod page;
 mod peer;
 mod problem;
 mod query;

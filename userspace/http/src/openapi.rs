@@ -80,7 +80,7 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
             json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
     if route.takes_file {
-        operation["requestBody"] = json!({ "required": true, "content": file() });
+        operation["requestBody"] = json!({ "required": true, "content": file("application/octet-stream") });
     }
     if route.needs == Role::Administer {
         operation["x-unix-socket-only"] = json!(true);
@@ -104,7 +104,7 @@ fn answer(answer: Answer, generator: &mut SchemaGenerator) -> (&'static str, Val
                 "x-gap-schema": { "$ref": "#/components/schemas/Gap" },
             } })
         }
-        Answer::File => file(),
+        Answer::File(media) => file(media),
         Answer::Nothing => return ("204", json!({ "description": "done" })),
     };
     ("200", json!({ "description": "OK", "content": content }))
@@ -115,8 +115,8 @@ fn path_in_document(route: &Route) -> String {
     route.path.replace("{*", "{")
 }
 
-fn file() -> Value {
-    json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } })
+fn file(media: &str) -> Value {
+    json!({ media: { "schema": { "type": "string", "format": "binary" } } })
 }
 
 fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Value {

@@ -15,7 +15,7 @@ use super::gate::Gate;
 use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, INCIDENT_PARAMETERS, PARAMETERS, Parameter};
 use super::role::Role;
 use super::samples::SAMPLE_PARAMETERS;
-use super::{AppState, MAX_BODY, body, gate, handlers};
+use super::{AppState, MAX_BODY, body, gate, handlers, page};
 
 type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
@@ -30,8 +30,8 @@ pub(super) enum Answer {
     Text(&'static str),
     /// Server-sent events whose data is JSON of this schema.
     Stream(SchemaFn),
-    /// The bytes of a file.
-    File,
+    /// The bytes of a file of this media type.
+    File(&'static str),
     /// 204.
     Nothing,
 }
@@ -216,7 +216,7 @@ pub(super) static ROUTES: &[Route] = &[
         ..read(
             "/api/v1/incidents/{id}/evidence/{*name}",
             "A file that was kept of an incident, as its field evidence names it",
-            Answer::File,
+            Answer::File("application/octet-stream"),
             || get(handlers::evidence::get),
         )
     },
@@ -335,6 +335,12 @@ pub(super) static ROUTES: &[Route] = &[
         )
     },
     read(
+        "/api/v1/remote",
+        "The clients of gtrace serve on this host, with the time of their calls in queue and driver",
+        Answer::Object,
+        || get(handlers::remote::show),
+    ),
+    read(
         "/api/v1/schema/event",
         "JSON schema of an event",
         Answer::Object,
@@ -345,6 +351,36 @@ pub(super) static ROUTES: &[Route] = &[
         "This API as OpenAPI 3.1",
         Answer::Object,
         || get(handlers::openapi_json),
+    ),
+    read(
+        "/",
+        "The page for people",
+        Answer::File("text/html"),
+        || get(page::index),
+    ),
+    read(
+        "/page/app.js",
+        "Its script",
+        Answer::File("text/javascript"),
+        || get(page::script),
+    ),
+    read(
+        "/page/app.css",
+        "Its style sheet",
+        Answer::File("text/css"),
+        || get(page::style),
+    ),
+    read(
+        "/page/icon.svg",
+        "Its icon",
+        Answer::File("image/svg+xml"),
+        || get(page::icon),
+    ),
+    read(
+        "/page/routes.json",
+        "The paths of this API, for the page",
+        Answer::File("application/json"),
+        || get(page::routes),
     ),
 ];
 

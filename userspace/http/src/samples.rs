@@ -23,7 +23,7 @@ const DEFAULT_RANGE_MS: i64 = 3_600_000;
 const MAX_STEP_S: u64 = 366 * 86_400;
 
 /// Parameters of [`SampleQuery`].
-pub(crate) const SAMPLE_PARAMETERS: [Parameter; 6] = [
+pub(crate) const SAMPLE_PARAMETERS: [Parameter; 7] = [
     parameter(
         "metric",
         "Name of a metric, without _total; may be repeated. Without it the answer lists the metrics",
@@ -33,6 +33,11 @@ pub(crate) const SAMPLE_PARAMETERS: [Parameter; 6] = [
         "gpu",
         "PCI address or its beginning, NVML index, or UUID or its beginning",
         Values::Gpu,
+    ),
+    parameter(
+        "label",
+        "NAME=VALUE of a label that a series must have; may be repeated",
+        Values::Text,
     ),
     parameter(
         "since",
@@ -71,6 +76,8 @@ pub struct SampleQuery {
     pub metrics: Vec<String>,
     /// The device.
     pub gpu: Option<GpuSelector>,
+    /// Labels that a series must have, by name and value.
+    pub labels: Vec<(String, String)>,
     /// From this time on; an hour ago if not given.
     pub since: Option<Timestamp>,
     /// To before this time.
@@ -104,6 +111,12 @@ impl SampleQuery {
         match name {
             "metric" => self.metrics.push(family(value).to_owned()),
             "gpu" => self.gpu = Some(value.parse()?),
+            "label" => {
+                let label = value.split_once('=').filter(|(name, _)| !name.is_empty());
+                let (name, value) =
+                    label.ok_or_else(|| format!("`{value}` is no NAME=VALUE of a label"))?;
+                self.labels.push((name.to_owned(), value.to_owned()));
+            }
             "since" => self.since = Some(parse_time(value, now)?),
             "until" => self.until = Some(parse_time(value, now)?),
             "step" => self.step_s = Some(number(MAX_STEP_S)?),
@@ -120,6 +133,8 @@ impl SampleQuery {
     pub fn to_pairs(&self) -> Vec<(&'static str, String)> {
         let metrics = self.metrics.iter().map(|name| ("metric", name.clone()));
         let mut pairs: Vec<_> = metrics.collect();
+        let labels = self.labels.iter();
+        pairs.extend(labels.map(|(name, value)| ("label", format!("{name}={value}"))));
         let mut push = |name, value: Option<String>| pairs.extend(value.map(|value| (name, value)));
         push("gpu", self.gpu.as_ref().map(ToString::to_string));
         push("since", self.since.map(|time| time.to_string()));
@@ -134,7 +149,7 @@ impl SampleQuery {
         let until_ms = self.until.map_or(i64::MAX, ms);
         Query {
             metrics: self.metrics.clone(),
-            labels: Vec::new(),
+            labels: self.labels.clone(),
             since_ms: self.since.map_or_else(
                 || ms(now).min(until_ms).saturating_sub(DEFAULT_RANGE_MS),
                 ms,
@@ -302,6 +317,8 @@ mod tests {
             ("metric", "gtrace_gpu_power_watts"),
             ("metric", "gtrace_gpu_energy_joules_total"),
             ("gpu", "GPU-8f3a"),
+            ("label", "pid=4711"),
+            ("label", "process=a=b"),
             ("since", "2h"),
             ("until", "2026-03-03T11:59:00Z"),
             ("step", "60"),
@@ -309,6 +326,7 @@ mod tests {
         ];
         let query = SampleQuery::from_pairs(pairs, now).unwrap();
         assert_eq!(query.metrics[1], "gtrace_gpu_energy_joules");
+        assert_eq!(query.labels[1], ("process".to_owned(), "a=b".to_owned()));
         assert_eq!(query.since, Some("2026-03-03T10:00:00Z".parse().unwrap()));
         let back = query.to_pairs();
         let back = back.iter().map(|(n, v)| (*n, v.as_str()));
@@ -317,6 +335,8 @@ mod tests {
             ("step", "0"),
             ("limit", "20001"),
             ("gpu", "!"),
+            ("label", "pid"),
+            ("label", "=1"),
             ("metrics", "x"),
         ] {
             let error = SampleQuery::from_pairs([(name, value)], now).unwrap_err();

@@ -71,6 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query = SampleQuery {
         metrics: args.metrics.iter().map(|name| full_name(name)).collect(),
         gpu: args.gpu.clone(),
+        labels: Vec::new(),
         since: args.since,
         until: args.until,
         step_s: args.step.map(|step| step.as_secs()),

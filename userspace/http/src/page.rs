@@ -1,0 +1,101 @@
+//! The page for people at `/`: files that `cargo xtask page` builds of userspace/page, compiled in.
+
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use super::routes::ROUTES;
+
+/// What the page may do: load its own files and ask this daemon. Nothing inline, nothing from elsewhere, in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const INDEX: &[u8] = include_bytes!("../page/index.html");
+const SCRIPT: &[u8] = include_bytes!("../page/app.js");
+const STYLE: &[u8] = include_bytes!("../page/app.css");
+const ICON: &[u8] = include_bytes!("../page/icon.svg");
+
+/// Paths of all routes: the page asks for none that the daemon lacks.
+static PATHS: LazyLock<Bytes> = LazyLock::new(|| {
+    let paths: Vec<&str> = ROUTES.iter().map(|route| route.path).collect();
+    // A list of texts always makes JSON.
+    serde_json::to_vec(&paths).unwrap_or_default().into()
+});
+
+pub(super) async fn index() -> Response {
+    file("text/html; charset=utf-8", Bytes::from_static(INDEX))
+}
+
+pub(super) async fn script() -> Response {
+    file("text/javascript; charset=utf-8", Bytes::from_static(SCRIPT))
+}
+
+pub(super) async fn style() -> Response {
+    file("text/css; charset=utf-8", Bytes::from_static(STYLE))
+}
+
+pub(super) async fn icon() -> Response {
+    file("image/svg+xml", Bytes::from_static(ICON))
+}
+
+pub(super) async fn routes() -> Response {
+    file("application/json", PATHS.clone())
+}
+
+fn file(kind: &'static str, content: Bytes) -> Response {
+    let headers: [(HeaderName, HeaderValue); 5] = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        // Another version of gtrace has other files under the same names.
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(POLICY),
+        ),
+        (
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ),
+        (
+            header::REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        ),
+    ];
+    (headers, content).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_no_script_and_no_style_of_its_own_and_names_no_other_host() {
+        let document = std::str::from_utf8(INDEX).unwrap();
+        assert!(document.contains("<script defer src=\"/page/app.js\"></script>"));
+        assert_eq!(document.matches("<script").count(), 1);
+        for forbidden in ["<style", " style=", " onload=", " onclick=", "http:", "https:"] {
+            assert!(!document.contains(forbidden), "{forbidden}");
+        }
+        // The names of XML's namespaces are no addresses.
+        let style = std::str::from_utf8(STYLE).unwrap();
+        assert!(!style.contains("http") && !style.contains("@import"));
+        assert!(std::str::from_utf8(ICON).unwrap().matches("http").count() == 1);
+    }
+
+    #[test]
+    fn the_policy_allows_nothing_inline_and_nothing_from_elsewhere() {
+        for part in POLICY.split("; ") {
+            let (_, sources) = part.split_once(' ').unwrap();
+            assert!(["'none'", "'self'"].contains(&sources), "{part}");
+        }
+        assert!(POLICY.starts_with("default-src 'none'"));
+    }
+
+    #[test]
+    fn the_page_is_small() {
+        let size: usize = [INDEX, SCRIPT, STYLE, ICON].map(<[u8]>::len).iter().sum();
+        // It has to be at most 300 KiB compressed, and is less as it is.
+        assert!(size < 300 << 10, "{size} bytes");
+    }
+}

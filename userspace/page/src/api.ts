@@ -1,0 +1,42 @@
+// Requests to the daemon that served the page. All of them read.
+
+/** An answer that is an error, as the daemon words it. */
+export class Problem extends Error {
+  constructor(readonly status: number, error: string, readonly reason: string, readonly remedy: string) {
+    super(error);
+  }
+}
+
+const DEADLINE_MS = 15_000;
+
+export async function get<T>(path: string, query: [string, string][] = []): Promise<T> {
+  const text = new URLSearchParams(query).toString();
+  let answer: Response;
+  try {
+    answer = await fetch(text ? `${path}?${text}` : path, { signal: AbortSignal.timeout(DEADLINE_MS), cache: "no-store" });
+  } catch (error) {
+    const why = error instanceof DOMException && error.name === "TimeoutError" ? "no answer within 15 s" : "the connection failed";
+    throw new Problem(0, "the daemon does not answer", why, "is `gtrace run` alive? see systemctl status gtrace");
+  }
+  if (answer.ok) return (await answer.json()) as T;
+  let body: { error?: string; cause?: string; remedy?: string } = {};
+  try {
+    body = await answer.json();
+  } catch {
+    // A proxy's answer, perhaps.
+  }
+  throw new Problem(answer.status, body.error ?? `status ${answer.status}`, body.cause ?? "", body.remedy ?? "");
+}
+
+let known: Promise<Set<string>> | undefined;
+
+/** Whether this daemon has a route, so that none is asked for in vain. */
+export async function hasRoute(path: string): Promise<boolean> {
+  known ??= get<string[]>("/page/routes.json").then((paths) => new Set(paths));
+  try {
+    return (await known).has(path);
+  } catch {
+    known = undefined;
+    return false;
+  }
+}

@@ -1,0 +1,217 @@
+// What the daemon knows now. One event stream and a few polls, whatever the number of views: a browser gives a host six
+// connections, and other tabs want some of them.
+
+import { useEffect, useReducer } from "preact/hooks";
+import { Problem, get, hasRoute } from "./api";
+import type { Event, Gap, GpuInfo, Incident, Published, Status, SubjectHealth } from "./types";
+
+/** Events that the page keeps. What is older can be read again from the store. */
+export const EVENTS_MAX = 10_000;
+export const PAGE = 1000;
+const STATUS_MS = 2_000;
+const GPUS_MS = 4_000;
+const INCIDENTS_MS = 10_000;
+const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000];
+
+export type Connection = "connecting" | "live" | "lost";
+
+class Live {
+  status: Status | undefined;
+  gpus: GpuInfo[] | undefined;
+  incidents: Incident[] | undefined;
+  health: SubjectHealth[] | undefined;
+  /** Newest first. */
+  events: Event[] = [];
+  eventsRead = false;
+  /** Whether the store may have events before the oldest of these. */
+  hasOlder = false;
+  /** Records that this page did not get, and events that it let go. */
+  missed = 0;
+  forgotten = 0;
+  gap = "";
+  connection: Connection = "connecting";
+  problem: Problem | undefined;
+
+  private byId = new Map<string, Event>();
+  private listeners = new Set<() => void>();
+  private scheduled = false;
+  private stale = false;
+  private stream: EventSource | undefined;
+  private lastId = "";
+  private failures = 0;
+  private incidentsDue = false;
+
+  start(): void {
+    this.listen();
+    void this.poll(() => this.readStatus(), STATUS_MS);
+    void this.poll(() => this.readGpus(), GPUS_MS);
+    void this.poll(() => this.readIncidents(), INCIDENTS_MS);
+    document.addEventListener("visibilitychange", () => {
+      // A page that nobody sees holds no stream; it goes on after the last record that it has.
+      if (document.hidden) this.close();
+      else if (!this.stream) this.listen();
+    });
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private changed(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    // In a storm there are many records between two frames.
+    requestAnimationFrame(() => {
+      this.scheduled = false;
+      this.sort();
+      for (const listener of this.listeners) listener();
+    });
+  }
+
+  private async poll(read: () => Promise<void>, every: number): Promise<void> {
+    for (;;) {
+      if (!document.hidden) {
+        try {
+          await read();
+          this.problem = undefined;
+        } catch (error) {
+          if (error instanceof Problem) this.problem = error;
+          else throw error;
+        }
+        this.changed();
+      }
+      await new Promise((done) => setTimeout(done, every));
+    }
+  }
+
+  private async readStatus(): Promise<void> {
+    this.status = await get<Status>("/api/v1/status");
+    if (await hasRoute("/api/v1/health")) {
+      this.health = (await get<{ subjects: SubjectHealth[] }>("/api/v1/health")).subjects;
+    }
+  }
+
+  private async readGpus(): Promise<void> {
+    this.gpus = await get<GpuInfo[]>("/api/v1/gpus");
+  }
+
+  async readIncidents(): Promise<void> {
+    this.incidents = (await get<Incident[]>("/api/v1/incidents", [["limit", "500"]])).reverse();
+  }
+
+  private listen(): void {
+    const stream = new EventSource(`/api/v1/events/stream${this.lastId ? `?after=${encodeURIComponent(this.lastId)}` : ""}`);
+    this.stream = stream;
+    stream.onopen = () => {
+      this.failures = 0;
+      this.connection = "live";
+      // Read once the stream runs: so nothing falls between the two.
+      if (!this.eventsRead) void this.readEvents();
+      this.changed();
+    };
+    stream.onerror = () => {
+      this.connection = "lost";
+      this.changed();
+      // The browser tries again by itself unless the answer was an error.
+      if (stream.readyState !== EventSource.CLOSED) return;
+      this.close();
+      const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
+      this.failures += 1;
+      setTimeout(() => { if (!this.stream && !document.hidden) this.listen(); }, wait);
+    };
+    const record = (message: MessageEvent<string>) => {
+      if (message.lastEventId) this.lastId = message.lastEventId;
+      const published = JSON.parse(message.data) as Published & { incident?: unknown };
+      if (published.event) this.take(published.event);
+    };
+    for (const name of ["event", "amendment", "ack", "provisional"]) stream.addEventListener(name, record);
+    stream.addEventListener("gap", (message) => {
+      const gap = JSON.parse((message as MessageEvent<string>).data) as Gap;
+      this.missed += gap.missed ?? 1;
+      this.gap = gap.reason;
+      this.changed();
+    });
+  }
+
+  private close(): void {
+    this.stream?.close();
+    this.stream = undefined;
+    this.connection = "lost";
+  }
+
+  private async readEvents(): Promise<void> {
+    try {
+      const found = await get<Event[]>("/api/v1/events", [["limit", String(PAGE)]]);
+      this.eventsRead = true;
+      this.hasOlder = found.length === PAGE;
+      this.merge(found);
+    } catch (error) {
+      if (error instanceof Problem) this.problem = error;
+      setTimeout(() => void this.readEvents(), 3_000);
+    }
+    this.changed();
+  }
+
+  /** Reads a page of events before the oldest that is here. */
+  async readOlder(): Promise<void> {
+    const oldest = this.events.at(-1);
+    if (!oldest) return;
+    const found = await get<Event[]>("/api/v1/events", [["limit", String(PAGE)], ["until", oldest.time]]);
+    this.hasOlder = found.length === PAGE && this.events.length + found.length < EVENTS_MAX;
+    this.merge(found);
+    this.changed();
+  }
+
+  private take(event: Event): void {
+    const known = this.byId.get(event.id);
+    if (known && known.revision > event.revision) return;
+    this.byId.set(event.id, event);
+    this.stale = true;
+    // An event can open an incident or join one.
+    if (!this.incidentsDue) {
+      this.incidentsDue = true;
+      setTimeout(() => {
+        this.incidentsDue = false;
+        this.readIncidents().then(() => this.changed(), () => undefined);
+      }, 300);
+    }
+    this.changed();
+  }
+
+  private merge(found: Event[]): void {
+    for (const event of found) {
+      const known = this.byId.get(event.id);
+      if (!known || known.revision < event.revision) this.byId.set(event.id, event);
+    }
+    this.stale = true;
+  }
+
+  /** Once a frame, whatever came meanwhile. */
+  private sort(): void {
+    if (!this.stale) return;
+    this.stale = false;
+    this.events = [...this.byId.values()].sort(byTime);
+    while (this.events.length > EVENTS_MAX) {
+      const oldest = this.events.pop();
+      if (oldest) this.byId.delete(oldest.id);
+      this.forgotten += 1;
+    }
+  }
+
+  event(id: string): Event | undefined {
+    return this.byId.get(id);
+  }
+}
+
+// Times have nanoseconds in a form that sorts as text.
+const byTime = (a: Event, b: Event): number => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0);
+
+export const live = new Live();
+
+/** The live state; the component is drawn again whenever it changes. */
+export function useLive(): Live {
+  const [, redraw] = useReducer<number, void>((n) => n + 1, 0);
+  useEffect(() => live.subscribe(() => redraw()), []);
+  return live;
+}

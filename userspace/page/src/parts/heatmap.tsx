@@ -1,0 +1,151 @@
+// Latency over time: a column a step, a row for each quarter of a power of two, darker where there are more calls.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { clock, count, duration } from "../format";
+import { add, lowest, quantile, sorted } from "../hist";
+import { colour, useTheme, useWidth } from "../use";
+import { bounds, zoom, type Span } from "./range";
+import type { SampleSeries } from "../types";
+
+const LEFT = 58;
+const BOTTOM = 18;
+const HEIGHT = 240;
+/** Buckets in a row of the picture. */
+const JOINED = 8;
+
+interface Column { begin: number; end: number; buckets: Map<number, number>; total: number }
+
+/** The calls of all series in columns of equal width. */
+function columns(series: SampleSeries[], from: number, to: number, most: number): Column[] {
+  const width = (to - from) / most;
+  const made: Column[] = Array.from({ length: most }, (_, at) => ({ begin: from + at * width, end: from + (at + 1) * width, buckets: new Map(), total: 0 }));
+  for (const one of series) {
+    for (const point of one.points) {
+      const column = made[Math.min(most - 1, Math.floor((Date.parse(point.time) - from) / width))];
+      if (!column || !point.durations) continue;
+      add(column.buckets, point.durations.buckets);
+      column.total += point.durations.count;
+    }
+  }
+  return made;
+}
+
+export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: Span; step: number }) {
+  const [box, width] = useWidth<HTMLDivElement>();
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const theme = useTheme();
+  const [hover, setHover] = useState<{ x: number; y: number; text: string } | undefined>();
+  const [drag, setDrag] = useState<[number, number] | undefined>();
+  const [from, to] = bounds(span);
+  const inner = Math.max(0, width - LEFT - 4);
+  const most = Math.max(12, Math.min(Math.floor(inner / 5), Math.floor((to - from) / 1000 / Math.max(1, step))));
+  const made = columns(series, from, to, most);
+  const used = made.flatMap((column) => [...column.buckets.keys()]);
+  const low = Math.floor(Math.min(895, ...used) / JOINED);
+  const high = Math.floor(Math.max(0, ...used) / JOINED) + 1;
+  const rows = Math.max(4, high - low);
+  const plot = HEIGHT - BOTTOM - 6;
+  const row = plot / rows;
+  const all = new Map<number, number>();
+  for (const column of made) add(all, [...column.buckets]);
+  const total = made.reduce((sum, column) => sum + column.total, 0);
+  const whole = sorted(all);
+
+  useEffect(() => {
+    const target = canvas.current;
+    const pen = target?.getContext("2d");
+    if (!target || !pen || inner === 0) return;
+    const ratio = devicePixelRatio || 1;
+    target.width = width * ratio;
+    target.height = HEIGHT * ratio;
+    pen.scale(ratio, ratio);
+    pen.clearRect(0, 0, width, HEIGHT);
+    const cells = made.map((column) => {
+      const joined = new Map<number, number>();
+      for (const [bucket, n] of column.buckets) {
+        const at = Math.floor(bucket / JOINED);
+        joined.set(at, (joined.get(at) ?? 0) + n);
+      }
+      return joined;
+    });
+    const peak = Math.max(1, ...cells.flatMap((column) => [...column.values()]));
+    const step = inner / most;
+    pen.fillStyle = colour("heat");
+    cells.forEach((column, at) => {
+      for (const [line, n] of column) {
+        pen.globalAlpha = 0.14 + 0.86 * (Math.log1p(n) / Math.log1p(peak));
+        pen.fillRect(LEFT + at * step, 4 + plot - (line - low + 1) * row, Math.max(1, step - 0.5), Math.max(1, row - 0.4));
+      }
+    });
+    pen.globalAlpha = 1;
+    pen.font = "11px system-ui, sans-serif";
+    pen.fillStyle = colour("muted");
+    pen.strokeStyle = colour("line");
+    pen.textAlign = "right";
+    const every = Math.max(1, Math.round(rows / 7));
+    for (let line = 0; line <= rows; line += every) {
+      const at = 4 + plot - line * row;
+      pen.beginPath();
+      pen.moveTo(LEFT, at + 0.5);
+      pen.lineTo(width - 4, at + 0.5);
+      pen.stroke();
+      pen.fillText(duration(lowest((low + line) * JOINED)), LEFT - 6, Math.max(10, at + 3));
+    }
+    pen.textAlign = "left";
+    pen.fillText(clock(from), LEFT, HEIGHT - 4);
+    pen.textAlign = "right";
+    pen.fillText(clock(to), width - 4, HEIGHT - 4);
+    for (const [share, dash] of [[0.5, []], [0.99, [4, 3]]] as const) {
+      pen.beginPath();
+      pen.setLineDash([...dash]);
+      pen.strokeStyle = colour("text");
+      pen.lineWidth = 1.2;
+      let begun = false;
+      made.forEach((column, at) => {
+        const value = quantile(sorted(column.buckets), share);
+        if (!Number.isFinite(value)) {
+          begun = false;
+          return;
+        }
+        const bucket = 32 * (Math.log2(value) - 6);
+        const [x, y] = [LEFT + (at + 0.5) * step, 4 + plot - (bucket / JOINED - low) * row];
+        if (begun) pen.lineTo(x, y);
+        else pen.moveTo(x, y);
+        begun = true;
+      });
+      pen.stroke();
+    }
+    pen.setLineDash([]);
+  }, [series, width, theme, from, to]);
+
+  const time = (x: number) => from + ((x - LEFT) / inner) * (to - from);
+  const at = (event: PointerEvent): [number, number] => {
+    const place = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    return [Math.max(LEFT, Math.min(width - 4, event.clientX - place.left)), event.clientY - place.top];
+  };
+  const move = (event: PointerEvent) => {
+    const [x, y] = at(event);
+    if (drag) setDrag([drag[0], x]);
+    const column = made[Math.min(most - 1, Math.floor(((x - LEFT) / inner) * most))];
+    const line = low + Math.floor((4 + plot - y) / row);
+    if (!column || line < low) return setHover(undefined);
+    let calls = 0;
+    for (const [bucket, n] of column.buckets) if (Math.floor(bucket / JOINED) === line) calls += n;
+    setHover({ x, y, text: `${clock(column.begin)} · ${duration(lowest(line * JOINED))} to ${duration(lowest((line + 1) * JOINED))} · ${count(calls)} of ${count(column.total)} calls` });
+  };
+  const end = () => {
+    if (drag && Math.abs(drag[1] - drag[0]) > 6) zoom(time(Math.min(...drag)), time(Math.max(...drag)));
+    setDrag(undefined);
+  };
+  const summary = `${count(total)} calls; median ${duration(quantile(whole, 0.5))}, p99 ${duration(quantile(whole, 0.99))}`;
+  return (
+    <figure class="heatmap">
+      <div ref={box} class="surface" onPointerMove={move} onPointerLeave={() => { setHover(undefined); setDrag(undefined); }} onPointerDown={(e) => setDrag([at(e)[0], at(e)[0]])} onPointerUp={end}>
+        <canvas ref={canvas} role="img" aria-label={`Latency over time: ${summary}`} style={{ width: `${width}px`, height: `${HEIGHT}px` }} />
+        {drag && Math.abs(drag[1] - drag[0]) > 2 && <div class="selection" style={{ left: `${Math.min(...drag)}px`, width: `${Math.abs(drag[1] - drag[0])}px`, height: `${plot}px` }} />}
+        {hover && <div class="hover" style={{ left: `${Math.min(hover.x + 12, Math.max(LEFT, width - 260))}px`, top: `${Math.max(4, hover.y - 34)}px` }}>{hover.text}</div>}
+      </div>
+      <figcaption>{summary}. Darker: more calls. Line: median; dashed: p99. Drag to zoom.</figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,123 @@
+// Incidents, and one of them with its course, causes and evidence.
+
+import { get } from "../api";
+import { Command, Empty, Loading, Trouble } from "../parts/bits";
+import { EventRow, eventName } from "../parts/event-row";
+import { Mark, SeverityMark, StateMark } from "../parts/mark";
+import { Timeline } from "../parts/timeline";
+import { age, bytes, clock, count, gpuName, plural, shortContainer, words } from "../format";
+import { href, setParams } from "../route";
+import { useLive } from "../live";
+import { usePolled } from "../use";
+import { Steps } from "./events";
+import type { Event, Incident } from "../types";
+
+const EVENTS_READ = 64;
+
+export function Incidents({ id, params }: { id: string; params: Record<string, string> }) {
+  const live = useLive();
+  if (id) return <One id={id} />;
+  if (!live.incidents) return <Loading />;
+  const found = live.incidents.filter((one) => (params.state !== "open" || one.state !== "resolved") && (params.drills !== "no" || !one.drill));
+  const open = live.incidents.filter((one) => one.state !== "resolved").length;
+  return (
+    <>
+      <div class="bar">
+        <span><b>{plural(found.length, "incident")}</b>, {open} not resolved</span>
+        <button type="button" aria-pressed={params.state === "open"} onClick={() => setParams({ state: params.state === "open" ? undefined : "open" })}>Not resolved only</button>
+        <button type="button" aria-pressed={params.drills === "no"} onClick={() => setParams({ drills: params.drills === "no" ? undefined : "no" })}>Without drills</button>
+      </div>
+      {found.length === 0 ? <Empty title="No incident">Events that belong together become one incident, with what led to what. A drill opens one: gtrace gameday</Empty> : (
+        <div class="list">{found.map((one) => <Row key={one.id} incident={one} />)}</div>
+      )}
+    </>
+  );
+}
+
+function Row({ incident }: { incident: Incident }) {
+  const { gpus = [], processes = [] } = incident.affected ?? {};
+  return (
+    <a class="incident" href={href("incidents", incident.id)} data-row>
+      <SeverityMark of={incident.severity} />
+      <span class="title">{incident.drill && <span class="tag injected">drill</span>}{incident.title}</span>
+      <StateMark of={incident.state} />
+      <span class="muted small">{words(incident.class)} · {plural(incident.event_count, "event")}{incident.occurrences > incident.event_count ? `, ${count(incident.occurrences)} occurrences` : ""}{gpus.length > 0 && ` · GPU ${gpus.slice(0, 2).map(gpuName).join(", ")}`}{processes[0]?.comm && ` · ${processes[0].comm}`}</span>
+      <time class="muted small" title={incident.opened}>{clock(incident.opened)}</time>
+    </a>
+  );
+}
+
+function One({ id }: { id: string }) {
+  const live = useLive();
+  const known = live.incidents?.find((one) => one.id === id);
+  const read = usePolled(`${id} ${known?.revision ?? ""}`, async () => {
+    const incident = known ?? await get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`);
+    const events: Event[] = [];
+    for (const event of incident.events.slice(0, EVENTS_READ)) {
+      try {
+        events.push(live.event(event) ?? await get<Event>(`/api/v1/events/${encodeURIComponent(event)}`));
+      } catch {
+        // Retention may have removed it: the list says how many are there.
+      }
+    }
+    return { incident, events };
+  });
+  if (!read.value) return read.problem ? <Trouble of={read.problem} /> : <Loading />;
+  const { incident, events } = read.value;
+  const named = (event: string) => {
+    const found = events.find((one) => one.id === event);
+    return found ? `${clock(found.time, true)} ${eventName(found)}` : event;
+  };
+  const { gpus = [], processes = [], containers = [], jobs = [], remote_clients: clients = [] } = incident.affected ?? {};
+  const end = incident.closed ?? incident.last_time;
+  return (
+    <article class="incident-page">
+      <p class="line"><a href={href("incidents")}>Incidents</a> / <code>{incident.id}</code></p>
+      <h2 class="headline">{incident.title}</h2>
+      <p class="badges"><SeverityMark of={incident.severity} /><StateMark of={incident.state} /><span class="tag">{words(incident.class)}</span>{incident.drill && <span class="tag injected">drill: pages nobody</span>}<span class="muted">opened {clock(incident.opened, true)}, {incident.closed ? "resolved" : "last event"} {age((Date.parse(end) - Date.parse(incident.opened)) / 1000)} later</span></p>
+
+      <div class="halves wide-left">
+        <div>
+          <section>
+            <h3>Course<small>{plural(incident.event_count, "event")}, {count(incident.occurrences)} occurrences</small></h3>
+            {events.length > 0 && <Timeline incident={incident} events={events} />}
+            <div class="events">{events.map((event) => <EventRow key={event.id} event={event} />)}</div>
+            {events.length < incident.event_count && <p class="muted">Shown are {events.length} of {count(incident.event_count)} events; the store has those that retention has left.</p>}
+          </section>
+          {(incident.chain ?? []).length > 0 && (
+            <section><h3>What led to what</h3><ol class="chain">{incident.chain?.map((link) => (
+              <li key={link.from + link.to}><a href={href("events", link.from)}>{named(link.from)}</a> <span class="muted">led to</span> <a href={href("events", link.to)}>{named(link.to)}</a><br /><span>{link.why}</span> <span class="tag">{link.confidence} confidence</span> <small class="muted">{link.rule}</small></li>))}</ol></section>
+          )}
+        </div>
+        <div>
+          <section><h3>What to do</h3>
+            {incident.advice?.meaning && <p>{incident.advice.meaning}</p>}
+            <Steps title="Site" steps={incident.advice?.site} /><Steps title="Vendor's advice" steps={incident.advice?.vendor} />
+            <p class="muted">This page changes nothing. On the host:</p>
+            <Command line={`gtrace report --incident ${incident.id}`} />
+            <Command line={`gtrace runbook ${incident.class}`} />
+            {incident.state === "open" && <Command line={`gtrace incidents ack ${incident.id} --note "…"`} />}
+            {incident.state !== "resolved" && <Command line={`gtrace incidents resolve ${incident.id} --note "…"`} />}
+            <p class="muted small">The report is one file for the postmortem: course, causes, kernel log, calls, samples and a trace, sealed by hashes.</p>
+          </section>
+          <section><h3>Who is affected</h3>
+            <dl class="facts wide">
+              {gpus.length > 0 && <><dt>GPUs</dt><dd>{gpus.map((gpu) => <a key={gpu.pci} href={href("events", "", { gpu: gpu.pci })}>{gpuName(gpu)}</a>)}</dd></>}
+              {processes.length > 0 && <><dt>processes</dt><dd>{processes.slice(0, 12).map((one) => <a key={one.pid} href={href("processes", String(one.pid))}>{one.comm ?? ""} {one.pid}</a>)}</dd></>}
+              {containers.length > 0 && <><dt>containers</dt><dd>{containers.slice(0, 6).map((one) => <a key={one} href={href("events", "", { container: one.slice(0, 12) })}><code>{shortContainer(one)}</code></a>)}</dd></>}
+              {jobs.length > 0 && <><dt>jobs</dt><dd>{jobs.join(", ")}</dd></>}
+              {clients.length > 0 && <><dt>remote clients</dt><dd>{clients.join(", ")}</dd></>}
+              {gpus.length + processes.length + containers.length + jobs.length + clients.length === 0 && <><dt>nobody</dt><dd>no device or process is named</dd></>}
+            </dl>
+          </section>
+          <section><h3>Evidence</h3>
+            {(incident.evidence ?? []).length === 0 && <p class="muted">None is kept{incident.closed ? "" : " yet"}.</p>}
+            <ul class="plain">{incident.evidence?.map((file) => <li key={file.name}><code>{file.name}</code> {bytes(file.bytes)} <small class="muted" title={file.sha256}>SHA-256 {file.sha256.slice(0, 12)}…</small></li>)}
+              {incident.missing?.map((gap) => <li key={gap.what}><Mark shape="dash" tone="muted">{gap.what}</Mark> <span class="muted">{gap.why}</span></li>)}</ul>
+          </section>
+          {(incident.history ?? []).length > 0 && <section><h3>History</h3><ul class="plain">{incident.history?.map((change) => <li key={change.time}>{clock(change.time)} <StateMark of={change.state} /> by {change.by}{change.note && `: ${change.note}`}</li>)}</ul></section>}
+        </div>
+      </div>
+    </article>
+  );
+}
