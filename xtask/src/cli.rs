@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::context::{Context, Profile};
-use crate::{bench, codegen, demo, dist, ebpf, fuzz, gpu_check, lint, run, setup, test, vm};
+use crate::{bench, codegen, demo, dist, ebpf, fuzz, gpu_check, lint, page, run, setup, test, vm};
 
 /// Everything a person does to the repository.
 #[derive(Debug, Parser)]
@@ -33,6 +33,12 @@ pub(crate) enum Cli {
         /// Which programs call a function: as the last run of `cargo xtask test` had it
         #[arg(long, conflicts_with = "check")]
         calls: bool,
+    },
+    /// Build the web page of the daemon into the folder that is compiled in; needs Node.js and npm
+    Page {
+        /// Write nothing, and fail if the folder is not as it would be written
+        #[arg(long)]
+        check: bool,
     },
     /// Build, and start the daemon in the foreground (`gtrace run`), as root
     Run {
@@ -163,6 +169,7 @@ impl Cli {
                 }
             }
             Self::Codegen { check, calls } => codegen::command(&context, check, calls)?,
+            Self::Page { check } => page::command(&context, check)?,
             Self::Run { args } => run::exec(&context, &args)?,
             Self::Demo { dev } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };

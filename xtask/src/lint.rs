@@ -7,7 +7,7 @@ use anyhow::{Result, anyhow, ensure};
 use crate::context::Context;
 use crate::report::Report;
 use crate::shell::{self, step};
-use crate::{codegen, deny, ebpf, modules, setup};
+use crate::{codegen, deny, ebpf, modules, page, setup};
 
 /// `cargo xtask lint`.
 pub(crate) fn command(context: &Context) -> Result<ExitCode> {
@@ -34,6 +34,9 @@ pub(crate) fn checks(context: &Context, report: &mut Report) {
 
     step("checking that generated code is as it is generated");
     report.check("generated code", codegen::command(context, true, false));
+
+    report.begin("page");
+    page::check(context, report);
 
     report.begin("module cycles");
     report.check("module cycles", modules::check(&context.root));

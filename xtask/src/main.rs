@@ -20,6 +20,7 @@ mod lint;
 mod modules;
 mod os;
 mod packages;
+mod page;
 mod pypi;
 mod report;
 mod run;

@@ -74,7 +74,14 @@ mod tests {
         let document = std::str::from_utf8(INDEX).unwrap();
         assert!(document.contains("<script defer src=\"/page/app.js\"></script>"));
         assert_eq!(document.matches("<script").count(), 1);
-        for forbidden in ["<style", " style=", " onload=", " onclick=", "http:", "https:"] {
+        for forbidden in [
+            "<style",
+            " style=",
+            " onload=",
+            " onclick=",
+            "http:",
+            "https:",
+        ] {
             assert!(!document.contains(forbidden), "{forbidden}");
         }
         // The names of XML's namespaces are no addresses.

@@ -230,17 +230,131 @@ fn tools() -> PathBuf {
     test.ancestors().nth(3).unwrap().to_owned()
 }
 
+/// A program of a package that `cargo xtask test` has unpacked in `folder`, or of the system.
+fn program(folder: &str, name: &str) -> Option<PathBuf> {
+    let unpacked = tools().join(folder).join("usr/bin").join(name);
+    let program = match unpacked.is_file() {
+        true => unpacked,
+        false => PathBuf::from(name),
+    };
+    if Command::new(&program).arg("--version").output().is_err() {
+        println!("SKIPPED: no {name}: cargo xtask test fetches the package of Debian");
+        return None;
+    }
+    Some(program)
+}
+
+fn promtool() -> Option<PathBuf> {
+    program("e2e-prometheus", "promtool")
+}
+
+#[test]
+fn promtool_accepts_the_rules_and_their_tests_and_amtool_the_example() {
+    let packaging = packaging();
+    if let Some(promtool) = promtool() {
+        let rules = packaging.join("prometheus");
+        for arguments in [
+            &["check", "rules", "recording.rules.yml", "alerts.rules.yml"][..],
+            &["check", "config", "prometheus.example.yml"],
+            &["test", "rules", "tests.yml"],
+        ] {
+            let mut command = Command::new(&promtool);
+            command.current_dir(&rules).args(arguments);
+            check(command, "");
+        }
+    }
+    if let Some(amtool) = program("e2e-prometheus-alertmanager", "amtool") {
+        let mut command = Command::new(amtool);
+        command
+            .arg("check-config")
+            .arg(packaging.join("alertmanager.yml"));
+        check(command, "");
+    }
+}
+
+fn packaging() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../packaging")
+}
+
+/// Names of gtrace's metrics, and of recorded ones, that a text has.
+fn names(text: &str) -> BTreeSet<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    text.split(|c: char| !is_part(c))
+        .filter(|word| word.starts_with("gtrace_") || word.contains(":gtrace_"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_metric_of_rules_and_dashboards_is_exposed_or_documented() {
+    let packaging = packaging();
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
+    let rules = ["recording.rules.yml", "alerts.rules.yml"]
+        .map(|file| read(packaging.join("prometheus").join(file)));
+    let dashboards = ["executive.json", "on-call.json", "debug.json"]
+        .map(|file| read(packaging.join("grafana").join(file)));
+    let recorded: BTreeSet<&str> = rules
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter_map(|line| line.trim().strip_prefix("- record: "))
+        .collect();
+    let docs = packaging.join("../docs");
+    let documented = ["api.md", "gpu-samples.md", "incidents.md", "samples.md"]
+        .map(|page| read(docs.join(page)))
+        .concat();
+    let mut known = names(&documented);
+    known.extend(names(&everything(Format::Prometheus)));
+    let is_known = |name: &str| {
+        // A counter is documented without `_total` where its table says that it is one.
+        let ends = ["_total", "_bucket", "_sum", "_count"];
+        let family = ends.iter().find_map(|end| name.strip_suffix(end));
+        recorded.contains(name) || known.contains(name) || family.is_some_and(|f| known.contains(f))
+    };
+    assert!(!is_known("gtrace_no_such_metric_total"));
+    let mut used = BTreeSet::new();
+    for text in rules.iter().chain(&dashboards) {
+        used.extend(names(text));
+    }
+    let unknown: Vec<_> = used.iter().filter(|name| !is_known(name)).collect();
+    assert_eq!(unknown, Vec::<&String>::new());
+    assert!(used.len() > 60, "{used:?}");
+    // What is recorded is for something.
+    let all = rules.concat() + &dashboards.concat() + &read(docs.join("alerts.md"));
+    for name in recorded {
+        assert!(all.matches(name).count() > 1, "nothing reads {name}");
+    }
+}
+
+#[test]
+fn alerts_count_what_the_kernel_wrote_and_no_drills() {
+    let file = packaging().join("prometheus");
+    for name in ["recording.rules.yml", "alerts.rules.yml"] {
+        let text = std::fs::read_to_string(file.join(name)).unwrap();
+        for (metric, label) in [
+            ("gtrace_xid_total{", "provenance=\"kernel\""),
+            ("gtrace_sxid_total{", "provenance=\"kernel\""),
+            ("gtrace_events_total{", "provenance=\"kernel\""),
+            ("gtrace_open_incidents{", "drill=\"false\""),
+            ("gtrace_incidents_opened_total{", "drill=\"false\""),
+        ] {
+            assert_eq!(
+                text.matches(&metric[..metric.len() - 1]).count(),
+                text.matches(metric).count(),
+                "{name}: {metric} without labels"
+            );
+            for part in text.split(metric).skip(1) {
+                let labels = part.split('}').next().unwrap();
+                assert!(labels.contains(label), "{name}: {metric}{labels}}}");
+            }
+        }
+    }
+}
+
 #[test]
 fn promtool_accepts_the_prometheus_text() {
-    let unpacked = tools().join("e2e-prometheus/usr/bin/promtool");
-    let promtool = match unpacked.is_file() {
-        true => unpacked,
-        false => PathBuf::from("promtool"),
-    };
-    if Command::new(&promtool).arg("--version").output().is_err() {
-        println!("SKIPPED: no promtool: cargo xtask test fetches the package prometheus of Debian");
+    let Some(promtool) = promtool() else {
         return;
-    }
+    };
     let mut command = Command::new(promtool);
     command.args(["check", "metrics"]);
     check(command, &everything(Format::Prometheus));

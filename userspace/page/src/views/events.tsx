@@ -72,7 +72,7 @@ export function Events({ id, params }: { id: string; params: Record<string, stri
           {set && <a class="button" href={href("events", id)}>Clear</a>}
         </form>
         <div class="bar">
-          <span><b>{count(found.length)}</b>{set ? ` of ${count(events.length)}` : ""} {events.length === 1 ? "event" : "events"}{live.hasOlder ? ", older ones are in the store" : ""}</span>
+          <span><b>{live.eventsRead ? count(found.length) : "…"}</b>{set ? ` of ${count(events.length)}` : ""} {events.length === 1 ? "event" : "events"}{live.hasOlder ? ", older ones are in the store" : ""}</span>
           {(live.missed > 0 || live.forgotten > 0) && <Mark shape="triangle" tone="warning">{live.missed > 0 ? `${plural(live.missed, "record")} missed: ${live.gap}` : `${count(live.forgotten)} older than the newest ${count(EVENTS_MAX)} are not held here`}</Mark>}
           <button type="button" aria-pressed={held !== undefined} onClick={() => hold(held ? undefined : live.events)}>{held ? `Go on (${count(waiting)} new)` : "Hold"}</button>
         </div>

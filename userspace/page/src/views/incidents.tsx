@@ -79,7 +79,7 @@ function One({ id }: { id: string }) {
       <div class="halves wide-left">
         <div>
           <section>
-            <h3>Course<small>{plural(incident.event_count, "event")}, {count(incident.occurrences)} occurrences</small></h3>
+            <h3>Course<small>{plural(incident.event_count, "event")}, {plural(incident.occurrences, "occurrence")}</small></h3>
             {events.length > 0 && <Timeline incident={incident} events={events} />}
             <div class="events">{events.map((event) => <EventRow key={event.id} event={event} />)}</div>
             {events.length < incident.event_count && <p class="muted">Shown are {events.length} of {count(incident.event_count)} events; the store has those that retention has left.</p>}

@@ -1,0 +1,291 @@
+//! The page in a browser, against the real API with much data: every view is drawn without an error, asks nobody else,
+//! fits a phone, follows what happens, and runs nothing that is not its own.
+#![allow(clippy::unwrap_used, reason = "only tests use it")]
+
+#[path = "support/chromium.rs"]
+mod chromium;
+#[path = "support/page_data.rs"]
+mod page_data;
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use chromium::Chromium;
+use gtrace_event::Severity;
+use page_data::{EVENTS, Filled};
+use serde_json::Value;
+use support::{Daemon, xid};
+
+/// Processes that are shown.
+const PROCESSES: usize = 24;
+
+/// Name of a view, its address, and what is there once it is drawn.
+fn views(incident: &str, event: &str, pid: u32) -> Vec<(&'static str, String, String)> {
+    let rows = |selector: &str, least: usize| {
+        format!("document.querySelectorAll('{selector}').length >= {least}")
+    };
+    let view = |name: &str| format!("document.querySelector('main').dataset.view === '{name}'");
+    let of = |name: &'static str, address: String, drawn: String| {
+        let view = view(address.split(['/', '?']).next().unwrap());
+        (name, format!("#/{address}"), format!("{view} && {drawn}"))
+    };
+    let drawn = "[...document.querySelectorAll('canvas')].some((one) => one.width > 100)";
+    vec![
+        of(
+            "overview",
+            "overview".into(),
+            format!(
+                "{} && {} && {}",
+                rows("article.gpu", 8),
+                rows("svg.spark path.line", 12),
+                rows(".events .event", 8)
+            ),
+        ),
+        of("events", "events".into(), rows(".events .event", 150)),
+        of(
+            "event",
+            format!("events/{event}"),
+            format!(
+                "{} && document.querySelector('.detail').innerText.includes('fallen off the bus')",
+                rows(".detail dl", 1)
+            ),
+        ),
+        of("incidents", "incidents".into(), rows("a.incident", 2)),
+        of(
+            "incident",
+            format!("incidents/{incident}"),
+            format!(
+                "{} && {} && {}",
+                rows(".timeline .point", 3),
+                rows(".chain li", 1),
+                rows(".command", 3)
+            ),
+        ),
+        of(
+            "processes",
+            format!("processes/{pid}"),
+            format!("{} && {drawn}", rows("tbody tr", PROCESSES)),
+        ),
+        of(
+            "samples",
+            "samples".into(),
+            format!("{} && {drawn}", rows("table.legend tbody tr", 8)),
+        ),
+        of("remote", "remote".into(), rows(".empty, .card", 1)),
+        of(
+            "sources",
+            "sources".into(),
+            format!("{} && {}", rows("tbody tr", 1), rows("section", 5)),
+        ),
+        of(
+            "search",
+            "search?q=e1:00".into(),
+            format!("{} && {}", rows("h2", 3), rows(".event", 1)),
+        ),
+    ]
+}
+
+/// The checker of accessibility, where `cargo xtask page` has fetched it.
+fn axe() -> Option<String> {
+    let test = std::env::current_exe().unwrap();
+    let target = test.ancestors().nth(3).unwrap();
+    std::fs::read_to_string(target.join("page/node_modules/axe-core/axe.min.js")).ok()
+}
+
+/// Faults that it calls serious or worse.
+fn serious(browser: &mut Chromium, script: &str) -> Vec<String> {
+    browser.value(&format!("{script}\n;0"));
+    let run = "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'] }).then((found) => found.violations\
+        .filter((one) => ['serious', 'critical'].includes(one.impact))\
+        .flatMap((one) => one.nodes.slice(0, 3).map((node) => `${one.id}: ${node.html.slice(0, 160)} ${node.failureSummary}`)))";
+    let found: Vec<String> = serde_json::from_value(browser.value(run)).unwrap();
+    found
+}
+
+#[test]
+fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsewhere() {
+    let Some(mut browser) = Chromium::start() else {
+        eprintln!("skipped: chromium is not installed");
+        return;
+    };
+    let axe = axe();
+    if axe.is_none() {
+        eprintln!("accessibility is not checked: cargo xtask page fetches axe-core");
+    }
+    let filled = Filled::processes(PROCESSES);
+    let dir = tempfile::tempdir().unwrap();
+    page_data::fill_history(dir.path(), filled.pid());
+    let daemon = Daemon::start_in(dir);
+    filled.fill(&daemon);
+    let base = format!("http://{}/", daemon.tcp);
+    let incidents: Vec<Value> = daemon.client().get("/api/v1/incidents").unwrap();
+    let incident = incidents.iter().find(|one| one["class"] == "pcie").unwrap();
+    let fatal: Vec<Value> = daemon
+        .client()
+        .get("/api/v1/events?severity=fatal")
+        .unwrap();
+    let views = views(
+        incident["id"].as_str().unwrap(),
+        fatal[0]["id"].as_str().unwrap(),
+        filled.pid(),
+    );
+    // Pictures for docs/page, where somebody asks for them.
+    let pictures = std::env::var_os("GTRACE_PAGE_PICTURES").map(PathBuf::from);
+
+    for (width, height, scheme, form) in [
+        (1440, 900, "light", "wide"),
+        (1440, 900, "dark", "wide-dark"),
+        (390, 844, "light", "phone"),
+        (390, 844, "dark", "phone-dark"),
+    ] {
+        browser.window(width, height, scheme);
+        for (name, address, drawn) in &views {
+            browser.open(&format!("{base}{address}"));
+            let took = browser.wait(&format!("{name}, {form}"), drawn);
+            eprintln!("{name}, {form}: drawn after {} ms", took.as_millis());
+            let beyond = browser.value("document.documentElement.scrollWidth - innerWidth");
+            assert!(
+                beyond.as_i64().unwrap() <= 0,
+                "{name}, {form}: {beyond} pixels too wide"
+            );
+            if let Some(folder) = &pictures {
+                browser.picture(&folder.join(format!("{name}-{form}.png")));
+            }
+            if let Some(axe) = &axe
+                && width > 400
+            {
+                assert_eq!(
+                    serious(&mut browser, axe),
+                    Vec::<String>::new(),
+                    "{name}, {form}"
+                );
+            }
+        }
+    }
+    let elsewhere = |url: &String| !url.starts_with(&base) && !url.starts_with("about:");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    assert_eq!(
+        browser
+            .requests
+            .iter()
+            .filter(|url| elsewhere(url))
+            .collect::<Vec<_>>(),
+        Vec::<&String>::new()
+    );
+    assert!(
+        browser
+            .requests
+            .iter()
+            .any(|url| url.ends_with("/api/v1/events/stream")),
+        "{:?}",
+        browser.requests
+    );
+
+    follows_and_obeys_keys(&mut browser, &daemon, &base);
+    runs_nothing_of_others(&mut browser, &base);
+}
+
+/// The newest event is there as it happens, filters are addresses, keys move.
+fn follows_and_obeys_keys(browser: &mut Chromium, daemon: &Daemon, base: &str) {
+    browser.window(1440, 900, "light");
+    browser.open(&format!("{base}#/events?xid=119"));
+    browser.wait(
+        "the stream is open",
+        "document.querySelector('.connection').innerText.includes('live')",
+    );
+    browser.wait("no event has this Xid", "document.querySelector('.empty') && document.querySelector('.empty').innerText.includes('No event passes')");
+    let now = gtrace_event::Timestamp::now().to_string();
+    daemon.publish_event(&xid("0000:3b:00.0", 119, Severity::Critical, &now));
+    let took = browser.wait(
+        "the new event",
+        "document.querySelectorAll('.events .event.critical').length === 1",
+    );
+    eprintln!("a new event is shown after {} ms", took.as_millis());
+    browser.value("document.body.focus()");
+    browser.press("j");
+    browser.wait(
+        "a row has the focus",
+        "document.activeElement.matches('[data-row]')",
+    );
+    browser.press("3");
+    browser.wait(
+        "the third view",
+        "document.querySelector('main').dataset.view === 'incidents'",
+    );
+    browser.press("?");
+    browser.wait("the list of keys", "document.querySelector('dialog[open]')");
+    browser.press("Escape");
+    browser.press("t");
+    browser.wait(
+        "another theme",
+        "document.documentElement.dataset.theme === 'light'",
+    );
+    let shown = browser.value("fetch('/api/v1/events?limit=10000').then((answer) => answer.json()).then((all) => all.length)");
+    assert!(shown.as_u64().unwrap() >= EVENTS as u64, "{shown}");
+}
+
+/// A script within the page, one from elsewhere and a request elsewhere are refused, and this test sees it.
+fn runs_nothing_of_others(browser: &mut Chromium, base: &str) {
+    assert_eq!(browser.complaints, Vec::<String>::new());
+    browser.open(base);
+    browser.wait("the page", "document.querySelector('.tabs')");
+    browser.value(
+        "(() => { const one = document.createElement('script'); one.textContent = 'window.inline = 1'; document.head.append(one);\
+         const other = document.createElement('script'); other.src = 'http://site.example/x.js'; document.head.append(other);\
+         fetch('http://site.example/').catch(() => { window.refused = 1 }); })()",
+    );
+    browser.wait("the request is refused", "window.refused === 1");
+    assert_eq!(browser.value("window.inline === undefined"), true);
+    assert!(
+        browser
+            .complaints
+            .iter()
+            .any(|one| one.contains("Content Security Policy")),
+        "{:?}",
+        browser.complaints
+    );
+}
+
+#[test]
+fn the_page_is_for_reading_and_its_files_say_what_a_browser_may_do() {
+    let daemon = Daemon::start();
+    for path in [
+        "/",
+        "/page/app.js",
+        "/page/app.css",
+        "/page/icon.svg",
+        "/page/routes.json",
+    ] {
+        let request = |host: &str| {
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+        };
+        let (code, answer) = daemon.raw_tcp(&request("localhost"));
+        assert_eq!(code, 200, "{path}");
+        let head = answer.split("\r\n\r\n").next().unwrap();
+        assert!(
+            head.contains("content-security-policy: default-src 'none'; script-src 'self'"),
+            "{head}"
+        );
+        assert!(head.contains("x-content-type-options: nosniff"), "{head}");
+        let (code, _) = daemon.raw_tcp(&request("evil.example"));
+        assert_eq!(code, 403, "{path} for another name");
+    }
+    let routes: Vec<String> = daemon.tcp_client().get("/page/routes.json").unwrap();
+    assert!(routes.contains(&"/api/v1/samples".to_owned()));
+    // Whatever the page asks the daemon for is a route.
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../http/page/app.js");
+    let script = std::fs::read_to_string(sources).unwrap();
+    for part in script
+        .split("\"/api/")
+        .skip(1)
+        .chain(script.split("`/api/").skip(1))
+    {
+        let path = part.split(['"', '`', '?', '$']).next().unwrap();
+        let path = format!("/api/{path}");
+        // The health of subjects is asked for where the daemon has it.
+        let known = routes
+            .iter()
+            .any(|route| route == &path || route.trim_end_matches("{id}") == path);
+        assert!(known || path == "/api/v1/health", "{path}");
+    }
+}
