@@ -132,6 +132,7 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
     // Pictures for docs/page, where somebody asks for them.
     let pictures = std::env::var_os("GTRACE_PAGE_PICTURES").map(PathBuf::from);
 
+    let mut faults = Vec::new();
     for (width, height, scheme, form) in [
         (1440, 900, "light", "wide"),
         (1440, 900, "dark", "wide-dark"),
@@ -154,14 +155,16 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
             if let Some(axe) = &axe
                 && width > 400
             {
-                assert_eq!(
-                    serious(&mut browser, axe),
-                    Vec::<String>::new(),
-                    "{name}, {form}"
+                let found = serious(&mut browser, axe);
+                faults.extend(
+                    found
+                        .into_iter()
+                        .map(|one| format!("{name}, {form}: {one}")),
                 );
             }
         }
     }
+    assert!(faults.is_empty(), "accessibility:\n{}", faults.join("\n"));
     let elsewhere = |url: &String| !url.starts_with(&base) && !url.starts_with("about:");
     assert_eq!(browser.complaints, Vec::<String>::new());
     assert_eq!(

@@ -1,4 +1,10 @@
 //! Chromium, headless, driven by the DevTools protocol over a pair of pipes.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests only"
+)]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -175,8 +181,10 @@ impl Chromium {
     /// Waits until an expression is true, and gives how long that took.
     pub fn wait(&mut self, what: &str, expression: &str) -> Duration {
         let begun = Instant::now();
-        // A page that is just being replaced has no body.
-        while self.value(&format!("!!document.body && !!({expression})")) != true {
+        // A page that is just being replaced has no elements.
+        let asked =
+            format!("(() => {{ try {{ return !!({expression}) }} catch {{ return false }} }})()");
+        while self.value(&asked) != true {
             let text = "document.body ? document.body.innerText.slice(0, 3000) : ''";
             if begun.elapsed() > PATIENCE {
                 panic!(

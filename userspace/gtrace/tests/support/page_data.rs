@@ -1,4 +1,10 @@
 //! A host with much to see: 8 GPUs, processes, calls, samples of half an hour, incidents, 10,000 events.
+#![allow(
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests only"
+)]
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -68,7 +74,7 @@ fn gpu(n: u64, pids: &[u32]) -> GpuInfo {
         "ecc": { "enabled": true, "volatile": { "corrected": n * 3, "uncorrected": 0 } },
         "pcie_replays": 0, "performance_state": 0,
         "processes": pids.iter().enumerate().filter(|(at, _)| *at as u64 % 4 == n % 4).map(|(at, pid)| json!({
-            "pid": pid, "comm": "python3", "type": "compute", "used_memory": 3_221_225_472_u64 * (at as u64 + 1),
+            "pid": pid, "comm": "python3", "type": "compute", "used_memory": 1_610_612_736_u64 * (at as u64 / 4 + 1),
         })).collect::<Vec<_>>(),
     });
     let mut sample: GpuSample = serde_json::from_value(sections).unwrap();

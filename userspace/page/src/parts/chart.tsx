@@ -35,13 +35,22 @@ export function Chart({ lines, unit, from, to, height = 260, label }: { lines: L
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
       select: { show: true, left: 0, top: 0, width: 0, height: 0 },
       scales: { x: { time: true, range: () => [from / 1000, to / 1000] }, y: { range: (_, low, high) => around(low, high) } },
-      axes: [axis, { ...axis, size: 66, values: (_, ticks) => ticks.map((tick) => inUnit(tick, unit)) }],
+      axes: [{ ...axis, space: 80, values: (_, ticks) => ticks.map((tick) => instant(tick, to - from)) }, { ...axis, size: 66, values: (_, ticks) => ticks.map((tick) => inUnit(tick, unit)) }],
       series: [{}, ...lines.map((line, at) => ({ label: line.name, stroke: colour(HUES[at % HUES.length] ?? ""), width: 1.6, dash: DASHES[Math.floor(at / HUES.length) % DASHES.length] ?? [], points: { show: times.length < 3 }, spanGaps: false }))],
       hooks: { setSelect: [(chart) => { if (chart.select.width > 4) zoom(1000 * chart.posToVal(chart.select.left, "x"), 1000 * chart.posToVal(chart.select.left + chart.select.width, "x")); }] },
     }, [times.map((time) => time / 1000), ...columns] as uPlot.AlignedData, target);
     return () => plot.destroy();
   }, [lines, width, height, theme, from, to, unit]);
   return <div ref={box} class="chart"><div ref={host} role="img" aria-label={label} /></div>;
+}
+
+/** A time on an axis: the date where the range is of days, seconds where it is of minutes. */
+function instant(seconds: number, span: number): string {
+  const at = new Date(seconds * 1000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (span > 2 * 86400e3) return `${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+  return span < 600e3 ? `${time}:${two(at.getSeconds())}` : time;
 }
 
 /** From zero where all is above; never so narrow that noise fills the picture. */

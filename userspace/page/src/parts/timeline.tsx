@@ -27,7 +27,7 @@ export function Timeline({ incident, events }: { incident: Incident; events: Eve
   return (
     <div class="timeline" ref={box}>
       {width > 0 && (
-        <svg width={width} height={height} role="img" aria-label={`${sorted.length} events within ${duration((end - begin) * 1e6)}`}>
+        <svg width={width} height={height} role="group" aria-label={`${sorted.length} events within ${duration((end - begin) * 1e6)}`}>
           {lanes.map((name, at) => <g key={name}><line class="lane" x1={LEFT} x2={width - LEFT} y1={at * LANE + 24} y2={at * LANE + 24} /><text class="name" x={LEFT} y={at * LANE + 11}>{name}</text></g>)}
           {(incident.chain ?? []).map((link) => {
             const [from, to] = [place.get(link.from), place.get(link.to)];

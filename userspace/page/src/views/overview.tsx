@@ -127,7 +127,7 @@ export function Overview() {
         <a class="tile" href={href("incidents", "", { state: "open" })}><span>incidents not resolved</span><b class={faults.length > 0 ? "critical" : ""}>{faults.length > 0 ? <Mark shape="diamond" tone="critical">{count(faults.length)}</Mark> : "none"}</b><small>{drills > 0 ? `and ${plural(drills, "drill")}` : "no drills"}</small></a>
         <a class="tile" href={href("events")}><span>events not acknowledged</span><b class="row">{SEVERITIES.slice(1).reverse().map((severity) => (
           <span key={severity} class={status.events[severity] ? "" : "none"} title={severity}><SeverityMark of={severity} label={false} />{count(status.events[severity] ?? 0)}</span>))}</b><small>fatal, critical, warning; by the kernel</small></a>
-        <a class="tile" href={href("sources")}><span>capture</span><b>{status.paused ? <Mark shape="pause" tone="warning">paused</Mark> : failed.length > 0 ? <Mark shape="octagon" tone="fatal">{plural(failed.length, "source")} failed</Mark> : <Mark shape="check" tone="ok">working</Mark>}</b><small>{lost > 0 ? `${count(lost)} records lost` : "no record lost"}</small></a>
+        <a class="tile" href={href("sources")}><span>capture</span><b>{status.paused ? <Mark shape="pause" tone="warning">paused</Mark> : failed.length > 0 ? <Mark shape="octagon" tone="fatal">{plural(failed.length, "source")} failed</Mark> : <Mark shape="check" tone="ok">working</Mark>}</b><small>{lost > 0 ? `${plural(lost, "record")} lost` : "no record lost"}</small></a>
         <div class="tile"><span>gtrace itself</span><b>{percent(status.footprint.cpu_seconds / Math.max(1, uptime), 1)} of a core</b><small>{bytes(status.footprint.rss_anon_bytes)}, up {ago(status.started).replace(" ago", "")}</small></div>
       </section>
 

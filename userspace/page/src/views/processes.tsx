@@ -36,7 +36,7 @@ export function Processes({ id, params }: { id: string; params: Record<string, s
       </div>
       <Latency pid={pid} params={params} name={read.value.find((one) => one.pid === pid)?.comm} />
       {found.length === 0 ? <Empty title={params.q ? "No process passes the filter" : "No process uses a GPU"}>A process appears once it opens one of the driver's devices, makes a driver call, or NVML shows it.</Empty> : (
-        <div class="scroll">
+        <div class="scroll" tabIndex={0}>
           <table>
             <thead><tr><th>Process</th><th>Container</th><th>Devices</th><Head of="memory">GPU memory</Head><Head of="cpu">CPU</Head><Head of="driver">Driver calls</Head><Head of="cuda">CUDA calls</Head><th class="num">Median</th><Head of="p99">p99</Head><th class="num">Longest</th></tr></thead>
             <tbody>{found.slice(0, 500).map((one) => {
@@ -101,7 +101,7 @@ function Calls({ pid }: { pid: number | undefined }) {
   return (
     <section>
       <h2>Calls<small>by total time, since the daemon started</small></h2>
-      <div class="scroll"><table>
+      <div class="scroll" tabIndex={0}><table>
         <thead><tr><th>Call</th><th>Layer</th><th>Process</th><th class="num">Calls</th><th class="num">Failed</th><th class="num">Total</th><th class="num">Median</th><th class="num">p99</th><th class="num">Longest</th></tr></thead>
         <tbody>{rows.slice(0, 60).map((row) => <tr key={`${row.pid} ${row.layer} ${row.name} ${row.total}`}><td class="break">{row.name}</td><td class="muted">{row.layer}</td><td>{row.comm} <small class="muted">{row.pid || ""}</small></td><td class="num">{count(row.count)}</td><td class={row.failed > 0 ? "num warning" : "num muted"}>{count(row.failed)}</td><td class="num">{duration(row.total)}</td><Times p50={row.p50} p99={row.p99} max={row.max} /></tr>)}</tbody>
       </table></div>

@@ -36,7 +36,7 @@ function Client({ session, most }: { session: RemoteSession; most: number }) {
         <dt>lanes</dt><dd>{stats.lanes}{stats.failovers > 0 ? `, ${plural(stats.failovers, "failover")}` : ""}{stats.failbacks > 0 ? `, ${plural(stats.failbacks, "failback")}` : ""}</dd>
         <dt>p99</dt><dd>queue {duration(stats.queue.p99_ns)}, driver {duration(stats.driver.p99_ns)}</dd>
       </dl>
-      {ops.length > 0 && <details><summary>{plural(stats.ops.length, "operation")}</summary><div class="scroll"><table><thead><tr><th>Operation</th><th class="num">Calls</th><th class="num">Failed</th><th class="num">Queue p99</th><th class="num">Driver median</th><th class="num">Driver p99</th></tr></thead>
+      {ops.length > 0 && <details><summary>{plural(stats.ops.length, "operation")}</summary><div class="scroll" tabIndex={0}><table><thead><tr><th>Operation</th><th class="num">Calls</th><th class="num">Failed</th><th class="num">Queue p99</th><th class="num">Driver median</th><th class="num">Driver p99</th></tr></thead>
         <tbody>{ops.map((op) => <tr key={op.name}><td>{op.name}</td><td class="num">{count(op.driver.count)}</td><td class={op.errors > 0 ? "num warning" : "num muted"}>{count(op.errors)}</td><td class="num">{duration(op.queue.p99_ns)}</td><td class="num">{duration(op.driver.p50_ns)}</td><td class="num">{duration(op.driver.p99_ns)}</td></tr>)}</tbody></table></div></details>}
     </article>
   );

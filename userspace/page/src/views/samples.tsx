@@ -13,7 +13,7 @@ import { usePolled } from "../use";
 import type { SampleHistory, SampleMetric, SampleSeries } from "../types";
 
 const SHOWN = 24;
-const FIRST = "gtrace_gpu_utilization_ratio";
+const FIRST = ["gtrace_gpu_utilization_ratio", "gtrace_pressure_ratio"];
 
 /** Labels that all series of a metric share say nothing of one. */
 function names(series: SampleSeries[]): string[] {
@@ -49,7 +49,7 @@ const title = (metric: string): string => metric.replace(/^gtrace_/, "").replace
 export function Samples({ params }: { params: Record<string, string> }) {
   const list = usePolled("metrics", () => get<SampleHistory>("/api/v1/samples", [["since", "14d"]]), 30_000);
   const metrics = list.value?.metrics ?? [];
-  const chosen = params.metric ?? (metrics.some((one) => one.metric === FIRST) ? FIRST : metrics[0]?.metric ?? "");
+  const chosen = params.metric ?? FIRST.find((name) => metrics.some((one) => one.metric === name)) ?? metrics[0]?.metric ?? "";
   const needle = (params.find ?? "").toLowerCase();
   const found = metrics.filter((one) => title(one.metric).includes(needle) || one.metric.includes(needle));
   if (!list.value) return list.problem ? <Trouble of={list.problem} /> : <Loading />;
@@ -95,7 +95,7 @@ function One({ metric, name, params }: { metric: SampleMetric | undefined; name:
           <Chart lines={visible} unit={unit} from={from} to={to} label={`${title(name)}, ${plural(visible.length, "line")}`} />
           {(read.value.left_out ?? 0) > 0 && <Mark shape="triangle" tone="warning">{plural(read.value.left_out ?? 0, "series", "series")} do not fit into an answer: choose a GPU or a shorter range</Mark>}
           {(read.value.damaged ?? 0) > 0 && <Mark shape="triangle" tone="warning">{plural(read.value.damaged ?? 0, "block")} on disk cannot be read</Mark>}
-          <div class="scroll"><table class="legend">
+          <div class="scroll" tabIndex={0}><table class="legend">
             <thead><tr><th>Series</th><th class="num">Last</th><th class="num">Smallest</th><th class="num">Mean</th><th class="num">Largest</th></tr></thead>
             <tbody>{order.map((at) => {
               const values = (lines[at]?.points ?? []).flatMap(([, value]) => (value === null || !Number.isFinite(value) ? [] : [value]));

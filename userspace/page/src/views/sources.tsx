@@ -27,7 +27,7 @@ export function Sources() {
       </section>
       <section>
         <h2>Sources<small>{count(sources.filter((one) => one.state === "active").length)} of {count(sources.length)} work fully</small></h2>
-        <div class="scroll"><table>
+        <div class="scroll" tabIndex={0}><table>
           <thead><tr><th>Source</th><th>State</th><th>Gives</th><th class="num">Records</th><th class="num">Lost</th></tr></thead>
           <tbody>{sources.map((source) => (
             <tr key={source.name} data-row tabIndex={-1}>
@@ -40,14 +40,14 @@ export function Sources() {
       <div class="halves">
         <section>
           <h2>Health by component</h2>
-          <div class="scroll"><table>
+          <div class="scroll" tabIndex={0}><table>
             <thead><tr><th>Component</th><th>Health</th><th>Last heard</th><th class="num">CPU</th></tr></thead>
             <tbody>{(status.components ?? []).map((one) => <tr key={one.name}><td><code>{one.name}</code></td><td>{one.health ? <HealthMark of={one.health.state} /> : <span class="muted">not checked yet</span>}{one.health?.reasons?.map((reason) => <div class="muted small" key={reason}>{reason}</div>)}</td><td class="muted">{one.last_seen_age_s === undefined ? "never" : `${age(one.last_seen_age_s)} ago`}</td><td class="num">{one.cost?.cpu_seconds !== undefined ? duration(one.cost.cpu_seconds * 1e9) : one.cost?.core_share !== undefined ? percent(one.cost.core_share, 2) : "–"}</td></tr>)}</tbody>
           </table></div>
         </section>
         <section>
           <h2>Threads</h2>
-          <div class="scroll"><table>
+          <div class="scroll" tabIndex={0}><table>
             <thead><tr><th>Thread</th><th>State</th><th class="num">Restarts</th><th class="num">Heartbeat</th><th class="num">CPU</th></tr></thead>
             <tbody>{(status.tasks ?? []).map((task) => <tr key={task.name}><td><code>{task.name}</code></td><td><SourceMark of={task.state} />{task.reason && <div class="muted small">{task.reason}</div>}</td><td class={task.restarts > 0 ? "num warning" : "num muted"}>{task.restarts}</td><td class="num">{duration(task.last_seen_ms * 1e6)} ago</td><td class="num">{task.cpu_seconds === undefined ? "–" : duration(task.cpu_seconds * 1e9)}</td></tr>)}</tbody>
           </table></div>
@@ -56,7 +56,7 @@ export function Sources() {
       <section>
         <h2>Probes<small>{bytes(status.footprint.map_bytes)} of maps in the kernel</small></h2>
         {status.probe_cost_unmeasured && <p class="muted">{status.probe_cost_unmeasured}</p>}
-        <div class="scroll"><table>
+        <div class="scroll" tabIndex={0}><table>
           <thead><tr><th>Program</th><th class="num">Mean run</th><th class="num">Runs a second</th><th class="num">Share of a core</th><th class="num">Missed</th></tr></thead>
           <tbody>{status.probes.map((one) => <tr key={one.probe}><td><code>{one.probe}</code></td><td class="num">{one.mean_ns === undefined ? "–" : duration(one.mean_ns)}</td><td class="num">{one.runs_per_second === undefined ? "–" : number(one.runs_per_second)}</td><td class="num">{one.core_share === undefined ? "–" : percent(one.core_share, 3)}</td><td class={one.missed > 0 ? "num warning" : "num muted"}>{count(one.missed)}</td></tr>)}</tbody>
         </table></div>
