@@ -25,6 +25,7 @@ use self::parse::{
 use crate::alertmanager;
 use crate::component::{self, driver_modules, pressure};
 use crate::hub::Hub;
+use crate::previous_boot;
 use crate::recorder;
 
 /// Where the configuration is read from unless `--config` names another file.
@@ -275,6 +276,15 @@ impl Config {
             pressure: self.pressure,
             rdma: Arc::default(),
             host: Arc::default(),
+        }
+    }
+
+    /// Where to look for how the boot before ended.
+    pub fn previous_boot(&self) -> previous_boot::Places {
+        previous_boot::Places {
+            state: self.state_dir.clone(),
+            sysfs: self.sysfs_root.clone(),
+            var: PathBuf::from("/var"),
         }
     }
 

@@ -23,6 +23,7 @@ pub mod metrics;
 pub mod open_record;
 pub mod pipeline;
 pub mod poll;
+pub mod previous_boot;
 pub mod privileges;
 pub mod process;
 pub mod processes;

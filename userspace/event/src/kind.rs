@@ -61,6 +61,8 @@ kinds! {
     DimmError = "dimm_error",
     /// The kernel ended the host's run.
     KernelPanic = "kernel_panic",
+    /// The boot before this one did not end in order.
+    HostRestart = "host_restart",
     /// Kernel code failed and the kernel went on without the task.
     KernelOops = "kernel_oops",
     /// The host has no file handle left to give.

@@ -79,6 +79,7 @@ impl Lane {
             | Kind::MachineCheck
             | Kind::DimmError
             | Kind::KernelPanic
+            | Kind::HostRestart
             | Kind::KernelOops
             | Kind::FileLimit
             | Kind::NetfsStall

@@ -135,6 +135,15 @@ pub(super) fn io_error(occ: &Occurrence, v: Verdict) -> Verdict {
     }
 }
 
+pub(super) fn host_restart(occ: &Occurrence, v: Verdict) -> Verdict {
+    match error(occ) {
+        "" | "no shutdown" => v,
+        reason => v
+            .refined("panic", Severity::Critical)
+            .and(&format!("The kernel stopped the host: {reason}.")),
+    }
+}
+
 pub(super) fn fs_error(occ: &Occurrence, v: Verdict) -> Verdict {
     match error(occ) {
         "superblock not written" | "journal aborted" | "log not written" => v

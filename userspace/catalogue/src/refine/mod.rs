@@ -92,6 +92,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::DiskLost => kernel_log::disk_lost(occ, base),
         Kind::RaidDegraded => kernel_log::raid_degraded(occ, base),
         Kind::IoError => kernel_log::io_error(occ, base),
+        Kind::HostRestart => kernel_log::host_restart(occ, base),
         Kind::FsError => kernel_log::fs_error(occ, base),
         Kind::GpuProcessExit => host::process_exit(occ, base),
         Kind::SlowCall => host::slow_call(occ, base),

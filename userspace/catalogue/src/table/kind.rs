@@ -108,6 +108,11 @@ kinds! {
         ["Read what came before it: the serial console, /sys/fs/pstore or a crash dump.",
          "Keep the dump for the vendor of the module that the stack names.",
          "Return the host to service only once the cause is known."];
+    HostRestart: System, Warning,
+        "The boot before this one did not end in order. All work of the host was lost then.",
+        ["Read the end of its log: journalctl -b -1 -n 100, and the board's: ipmitool sel elist.",
+         "Look for power, temperature and machine checks at that time.",
+         "Keep the host out of service if it happens again."];
     KernelOops: System, Critical,
         "Kernel code failed. The task is gone, and what it held stays locked: the kernel cannot be trusted any more.",
         ["Read the stack in the kernel log: it names the module.",

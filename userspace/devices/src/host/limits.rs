@@ -51,13 +51,13 @@ impl Part for Limits {
         judge(&mut reading, files, most, "file handles (fs.file-max)");
         if let Some((tasks, most)) = tasks(roots) {
             reading.gauge(
-                ("gtrace_task_count", ""),
+                ("gtrace_host_tasks", ""),
                 "Tasks (threads) of the host",
                 &[],
                 tasks,
             );
             reading.gauge(
-                ("gtrace_task_limit", ""),
+                ("gtrace_host_tasks_limit", ""),
                 "Tasks that there can be: the lower of kernel.threads-max and kernel.pid_max",
                 &[],
                 most,
@@ -122,7 +122,7 @@ mod tests {
         let calm = read(dir.path(), "1200\t0\t10000\n", "0.1 0.1 0.1 1/80 9\n").unwrap();
         assert_eq!((calm.state, calm.reasons.len()), (HostState::Healthy, 0));
         assert_eq!(value(&calm, "gtrace_file_handles", &[]), Some(1200.0));
-        assert_eq!(value(&calm, "gtrace_task_limit", &[]), Some(500.0));
+        assert_eq!(value(&calm, "gtrace_host_tasks_limit", &[]), Some(500.0));
         let high = read(dir.path(), "8500 0 10000", "0.1 0.1 0.1 1/80 9").unwrap();
         assert_eq!(high.state, HostState::Degraded);
         assert!(high.reasons[0].contains("85 % of the file handles"));
@@ -131,7 +131,7 @@ mod tests {
         // It recovers, and the largest limit that there is is no fault.
         let calm = read(dir.path(), "12 0 9223372036854775807", "x").unwrap();
         assert_eq!(calm.state, HostState::Healthy);
-        assert_eq!(value(&calm, "gtrace_task_count", &[]), None);
+        assert_eq!(value(&calm, "gtrace_host_tasks", &[]), None);
     }
 
     #[test]

@@ -130,7 +130,7 @@ impl Component for HostPart {
         context.hub.tasks.start(task, move |pulse| {
             let mut watch = watch(&of_task, &off);
             while !pulse.is_stopping() {
-                pulse.beat();
+                supervise::beat();
                 let now = Instant::now();
                 match watch.read_next(now) {
                     Some((name, outcome)) => take(&of_task, name, outcome),

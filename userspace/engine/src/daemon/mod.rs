@@ -25,6 +25,7 @@ use crate::hub::{Command, Hub};
 use crate::input::{Input, InputSender};
 use crate::open_record::EndRecord;
 use crate::pipeline::{self, CoreOptions};
+use crate::previous_boot::PreviousBoot;
 use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
@@ -62,6 +63,7 @@ pub struct Daemon {
     commands: mpsc::UnboundedReceiver<Command>,
     core: pipeline::Core,
     context: component::Context,
+    previous_boot: PreviousBoot,
 }
 
 impl Prepared {
@@ -156,6 +158,12 @@ impl Prepared {
             alertmanager::start(&hub, options)
                 .context("the thread that sends alerts cannot be started")?;
         }
+        let places = config.previous_boot();
+        let (previous_boot, input) = PreviousBoot::begin(&places, &host::boot_id());
+        if let Some(input) = input {
+            // The core has just started and waits for it.
+            let _ = inputs.send(input);
+        }
         let context = config.components(&hub);
         devices::start(&config, &context, inputs, poll_soon, hold)
             .context("the thread that looks at the devices cannot be started")?;
@@ -173,6 +181,7 @@ impl Prepared {
             commands,
             core,
             context,
+            previous_boot,
         })
     }
 }
@@ -195,6 +204,7 @@ impl Daemon {
             commands,
             core,
             context,
+            previous_boot,
         } = self;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -231,6 +241,7 @@ impl Daemon {
             (None, Some(name)) => Ended::Hung(name),
             (None, None) => {
                 core.finish();
+                previous_boot.stopped();
                 Ended::InOrder
             }
         })

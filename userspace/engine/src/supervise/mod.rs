@@ -11,6 +11,7 @@
 //! | housekeeping | new thread | new thread |
 //! | kmsg | new thread, after the last record that was read | the same |
 //! | devices | new thread; known devices are found anew | the same |
+//! | host | new thread; what was known of earlier readings is gone | the same |
 //! | cuda | new thread and new probes | the same |
 //! | history | new thread, which goes on behind what is on disk; samples wait meanwhile, then are dropped and counted | the same |
 //! | alertmanager | new thread, which sends every open incident again | the same |

@@ -73,6 +73,9 @@ pub struct HostDetail {
     /// Network interface: the queue that stands still.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub queue: Option<u32>,
+    /// Restart of the host: the boot that ended.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub previous_boot_id: Option<String>,
     /// Network file system: the server.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub server: Option<String>,
@@ -102,5 +105,6 @@ fill_fields!(HostDetail {
     mce_status,
     port_module,
     queue,
+    previous_boot_id,
     server
 });
