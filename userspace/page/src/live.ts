@@ -3,7 +3,7 @@
 
 import { useEffect, useReducer } from "preact/hooks";
 import { Problem, get, hasRoute } from "./api";
-import type { Event, Gap, GpuInfo, Incident, Published, Status, SubjectHealth } from "./types";
+import type { Event, Gap, GpuInfo, Incident, HealthReport, Published, Status, SubjectHealth } from "./types";
 
 /** Events that the page keeps. What is older can be read again from the store. */
 export const EVENTS_MAX = 10_000;
@@ -20,6 +20,7 @@ class Live {
   gpus: GpuInfo[] | undefined;
   incidents: Incident[] | undefined;
   health: SubjectHealth[] | undefined;
+  report: HealthReport | undefined;
   /** Newest first. */
   events: Event[] = [];
   eventsRead = false;
@@ -87,8 +88,13 @@ class Live {
 
   private async readStatus(): Promise<void> {
     this.status = await get<Status>("/api/v1/status");
-    if (await hasRoute("/api/v1/health")) {
-      this.health = (await get<{ subjects: SubjectHealth[] }>("/api/v1/health")).subjects;
+    if (!(await hasRoute("/api/v1/health"))) return;
+    try {
+      this.report = await get<HealthReport>("/api/v1/health");
+      this.health = this.report.subjects;
+    } catch (error) {
+      // A daemon that has only just started knows none; the page then concludes it from what it has.
+      if (!(error instanceof Problem && error.status === 503)) throw error;
     }
   }
 

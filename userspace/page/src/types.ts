@@ -123,16 +123,17 @@ export interface Status {
   store_problem?: string;
 }
 
-/** `/api/v1/health`, where the daemon has it. */
+/** `/api/v1/health`. */
 export interface SubjectHealth {
-  subject: string;
-  gpu?: string | GpuRef;
-  component?: string;
+  subject: { part: "host" | "gpu" | "nvswitch" | "port" | "component"; name?: string };
+  uuid?: string;
   state: HealthState;
-  reasons?: (string | { text: string })[];
-  since?: string;
-  action?: string;
+  since: string;
+  action: string;
+  /** One of state `healthy` is a notice. */
+  reasons?: { text: string; state: HealthState; since?: string; events?: unknown[] }[];
 }
+export interface HealthReport { state: HealthState; action: string; subjects: SubjectHealth[]; maintenance?: { from: string; until: string; by: string; note?: string }; not_checked?: string[] }
 
 export type Buckets = [number, number][];
 export interface LayerCounts { calls: number; coverage?: string; errors: number; total_ns: number; p50_ns: number; p99_ns: number; max_ns: number; buckets?: Buckets }

@@ -79,7 +79,11 @@ fn show(args: &Args, report: &HealthReport) -> anyhow::Result<ExitCode> {
     Ok(exit(report.state).into())
 }
 
-fn show_part(args: &Args, report: &HealthReport, known: &SubjectHealth) -> anyhow::Result<ExitCode> {
+fn show_part(
+    args: &Args,
+    report: &HealthReport,
+    known: &SubjectHealth,
+) -> anyhow::Result<ExitCode> {
     if args.npd {
         let only = HealthReport {
             state: known.state,
@@ -155,7 +159,10 @@ fn find<'a>(report: &'a HealthReport, text: &str) -> Result<&'a SubjectHealth, F
             SubjectKind::Host => "host",
             _ => subject.name.as_str(),
         };
-        let by_uuid = known.uuid.as_ref().is_some_and(|uuid| uuid.starts_with(text));
+        let by_uuid = known
+            .uuid
+            .as_ref()
+            .is_some_and(|uuid| uuid.starts_with(text));
         name == text || address.as_deref() == Some(name) || by_uuid && text.len() > 4
     };
     let found: Vec<&SubjectHealth> = report.subjects.iter().filter(is).collect();
@@ -163,11 +170,18 @@ fn find<'a>(report: &'a HealthReport, text: &str) -> Result<&'a SubjectHealth, F
         [one] => Ok(one),
         [] => Err(Failure(
             Exit::NotPossible,
-            format!("nothing is known of `{}`; `gtrace health` lists what is", render::clean(text)),
+            format!(
+                "nothing is known of `{}`; `gtrace health` lists what is",
+                render::clean(text)
+            ),
         )),
         many => Err(Failure(
             Exit::Usage,
-            format!("`{}` fits {} parts: give more of it", render::clean(text), many.len()),
+            format!(
+                "`{}` fits {} parts: give more of it",
+                render::clean(text),
+                many.len()
+            ),
         )),
     }
 }

@@ -16,8 +16,8 @@ use gtrace_api::{
 use gtrace_devices::{ClockEventReasons, GpuInfo, GpuSample, PcieLink, PresentIn};
 use gtrace_engine::tally::Tally;
 use gtrace_event::{
-    Advice, Event, Gpu, Incident, Kind, PciAddress, Process, Provenance, Record, Severity,
-    Timestamp,
+    Advice, Event, Gpu, HealthReport, Incident, Kind, PciAddress, Process, Provenance, Record,
+    Severity, Timestamp,
 };
 use gtrace_history::{Kind as SampleKind, Options, Sample, Samples, SeriesKey, Value, Writer};
 use gtrace_incident::{Correlator, Options as Correlation, Rules};
@@ -180,6 +180,59 @@ pub fn fill_history(dir: &Path, pid: u32) {
     }
 }
 
+/// As the daemon judges this host: two GPUs are not fit, one is worse than it should be, and so is a port.
+fn health() -> HealthReport {
+    let now = Timestamp::now();
+    let reason = |state: &str, text: &str, action: &str| {
+        json!({
+            "rule": "test", "status": "active", "state": state, "action": action, "confidence": "high",
+            "text": text, "occurrences": 1, "since": now, "last": now,
+        })
+    };
+    let mut subjects = vec![json!({
+        "subject": { "part": "host" }, "state": "unhealthy", "since": now, "action": "drain",
+    })];
+    for n in 0..8_u64 {
+        let (state, action, reasons) = match n {
+            2 => (
+                "unhealthy",
+                "watch",
+                vec![reason("unhealthy", "clocks are lowered for heat", "watch")],
+            ),
+            5 => (
+                "degraded",
+                "drain",
+                vec![reason(
+                    "degraded",
+                    "the PCIe link has 8 of 16 lanes",
+                    "drain",
+                )],
+            ),
+            7 => (
+                "unhealthy",
+                "drain",
+                vec![reason(
+                    "unhealthy",
+                    "the GPU fell off the bus (Xid 79)",
+                    "drain",
+                )],
+            ),
+            _ => ("healthy", "none", Vec::new()),
+        };
+        subjects.push(json!({
+            "subject": { "part": "gpu", "name": pci(n).to_string() }, "state": state, "since": now,
+            "action": action, "reasons": reasons,
+        }));
+    }
+    subjects.push(json!({
+        "subject": { "part": "port", "name": "mlx5_1/1" }, "state": "degraded", "since": now, "action": "watch",
+        "reasons": [reason("degraded", "the port is slower than it was", "watch")],
+    }));
+    let report =
+        json!({ "time": now, "state": "unhealthy", "action": "drain", "subjects": subjects });
+    serde_json::from_value(report).unwrap()
+}
+
 fn ago(seconds: i64) -> String {
     (Timestamp::now() - Duration::from_secs(u64::try_from(seconds).unwrap())).to_string()
 }
@@ -289,6 +342,7 @@ impl Filled {
             ],
             open_files: 6,
         });
+        hub.set_health_report(health(), 0);
         hub.set_gpu_processes(users.collect());
         let calls = pids.iter().take(40).enumerate().map(|(n, pid)| {
             let mut histogram = Histogram::default();

@@ -25,16 +25,15 @@ const spark = (series: SampleSeries | undefined): Spark => {
   return { times: points.map(([time]) => time), values: points.map(([, value]) => value) };
 };
 
-const subjectGpu = (one: SubjectHealth): string | undefined => (typeof one.gpu === "object" ? one.gpu.pci : one.gpu);
-const reasonText = (reason: string | { text: string }): string => (typeof reason === "string" ? reason : reason.text);
+const subjectName = (one: SubjectHealth): string => [one.subject.part === "component" ? "" : one.subject.part, one.subject.name].filter(Boolean).join(" ");
+const texts = (one: SubjectHealth): string[] => (one.reasons ?? []).filter((reason) => reason.state !== "healthy").map((reason) => reason.text);
 
 interface Judged { state: HealthState; reasons: string[]; action?: string | undefined }
 
 /** As the daemon judges a GPU; else as its open incidents and its sample say. */
 export function gpuHealth(gpu: GpuInfo, health: SubjectHealth[] | undefined, incidents: Incident[]): Judged {
-  const judged = health?.filter((one) => subjectGpu(one) === gpu.pci && !one.component);
-  const worst = judged && ["unhealthy", "degraded", "unknown", "healthy"].map((state) => judged.find((one) => one.state === state)).find(Boolean);
-  if (worst) return { state: worst.state, reasons: (worst.reasons ?? []).map(reasonText), action: worst.action };
+  const judged = health?.find((one) => one.subject.part === "gpu" && (one.subject.name === gpu.pci || (gpu.uuid !== undefined && one.subject.name === gpu.uuid)));
+  if (judged) return { state: judged.state, reasons: texts(judged), action: judged.action };
   const reasons: string[] = [];
   let state: HealthState = "healthy";
   const lower = (to: HealthState, why: string) => {
@@ -115,15 +114,18 @@ export function Overview() {
   const drills = opened.length - faults.length;
   const lost = status.sources.reduce((sum, source) => sum + source.lost, 0);
   const failed = status.sources.filter((source) => source.state === "failed");
-  const host = status.host_health?.state ?? "unknown";
+  const hostState = live.report?.state ?? status.host_health?.state ?? "unknown";
   const pressure = ["memory", "cpu", "io"].map((resource) => series.find((one) => one.metric === "gtrace_pressure_ratio" && one.labels.resource === resource && one.labels.kind === "some" && one.labels.window === "10s"));
   const now = Date.now();
   const uptime = (now - Date.parse(status.started)) / 1000;
-  const others = (health ?? []).filter((one) => !subjectGpu(one) && one.state !== "healthy" && one.state !== "unknown");
+  const others = (health ?? []).filter((one) => one.subject.part !== "gpu" && one.subject.part !== "host" && (one.state === "degraded" || one.state === "unhealthy"));
+  const whole = health?.find((one) => one.subject.part === "host");
+  const why = others[0] ?? health?.find((one) => one.subject.part === "gpu" && one.state === whole?.state);
+  const maintenance = live.report?.maintenance;
   return (
     <>
       <section class="tiles" aria-label="summary">
-        <a class="tile" href={href("sources")}><span>host</span><b><HealthMark of={host} /></b><small>{status.host_health?.reasons?.[0] ?? "by its components"}</small></a>
+        <a class="tile" href={href("sources")}><span>host</span><b><HealthMark of={hostState} /></b><small>{maintenance ? `maintenance until ${clock(maintenance.until)} by ${maintenance.by}` : hostState === "healthy" ? "every part that is watched" : why ? `${subjectName(why)}: ${texts(why)[0] ?? why.state}` : status.host_health?.reasons?.[0] ?? "by its components"}</small></a>
         <a class="tile" href={href("incidents", "", { state: "open" })}><span>incidents not resolved</span><b class={faults.length > 0 ? "critical" : ""}>{faults.length > 0 ? <Mark shape="diamond" tone="critical">{count(faults.length)}</Mark> : "none"}</b><small>{drills > 0 ? `and ${plural(drills, "drill")}` : "no drills"}</small></a>
         <a class="tile" href={href("events")}><span>events not acknowledged</span><b class="row">{SEVERITIES.slice(1).reverse().map((severity) => (
           <span key={severity} class={status.events[severity] ? "" : "none"} title={severity}><SeverityMark of={severity} label={false} />{count(status.events[severity] ?? 0)}</span>))}</b><small>fatal, critical, warning; by the kernel</small></a>
@@ -136,7 +138,7 @@ export function Overview() {
           <h2>Needs somebody</h2>
           <div class="list">
             {status.store_problem && <div class="attention"><Mark shape="octagon" tone="fatal">store</Mark><span class="grow">{status.store_problem}</span></div>}
-            {others.map((one) => <div class="attention" key={one.subject + (one.component ?? "")}><HealthMark of={one.state} /><span class="grow">{words(one.component ?? one.subject)}: {(one.reasons ?? []).map(reasonText).join("; ")}</span><span class="muted">{one.action && one.action !== "none" ? words(one.action) : ""}</span></div>)}
+            {others.map((one) => <div class="attention" key={subjectName(one)}><HealthMark of={one.state} /><span class="grow">{subjectName(one)}: {texts(one).join("; ")}</span><span class="muted">{one.action !== "none" ? words(one.action) : ""}</span></div>)}
             {faults.slice(0, 6).map((incident) => (
               <a class="attention" key={incident.id} href={href("incidents", incident.id)} data-row>
                 <SeverityMark of={incident.severity} /><span class="grow">{incident.title}</span><StateMark of={incident.state} /><time class="muted" title={incident.opened}>{clock(incident.opened)}</time>
