@@ -58,7 +58,7 @@ fn mlx5_modules_and_health() {
             "mlx5_core 0000:9a:00.1: poll_health:830: device's health compromised - reached miss count.",
             "mlx5_health",
             "critical",
-            &[at.clone()],
+            std::slice::from_ref(&at),
         ),
         (
             "mlx5_core 0000:9a:00.1: mlx5_pcie_event:301: Detected insufficient power on the PCIe slot (25W).",
@@ -250,7 +250,7 @@ fn accesses_that_an_iommu_blocked() {
             "DMAR:[DMA Read] Request device [4e:00.0] PASID ffffffff fault addr 7fbad000 [fault reason 06] PTE Read access is not set",
             "iommu_fault",
             "warning",
-            &[at.clone()],
+            std::slice::from_ref(&at),
         ),
         (
             "AMD-Vi: Event logged [IO_PAGE_FAULT device=4e:00.0 domain=0x0021 address=0xfd000000 flags=0x0020]",
