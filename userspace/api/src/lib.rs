@@ -35,9 +35,7 @@ pub use problem::ProblemBody;
 #[cfg(feature = "bodies")]
 pub use processes::{LayerCounts, ProcessUse};
 #[cfg(feature = "bodies")]
-pub use requests::{
-    AckRequest, CaptureRequest, IncidentRequest, MaintenanceRequest, PauseRequest,
-};
+pub use requests::{AckRequest, CaptureRequest, IncidentRequest, MaintenanceRequest, PauseRequest};
 #[cfg(feature = "bodies")]
 pub use samples::{
     SampleDurations, SampleHistory, SampleKind, SampleMetric, SamplePoint, SampleRange,

@@ -16,9 +16,14 @@ pub fn report(hub: &Hub) -> Option<HealthReport> {
     report.host = Some(status.host.clone());
     report.machine_id.clone_from(&status.machine_id);
     report.boot_id = Some(status.boot_id.clone());
-    report.maintenance = report.maintenance.filter(|window| window.is_on(report.time));
+    report.maintenance = report
+        .maintenance
+        .filter(|window| window.is_on(report.time));
     let of_log = |witness: Option<WitnessName>| {
-        matches!(witness, Some(WitnessName::PrintkConsole | WitnessName::Kmsg))
+        matches!(
+            witness,
+            Some(WitnessName::PrintkConsole | WitnessName::Kmsg)
+        )
     };
     let log_is_read = status.sources.iter().any(|source| {
         of_log(source.witness)

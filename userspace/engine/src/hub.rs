@@ -13,8 +13,7 @@ use gtrace_api::{
 use gtrace_devices::GpuInfo;
 use gtrace_event::{
     Ack, Event, Evidence, HealthReport, Incident, IncidentId, IncidentState, MaintenanceWindow,
-    MissingEvidence, Occasion, Record, RecordId,
-    StateChange, Timestamp, WitnessName,
+    MissingEvidence, Occasion, Record, RecordId, StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};

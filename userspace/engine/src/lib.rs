@@ -30,6 +30,7 @@ pub mod processes;
 pub mod recorder;
 pub mod remote;
 pub mod samples;
+pub mod scan;
 mod snapshot;
 pub mod sources;
 pub mod supervise;

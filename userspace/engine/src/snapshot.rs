@@ -258,7 +258,9 @@ fn readings(subject: Subject) -> Vec<(String, Reading)> {
     let root = proc_root.clone();
     add(
         "file systems that are nearly full".to_owned(),
-        Box::new(move || nearly_full(&root)),
+        Box::new(move || {
+            nearly_full(&root).map(|full| full.unwrap_or_else(|| "(none)".to_owned()))
+        }),
     );
     for path in with_ports(&sysfs_root, &devices) {
         let name = path
@@ -427,7 +429,8 @@ fn clock_state() -> io::Result<String> {
     ))
 }
 
-fn nearly_full(root: &Path) -> io::Result<String> {
+/// File systems that are nearly full, a line each; `None` where there are none.
+pub(crate) fn nearly_full(root: &Path) -> io::Result<Option<String>> {
     let mounts = read_text(&root.join("self/mounts"))?;
     let mut lines = BTreeSet::new();
     for mount in mounts.lines() {
@@ -451,10 +454,8 @@ fn nearly_full(root: &Path) -> io::Result<String> {
             ));
         }
     }
-    Ok(match lines.is_empty() {
-        true => "(none)".to_owned(),
-        false => lines.into_iter().collect::<Vec<_>>().join("\n"),
-    })
+    let lines: Vec<String> = lines.into_iter().collect();
+    Ok((!lines.is_empty()).then(|| lines.join("\n")))
 }
 
 /// Directories in sysfs of the devices and of every port above them, the ports first.

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Advice, Confidence, EventId, HealthId};
 
 /// How a part of the host is, as far as anybody can judge. Whether a source of gtrace works is another matter.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthState {
     /// All is as it should be.
@@ -573,10 +571,7 @@ mod tests {
         }
         let (healthy, unknown) = (HealthState::Healthy, HealthState::Unknown);
         assert_eq!(healthy.worse(unknown), unknown);
-        assert_eq!(
-            unknown.worse(HealthState::Degraded),
-            HealthState::Degraded
-        );
+        assert_eq!(unknown.worse(HealthState::Degraded), HealthState::Degraded);
         assert_eq!(
             HealthState::Unhealthy.worse(HealthState::Degraded),
             HealthState::Unhealthy

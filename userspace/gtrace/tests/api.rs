@@ -341,7 +341,7 @@ fn read_on(client: &Client, mut live: usize) -> (HashMap<EventId, u32>, bool) {
                 assert_eq!(amendment.revision, *revision + 1, "a gap or a repeat");
                 *revision = amendment.revision;
             }
-            Record::Ack(_) | Record::Incident(_) => unreachable!(),
+            Record::Ack(_) | Record::Incident(_) | Record::Health(_) => unreachable!(),
         }
     }
     (revisions, false)

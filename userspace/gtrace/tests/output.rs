@@ -77,6 +77,8 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["trace", "--softgpu", "--print-env"],
         &["health"],
         &["health", "--json"],
+        &["scan"],
+        &["scan", "--json"],
         &["maintenance", "show"],
         &["maintenance", "start", "--for", "1h"],
         &["incidents"],

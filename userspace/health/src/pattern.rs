@@ -60,7 +60,10 @@ impl Pattern {
             && among(&self.codes, code_of(event).as_ref())
             && among(&self.sub_codes, xid.sub_code.as_ref())
             && (self.categories.is_empty()
-                || self.categories.iter().any(|name| name == category_of(event).name()))
+                || self
+                    .categories
+                    .iter()
+                    .any(|name| name == category_of(event).name()))
             && self.severity.is_none_or(|least| event.severity >= least)
             && self.at_most.is_none_or(|most| event.severity <= most)
             && (self.recovery_to.is_empty()
@@ -107,8 +110,12 @@ fn category_of(event: &Event) -> Category {
     let catalogue = Catalogue::builtin();
     let code = code_of(event);
     let of_code = match event.kind {
-        Kind::Xid => code.and_then(|code| catalogue.xid(code)).map(|e| e.category),
-        Kind::Sxid => code.and_then(|code| catalogue.sxid(code)).map(|e| e.category),
+        Kind::Xid => code
+            .and_then(|code| catalogue.xid(code))
+            .map(|e| e.category),
+        Kind::Sxid => code
+            .and_then(|code| catalogue.sxid(code))
+            .map(|e| e.category),
         _ => None,
     };
     of_code.unwrap_or_else(|| catalogue.kind(event.kind).category)

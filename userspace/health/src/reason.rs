@@ -101,7 +101,11 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
     reason.occurrences = reason.occurrences.saturating_add(more);
     let newer = last > reason.last;
     reason.last = reason.last.max(last);
-    if let Some(boot) = event.boot_id.as_ref().filter(|boot| !reason.boots.contains(boot)) {
+    if let Some(boot) = event
+        .boot_id
+        .as_ref()
+        .filter(|boot| !reason.boots.contains(boot))
+    {
         reason.boots.push(boot.clone());
         let surplus = reason.boots.len().saturating_sub(BOOTS);
         reason.boots.drain(..surplus);
@@ -126,8 +130,7 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
         reason.since = last;
         (reason.state, reason.action) = (rule.state, rule.action);
     }
-    if reason.status == ReasonStatus::Pending
-        && happened(reason, last, rule.within_s) >= rule.times
+    if reason.status == ReasonStatus::Pending && happened(reason, last, rule.within_s) >= rule.times
     {
         reason.status = ReasonStatus::Active;
         reason.since = last;
@@ -249,9 +252,10 @@ pub(crate) fn deadline(reason: &HealthReason, rule: Option<&Rule>) -> Option<Tim
     match reason.status {
         ReasonStatus::Active if reason.escalated => None,
         ReasonStatus::Active => Some(after(reason.last, rule.quiet_s?)),
-        ReasonStatus::Pending => {
-            Some(after(reason.last, rule.within_s.unwrap_or(PENDING_S).max(PENDING_S)))
-        }
+        ReasonStatus::Pending => Some(after(
+            reason.last,
+            rule.within_s.unwrap_or(PENDING_S).max(PENDING_S),
+        )),
         ReasonStatus::Cleared => {
             let cleared = reason.cleared.as_ref()?;
             Some(after(cleared.time.max(reason.last), rule.remembered_s()))

@@ -173,7 +173,10 @@ impl Rules {
             }
         }
         for recovery in &self.recoveries {
-            let unknown = recovery.rules.iter().find(|name| !names.contains(name.as_str()));
+            let unknown = recovery
+                .rules
+                .iter()
+                .find(|name| !names.contains(name.as_str()));
             if let Some(name) = unknown {
                 return Err(format!("{}: there is no rule `{name}`", recovery.name));
             }
@@ -353,7 +356,9 @@ mod tests {
             assert!(error.contains(want), "{change}: {error}");
         }
         let recovery = "[[recovery]]\nname = \"r\"\nmatch = { kinds = [\"xid\"] }\npart = \"gpu\"\nrules = [\"none\"]";
-        let error = Rules::parse(&[("x.toml", recovery)]).unwrap_err().to_string();
+        let error = Rules::parse(&[("x.toml", recovery)])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("no rule `none`"), "{error}");
     }
 

@@ -5,9 +5,9 @@ mod common;
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Event, EventId, Gpu, HealthAction, HealthNews, HealthState, HealthSubject, Kind, Occasion, Occurrence,
-    PortChange, Provenance, Record, Severity, SlotChange, SubjectKind, Timestamp, Witness,
-    WitnessName,
+    Event, EventId, Gpu, HealthAction, HealthNews, HealthState, HealthSubject, Kind, Occasion,
+    Occurrence, PortChange, Provenance, Record, Severity, SlotChange, SubjectKind, Timestamp,
+    Witness, WitnessName,
 };
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -250,7 +250,8 @@ impl Player {
             Op::Found(bus, uuid) => {
                 let uuid = (*uuid > 0).then(|| format!("GPU-{uuid}"));
                 let subject = subject(*bus);
-                self.host.observe(self.now, Occasion::Found { subject, uuid });
+                self.host
+                    .observe(self.now, Occasion::Found { subject, uuid });
             }
             Op::Judged(name, state) => {
                 let occasion = Occasion::Judged {
@@ -385,9 +386,16 @@ fn a_storm_of_everything_stays_bounded() {
     for event in &events {
         player.host.fold.event(event);
     }
-    println!("{} us an event", begun.elapsed().as_micros() / u128::from(EVENTS));
+    println!(
+        "{} us an event",
+        begun.elapsed().as_micros() / u128::from(EVENTS)
+    );
     let snapshot = player.host.fold.snapshot();
-    assert!(snapshot.subjects.len() <= 256, "{}", snapshot.subjects.len());
+    assert!(
+        snapshot.subjects.len() <= 256,
+        "{}",
+        snapshot.subjects.len()
+    );
     for subject in &snapshot.subjects {
         assert!(subject.reasons.len() + subject.past.len() <= 32);
         for reason in subject.reasons.iter().chain(&subject.past) {

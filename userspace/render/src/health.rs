@@ -102,7 +102,13 @@ fn why(text: &mut String, reason: &HealthReason) {
         clean(&reason.text),
         clean(&reason.rule)
     );
-    let events: Vec<String> = reason.events.iter().rev().take(3).map(|e| e.id.to_string()).collect();
+    let events: Vec<String> = reason
+        .events
+        .iter()
+        .rev()
+        .take(3)
+        .map(|e| e.id.to_string())
+        .collect();
     if !events.is_empty() {
         let _ = writeln!(text, "    events {}", events.join(", "));
     }

@@ -277,6 +277,18 @@ fn an_alert_whose_labels_change_ends_as_what_it_was() {
 }
 
 #[test]
+fn alerts_carry_a_label_while_people_work_on_the_host() {
+    let incident = incident("0000:3b:00.0");
+    let options = Options::default();
+    let label = |maintenance| {
+        let alert = Alert::new(&incident, &options, maintenance);
+        alert.labels.get("maintenance").cloned()
+    };
+    assert_eq!(label(true).as_deref(), Some("true"));
+    assert_eq!(label(false), None);
+}
+
+#[test]
 fn drills_are_sent_only_if_the_site_wants_them_and_never_page() {
     let server = Server::start();
     let mut drill = incident("0000:3b:00.0");

@@ -98,7 +98,11 @@ impl Component for Pressure {
 }
 
 /// One reading of every resource, to the hub.
-fn sample(context: &Context, interval: Duration) -> Result<(), String> {
+///
+/// # Errors
+///
+/// Which file cannot be read, and why.
+pub fn sample(context: &Context, interval: Duration) -> Result<(), String> {
     let mut metrics = Vec::new();
     for resource in RESOURCES {
         let path = context.proc_root.join("pressure").join(resource);

@@ -18,8 +18,8 @@ use gtrace_event::{EventId, Occurrence, Provenance, Record, Severity, Timestamp}
 use gtrace_store::{Reader, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::confirm::Confirmations;
 use self::health::Health;
+use super::confirm::Confirmations;
 use super::fold::{Fold, MAX_LIVE, SHRINK_AFTER};
 use super::incidents::Incidents;
 use super::known::Known;

@@ -26,9 +26,9 @@ fn pci(text: &str) -> PciAddress {
 }
 
 /// A core with a store of its own.
-struct World {
-    dir: tempfile::TempDir,
-    hub: Arc<Hub>,
+pub(super) struct World {
+    pub(super) dir: tempfile::TempDir,
+    pub(super) hub: Arc<Hub>,
     core: Core,
     stream: broadcast::Receiver<News>,
     scheduler: PollScheduler,
@@ -38,7 +38,7 @@ struct World {
 }
 
 impl World {
-    fn new(tree: PciTree) -> Self {
+    pub(super) fn new(tree: PciTree) -> Self {
         Self::start(tempfile::tempdir().unwrap(), tree)
     }
 
@@ -137,22 +137,22 @@ impl World {
         event
     }
 
-    fn send(&self, input: Input) {
+    pub(super) fn send(&self, input: Input) {
         self.core.inputs.send(input).unwrap();
     }
 
-    fn ingest_one(&self, witness: WitnessName, occurrence: Occurrence) {
+    pub(super) fn ingest_one(&self, witness: WitnessName, occurrence: Occurrence) {
         self.send(Observation::once(witness, occurrence));
     }
 
     /// Waits until everything sent is in the store.
-    fn flush(&self) {
+    pub(super) fn flush(&self) {
         let (answer, done) = oneshot::channel();
         self.send(Input::Command(Command::Flush(answer)));
         done.blocking_recv().unwrap().unwrap();
     }
 
-    fn stored(&self, gpu: Option<&str>) -> Vec<Event> {
+    pub(super) fn stored(&self, gpu: Option<&str>) -> Vec<Event> {
         self.flush();
         let reader = Reader::open(&self.dir.path().join("store.db")).unwrap();
         let gpu = gpu.map(|gpu| GpuFilter::Pci(pci(gpu)));
@@ -174,7 +174,7 @@ impl World {
         asked
     }
 
-    fn restart(self, tree: PciTree) -> Self {
+    pub(super) fn restart(self, tree: PciTree) -> Self {
         let Self { dir, core, .. } = self;
         core.finish();
         Self::start(dir, tree)
@@ -286,7 +286,7 @@ fn a_storm_of_corrected_errors_is_one_event_with_the_right_count() {
     while let Ok(news) = world.stream.try_recv() {
         let record = match &news {
             News::Event(published) => &published.record,
-            News::Incident(_) => continue,
+            News::Incident(_) | News::Health(_) => continue,
         };
         amendments += u128::from(matches!(record, Record::Amendment(_)));
     }
@@ -451,7 +451,10 @@ fn xid(text: &str) -> Occurrence {
 }
 
 /// What comes of an acknowledgement of `event`.
-fn acknowledge(world: &World, event: &Event) -> oneshot::Receiver<Result<Event, String>> {
+pub(super) fn acknowledge(
+    world: &World,
+    event: &Event,
+) -> oneshot::Receiver<Result<Event, String>> {
     let (answer, done) = oneshot::channel();
     let ack = Ack {
         id: event.id,
@@ -535,7 +538,7 @@ fn action(event: &Event) -> Option<Action> {
 }
 
 /// Xid 79 of the GPU; `facility` as /dev/kmsg gives it, none for printk:console.
-fn xid_79(facility: Option<u8>, at_ns: u64) -> Occurrence {
+pub(super) fn xid_79(facility: Option<u8>, at_ns: u64) -> Occurrence {
     let text = "NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=x, GPU has fallen off the bus.";
     logged(text, facility, at_ns).remove(0)
 }

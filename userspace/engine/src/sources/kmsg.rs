@@ -209,6 +209,20 @@ impl Reader {
         Ok(())
     }
 
+    /// Reads all that the log has now, once, and closes what is still open.
+    ///
+    /// # Errors
+    ///
+    /// What reading gives.
+    pub fn read_once(&mut self, mut emit: impl FnMut(KmsgItem)) -> io::Result<()> {
+        let mut buffer = vec![0; BUFFER];
+        self.drain(&mut buffer, &mut emit)?;
+        let mut out = Vec::new();
+        self.decoder.flush(&mut out);
+        self.pass_on(out, true, &mut emit);
+        Ok(())
+    }
+
     /// Logs a line if the record that somebody waits for is still open. Everything readable has been read.
     fn end_open_record(&self) {
         let Some(at_ns) = self.end_record.as_ref().and_then(EndRecord::take) else {

@@ -9,8 +9,8 @@ use gtrace_engine::config::ConfigError;
 use super::shared::{self, Exit};
 use super::{
     ack, bench, capture, completions, config, decode, doctor, events, exec, gameday, health,
-    incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, schema,
-    serve, status, top, trace,
+    incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, scan,
+    schema, serve, status, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -40,6 +40,7 @@ pub(super) enum Command {
     Profile(profile::Args),
     Trace(trace::Args),
     Health(health::Args),
+    Scan(scan::Args),
     Maintenance(maintenance::Args),
     Incidents(incidents::Args),
     Runbook(runbook::Args),
@@ -106,6 +107,7 @@ pub fn main() -> ExitCode {
         Command::Profile(args) => profile::run(args),
         Command::Trace(args) => trace::run(args),
         Command::Health(args) => health::run(args),
+        Command::Scan(args) => scan::run(args),
         Command::Maintenance(args) => maintenance::run(args),
         Command::Incidents(args) => incidents::run(args),
         Command::Runbook(args) => runbook::run(args),

@@ -27,6 +27,7 @@ pub mod report;
 pub mod run;
 pub mod runbook;
 pub mod samples;
+pub mod scan;
 pub mod schema;
 pub mod serve;
 pub mod status;

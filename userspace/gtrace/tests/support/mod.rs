@@ -17,8 +17,8 @@ use gtrace_api::client::{Client, Endpoint};
 use gtrace_api::{Footprint, HostHealth, SourceState, SourceStatus, Status};
 use gtrace_engine::hub::{Command, Hub};
 use gtrace_event::{
-    Amendment, Event, Gpu, Incident, Kind, Occurrence, Process, Provenance, Record, RecordId,
-    Severity, Timestamp, Witness, WitnessName,
+    Amendment, Event, Gpu, HealthReport, Incident, Kind, Occurrence, Process, Provenance, Record,
+    RecordId, Severity, Timestamp, Witness, WitnessName,
 };
 use gtrace_http::{ApiConfig, Limits};
 use gtrace_store::{Options, Reader, Store};
@@ -105,6 +105,27 @@ impl Core {
     }
 }
 
+/// One GPU that fell off the bus, and one that is well.
+pub fn health() -> HealthReport {
+    serde_json::from_value(serde_json::json!({
+        "time": "2026-03-03T04:05:06Z",
+        "state": "unhealthy",
+        "action": "reboot",
+        "subjects": [
+            { "subject": { "part": "host" }, "state": "unhealthy",
+              "since": "2026-03-03T04:05:06Z", "action": "reboot" },
+            { "subject": { "part": "gpu", "name": "0000:3b:00.0" }, "uuid": "GPU-8f3a",
+              "state": "unhealthy", "since": "2026-03-03T04:05:06Z", "action": "reboot", "confidence": "high",
+              "reasons": [{ "rule": "off-the-bus", "code": 79, "status": "active", "state": "unhealthy",
+                "action": "reboot", "confidence": "high", "text": "fell off the bus (Xid 79)",
+                "occurrences": 1, "since": "2026-03-03T04:05:06Z", "last": "2026-03-03T04:05:06Z" }] },
+            { "subject": { "part": "gpu", "name": "0000:86:00.0" }, "state": "healthy",
+              "since": "2026-03-03T04:05:06Z", "action": "none" },
+        ],
+    }))
+    .unwrap()
+}
+
 pub fn status() -> Status {
     Status {
         version: "0.1.0".into(),
@@ -153,6 +174,7 @@ impl Daemon {
         let store = Store::open(&path, Options::default()).unwrap();
         let (hub, commands) = Hub::new(status());
         hub.begin_after(store.last_id().unwrap());
+        hub.set_health_report(health(), 0);
         hub.metrics.count_records(WitnessName::PrintkConsole, 7);
         hub.metrics
             .count_lost(WitnessName::PrintkConsole.name(), "overwritten", 1);

@@ -43,7 +43,10 @@ fn of_reasons(reasons: &[HealthReason]) -> Judgement {
     let holds = || reasons.iter().filter(|r| r.status == ReasonStatus::Active);
     let state = holds().fold(HealthState::Healthy, |state, r| state.worse(r.state));
     let action = holds().map(|r| r.action).max().unwrap_or_default();
-    let confidence = holds().filter(|r| r.state == state).map(|r| r.confidence).max();
+    let confidence = holds()
+        .filter(|r| r.state == state)
+        .map(|r| r.confidence)
+        .max();
     (state, action, confidence.filter(|_| state.is_bad()))
 }
 

@@ -103,17 +103,17 @@ impl Table {
         true
     }
 
-    pub(super) fn any(
-        &self,
-        subject: &HealthSubject,
-        is: impl Fn(&HealthReason) -> bool,
-    ) -> bool {
+    pub(super) fn any(&self, subject: &HealthSubject, is: impl Fn(&HealthReason) -> bool) -> bool {
         let known = self.subjects.get(subject);
         known.is_some_and(|s| s.reasons.iter().chain(&s.past).any(is))
     }
 
     /// Changes reasons of a part.
-    pub(super) fn each(&mut self, subject: &HealthSubject, mut change: impl FnMut(&mut HealthReason)) {
+    pub(super) fn each(
+        &mut self,
+        subject: &HealthSubject,
+        mut change: impl FnMut(&mut HealthReason),
+    ) {
         self.retain(subject, |reason| {
             change(reason);
             true
@@ -213,7 +213,9 @@ impl Table {
             match oldest(&known.past) {
                 Some(at) => drop(known.past.remove(at)),
                 None => {
-                    let Some(at) = oldest(&known.reasons) else { break };
+                    let Some(at) = oldest(&known.reasons) else {
+                        break;
+                    };
                     known.reasons.remove(at);
                     lost += 1;
                 }
@@ -228,8 +230,13 @@ impl Table {
 
     /// Which events reasons rest on.
     pub(super) fn count_events(&mut self) {
-        let reasons = self.subjects.values().flat_map(|s| s.reasons.iter().chain(&s.past));
-        self.events = reasons.flat_map(|r| r.events.iter().map(|e| e.id)).collect();
+        let reasons = self
+            .subjects
+            .values()
+            .flat_map(|s| s.reasons.iter().chain(&s.past));
+        self.events = reasons
+            .flat_map(|r| r.events.iter().map(|e| e.id))
+            .collect();
     }
 }
 

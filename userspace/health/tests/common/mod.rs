@@ -124,9 +124,7 @@ pub(crate) fn replay(records: &[Record]) -> Host {
         .iter()
         .map(|text| serde_json::from_str(text).unwrap())
         .collect();
-    let is_snapshot = |record: &Record| {
-        matches!(record, Record::Health(record) if matches!(record.news, HealthNews::Snapshot { .. }))
-    };
+    let is_snapshot = |record: &Record| matches!(record, Record::Health(record) if matches!(record.news, HealthNews::Snapshot { .. }));
     let from = records.iter().rposition(is_snapshot).unwrap_or(0);
     let mut host = Host::new();
     for record in &records[..from] {
@@ -150,7 +148,11 @@ pub(crate) fn replay(records: &[Record]) -> Host {
 }
 
 /// The same from a snapshot of the state after the first `at` records.
-pub(crate) fn replay_from(records: &[Record], at: usize, snapshot: HealthSnapshot) -> HealthSnapshot {
+pub(crate) fn replay_from(
+    records: &[Record],
+    at: usize,
+    snapshot: HealthSnapshot,
+) -> HealthSnapshot {
     let mut with: Vec<Record> = records[..at].to_vec();
     let news = HealthNews::Snapshot {
         snapshot: Box::new(snapshot),

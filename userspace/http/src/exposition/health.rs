@@ -29,7 +29,10 @@ pub(super) fn families(hub: &Hub) -> Vec<Family> {
             (labels, f64::from(state == known.state))
         })
     });
-    let asked = report.subjects.iter().filter(|known| known.action != HealthAction::None);
+    let asked = report
+        .subjects
+        .iter()
+        .filter(|known| known.action != HealthAction::None);
     let actions = asked.map(|known| {
         let mut labels = labels(&known.subject);
         labels.push(("action", known.action.name().to_owned()));

@@ -71,12 +71,18 @@ impl Health {
 }
 
 /// Takes what the store has; whether there was a snapshot to begin with. Without one only events of `boot` count.
-pub(super) fn replay(fold: &mut Fold, reader: &Reader, boot: Option<&str>) -> Result<bool, StoreError> {
+pub(super) fn replay(
+    fold: &mut Fold,
+    reader: &Reader,
+    boot: Option<&str>,
+) -> Result<bool, StoreError> {
     let mut entries = Vec::new();
     let found = reader.health(|entry| entries.push(entry))?;
     for entry in entries {
         match entry {
-            HealthEntry::Event(event) if found || boot.is_none_or(|b| event.boot_id.as_deref() == Some(b)) => {
+            HealthEntry::Event(event)
+                if found || boot.is_none_or(|b| event.boot_id.as_deref() == Some(b)) =>
+            {
                 fold.event(&event);
             }
             HealthEntry::Event(_) => {}
@@ -139,7 +145,10 @@ impl State {
                 tracing::info!("{subject} is {}, was {previous}", now.state);
             }
             let now = Box::new(now);
-            self.push_health(HealthRecord::new(time, HealthNews::Changed { now, previous }));
+            self.push_health(HealthRecord::new(
+                time,
+                HealthNews::Changed { now, previous },
+            ));
         }
         self.show_health();
     }
@@ -171,7 +180,8 @@ impl State {
 
     fn show_health(&self) {
         let report = self.health.fold.report(Timestamp::now());
-        self.hub.set_health_report(report, self.health.fold.dropped());
+        self.hub
+            .set_health_report(report, self.health.fold.dropped());
     }
 
     fn snapshot_health(&mut self) {
@@ -250,7 +260,10 @@ impl State {
         for gpu in gpus {
             let old = before.get(&gpu.pci);
             let subject = HealthSubject::new(SubjectKind::Gpu, gpu.pci.to_string());
-            let uuid = gpu.uuid.clone().or_else(|| old.and_then(|old| old.uuid.clone()));
+            let uuid = gpu
+                .uuid
+                .clone()
+                .or_else(|| old.and_then(|old| old.uuid.clone()));
             let another = old.is_some_and(|old| old.uuid.is_some() && old.uuid != uuid);
             let known = self.health.fold.subject(&subject);
             let is_news = known.is_none_or(|known| {
@@ -316,7 +329,12 @@ impl State {
             return Err("the store takes nothing, and no more records may wait for it".to_owned());
         }
         let ends = window.until <= window.from;
-        if let Some(on) = self.health.fold.maintenance().filter(|w| w.is_on(window.from)) {
+        if let Some(on) = self
+            .health
+            .fold
+            .maintenance()
+            .filter(|w| w.is_on(window.from))
+        {
             // One at a time: it ends, or another end is set.
             window.from = on.from;
         } else if ends {
@@ -332,3 +350,7 @@ impl State {
         Ok(window)
     }
 }
+
+#[cfg(test)]
+#[path = "health_tests.rs"]
+mod tests;

@@ -1,0 +1,207 @@
+//! Health from what sources send to what the store and the hub have.
+
+use gtrace_event::{
+    Gpu, HealthAction, HealthNews, HealthReport, HealthState, MaintenanceWindow, Occasion,
+    SubjectHealth,
+};
+use tokio::sync::oneshot;
+
+use super::super::tests::{World, acknowledge, xid_79};
+use super::*;
+use crate::fake_sysfs::{FakeSysfs, GPU};
+use crate::hub::Command;
+use gtrace_devices::PciTree;
+
+fn tree() -> PciTree {
+    PciTree::read(&FakeSysfs::with_gpu().root())
+}
+
+fn report(world: &World) -> HealthReport {
+    world.flush();
+    HealthReport::clone(&*world.hub.health_report().unwrap())
+}
+
+fn gpu(world: &World) -> SubjectHealth {
+    let report = report(world);
+    let found = report.subjects.into_iter().find(|s| s.subject.name == GPU);
+    found.unwrap()
+}
+
+fn stored(world: &World) -> Vec<Record> {
+    world.flush();
+    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
+    let records = reader.records_after(0, 10_000).unwrap();
+    records.into_iter().map(|(_, record)| record).collect()
+}
+
+/// What whoever reads the store comes to.
+fn replayed(world: &World) -> gtrace_event::HealthSnapshot {
+    world.flush();
+    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
+    let mut fold = Fold::new(Rules::builtin().unwrap());
+    replay(&mut fold, &reader, None).unwrap();
+    fold.snapshot()
+}
+
+fn fall_off(world: &World, provenance: Provenance) {
+    let mut occurrence = xid_79(Some(0), clock::boottime_ns());
+    occurrence.provenance = provenance;
+    occurrence.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    world.ingest_one(WitnessName::Kmsg, occurrence);
+}
+
+#[test]
+fn a_fault_and_the_change_of_health_that_follows_are_one_transaction() {
+    let world = World::new(tree());
+    fall_off(&world, Provenance::Kernel);
+    let known = gpu(&world);
+    assert_eq!(
+        (known.state, known.action),
+        (HealthState::Unhealthy, HealthAction::Reboot)
+    );
+    let records = stored(&world);
+    let at = records
+        .iter()
+        .position(|r| matches!(r, Record::Event(_)))
+        .unwrap();
+    let changed = |record: &Record| match record {
+        Record::Health(record) => match &record.news {
+            HealthNews::Changed { now, previous } => {
+                Some((now.subject.to_string(), now.state, *previous))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let changes: Vec<_> = records[at..].iter().filter_map(changed).collect();
+    let want = |name: &str| {
+        (
+            name.to_owned(),
+            HealthState::Unhealthy,
+            HealthState::Unknown,
+        )
+    };
+    assert_eq!(changes, [want(&format!("gpu {GPU}")), want("host")]);
+    // The chain has them.
+    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
+    assert!(reader.verify().unwrap().is_ok());
+}
+
+#[test]
+fn drills_and_forged_lines_change_no_health() {
+    let world = World::new(tree());
+    fall_off(&world, Provenance::Injected);
+    fall_off(&world, Provenance::Userspace);
+    let report = report(&world);
+    assert_eq!(report.state, HealthState::Unknown);
+    assert!(
+        stored(&world)
+            .iter()
+            .all(|r| !matches!(r, Record::Health(_)))
+    );
+}
+
+#[test]
+fn a_restart_knows_what_was_known_and_an_acknowledgement_reaches_it() {
+    let world = World::new(tree());
+    let mut narrow = Occurrence::new(
+        Kind::PcieLink,
+        Severity::Warning,
+        "PCIe link runs with 8 of 16 lanes",
+    );
+    narrow.provenance = Provenance::Kernel;
+    narrow.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    narrow.detail.sample.metric = Some("gtrace_gpu_pcie_link_width".to_owned());
+    narrow.detail.pcie.pci_device = Some(GPU.parse().unwrap());
+    world.ingest_one(WitnessName::SysfsPci, narrow);
+    let before = gpu(&world);
+    assert_eq!(before.state, HealthState::Degraded);
+    let event = world
+        .stored(None)
+        .into_iter()
+        .find(|e| e.kind == Kind::PcieLink)
+        .unwrap();
+
+    let world = world.restart(tree());
+    assert_eq!(gpu(&world), before);
+    acknowledge(&world, &event)
+        .blocking_recv()
+        .unwrap()
+        .unwrap();
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let live = replayed(&world);
+    let world = world.restart(tree());
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let again = replayed(&world);
+    assert_eq!(again.subjects, live.subjects);
+}
+
+#[test]
+fn gpus_that_are_found_are_healthy_and_a_counter_of_energy_that_goes_back_is_a_reset() {
+    let world = World::new(tree());
+    let with = |energy: f64| {
+        let mut gpu = GpuInfo::at(GPU.parse().unwrap());
+        gpu.uuid = Some("GPU-1".to_owned());
+        let mut sample = gtrace_devices::GpuSample::at(Timestamp::now());
+        sample.power.energy_j = Some(energy);
+        gpu.sample = Some(sample);
+        crate::input::Input::Gpus(vec![gpu])
+    };
+    world.send(with(5000.0));
+    let known = gpu(&world);
+    assert_eq!(
+        (known.state, known.uuid.as_deref()),
+        (HealthState::Healthy, Some("GPU-1"))
+    );
+    let mut halted = Occurrence::new(
+        Kind::Xid,
+        Severity::Fatal,
+        "NVRM: Xid (PCI:0000:3b:00): 62, x",
+    );
+    halted.provenance = Provenance::Kernel;
+    halted.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    halted.detail.xid.xid = Some(62);
+    world.ingest_one(WitnessName::Kmsg, halted);
+    world.send(with(6000.0));
+    assert_eq!(gpu(&world).action, HealthAction::ResetGpu);
+    world.send(with(3.0));
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let resets = stored(&world);
+    let is_reset = |record: &&Record| {
+        matches!(record, Record::Health(record)
+            if matches!(record.news, HealthNews::Observed { occasion: Occasion::GpuReset { .. } }))
+    };
+    assert_eq!(resets.iter().filter(is_reset).count(), 1);
+}
+
+#[test]
+fn a_maintenance_window_is_recorded_and_outlives_the_daemon() {
+    let world = World::new(tree());
+    let ask = |world: &World, seconds: i64| {
+        let from = Timestamp::now();
+        let window = MaintenanceWindow {
+            from,
+            until: from + jiff::SignedDuration::from_secs(seconds),
+            by: "alice".to_owned(),
+            note: "fans".to_owned(),
+        };
+        let (answer, done) = oneshot::channel();
+        world.send(crate::input::Input::Command(Command::Maintenance(
+            window, answer,
+        )));
+        done.blocking_recv().unwrap()
+    };
+    assert!(
+        ask(&world, 0)
+            .unwrap_err()
+            .contains("no maintenance window")
+    );
+    let begun = ask(&world, 3600).unwrap();
+    assert!(world.hub.is_in_maintenance(Timestamp::now()));
+    let world = world.restart(tree());
+    assert!(world.hub.is_in_maintenance(Timestamp::now()));
+    let longer = ask(&world, 7200).unwrap();
+    assert_eq!(longer.from, begun.from, "it goes on");
+    ask(&world, 0).unwrap();
+    assert!(!world.hub.is_in_maintenance(Timestamp::now()));
+}

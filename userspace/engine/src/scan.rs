@@ -1,0 +1,244 @@
+//! One look at this host without a daemon: the kernel log of this boot, the devices, NVML, pressure and disks, by the
+//! readers of the daemon and the rules of [`gtrace_health`].
+
+use std::path::Path;
+
+use gtrace_api::{HealthState, Status};
+use gtrace_catalogue::Catalogue;
+use gtrace_devices::{Devices, GpuInfo, NvmlClient, NvmlConfig, PciTree, ProcRoot, SysRoot};
+use gtrace_event::{
+    Event, HealthAction, HealthRecord, HealthReport, HealthSubject, Occasion, Occurrence,
+    SubjectKind, Timestamp, Witness, WitnessName,
+};
+use gtrace_health::{Fold, Rules};
+
+use crate::clock;
+use crate::component::{self, pressure};
+use crate::config::Config;
+use crate::host;
+use crate::hub::Hub;
+use crate::snapshot;
+use crate::sources::kmsg;
+
+/// A component that has a judgement but no thread yet.
+const FILE_SYSTEMS: &str = "file_systems";
+
+/// Looks at everything once. `progress` is told each step.
+///
+/// # Errors
+///
+/// If the rules that are part of the program cannot be read.
+pub fn scan(
+    config: &Config,
+    catalogue: &Catalogue,
+    mut progress: impl FnMut(&str),
+) -> anyhow::Result<HealthReport> {
+    let mut scan = Scan {
+        fold: Fold::new(Rules::builtin()?),
+        catalogue,
+        tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
+        gpus: Vec::new(),
+        boot: host::boot_id(),
+        not_checked: Vec::new(),
+    };
+    let boot = scan.boot.clone();
+    scan.observe(Occasion::Boot { boot });
+    progress("devices: PCI, /proc/driver/nvidia, RDMA ports, NVML");
+    scan.devices(config);
+    progress("kernel log of this boot");
+    scan.kernel_log(Path::new(kmsg::PATH));
+    progress("pressure and file systems");
+    scan.pressure(config);
+    scan.file_systems(config);
+    scan.observe(Occasion::Quiet);
+    let mut report = scan.fold.report(Timestamp::now());
+    report.host = Some(host::name());
+    report.machine_id = host::machine_id();
+    report.boot_id = Some(scan.boot);
+    report.not_checked = scan.not_checked;
+    Ok(report)
+}
+
+struct Scan<'a> {
+    fold: Fold,
+    catalogue: &'a Catalogue,
+    tree: PciTree,
+    gpus: Vec<GpuInfo>,
+    boot: String,
+    not_checked: Vec<String>,
+}
+
+impl Scan<'_> {
+    fn observe(&mut self, occasion: Occasion) {
+        let record = HealthRecord::observed(Timestamp::now(), occasion);
+        self.fold.record(&record);
+    }
+
+    fn judge(&mut self, name: &str, state: HealthState, reasons: Vec<String>) {
+        let action = match state {
+            HealthState::Healthy | HealthState::Unknown => HealthAction::None,
+            HealthState::Degraded | HealthState::Unhealthy => HealthAction::Watch,
+        };
+        self.observe(Occasion::Judged {
+            subject: HealthSubject::new(SubjectKind::Component, name),
+            rule: "component".to_owned(),
+            state,
+            action,
+            text: reasons.join("; "),
+        });
+    }
+
+    /// An occurrence as an event, named and judged as the daemon does it.
+    fn take(&mut self, witness: WitnessName, mut occurrence: Occurrence, count: u64) {
+        self.tree.place(&mut occurrence);
+        if let Some(gpu) = &mut occurrence.gpu
+            && let Some(known) = self.gpus.iter().find(|known| Some(known.pci) == gpu.pci)
+        {
+            gpu.uuid = gpu.uuid.take().or_else(|| known.uuid.clone());
+            gpu.index = gpu.index.or(known.index);
+        }
+        let now_ns = clock::boottime_ns();
+        let at_ns = occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
+        let time = clock::wall_time(at_ns);
+        let advice = self.catalogue.assess(&mut occurrence);
+        let first = Witness {
+            source: witness,
+            count,
+            first_time: time,
+        };
+        let mut event = Event::new(time, first, occurrence);
+        event.advice = Some(advice);
+        event.boot_id = Some(self.boot.clone());
+        if count > 1 {
+            (event.repeats, event.last_time) = (count - 1, Some(time));
+        }
+        self.fold.event(&event);
+    }
+
+    fn devices(&mut self, config: &Config) {
+        let snapshot = match NvmlClient::new(NvmlConfig::this_program()) {
+            Ok(client) => client.sample().map_err(|error| error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+        let (snapshot, missing) = match snapshot {
+            Ok(snapshot) => (Some(snapshot), None),
+            Err(error) => (None, Some(error)),
+        };
+        let sys = SysRoot(config.sysfs_root.clone());
+        let mut devices = Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
+            .expecting(sys, config.rdma);
+        let report = devices.poll(snapshot);
+        if let Some(error) = &report.pci_error {
+            self.not_checked.push(format!("PCI devices: {error}"));
+        } else {
+            self.judge(
+                WitnessName::SysfsPci.name(),
+                HealthState::Healthy,
+                Vec::new(),
+            );
+        }
+        if let Some(error) = missing {
+            match report.gpus.is_empty() {
+                true => self.not_checked.push(format!("NVML: {error}")),
+                // GPUs that nobody can use.
+                false => self.judge(
+                    WitnessName::Nvml.name(),
+                    HealthState::Unhealthy,
+                    vec![format!(
+                        "NVML does not answer for the GPUs of this host: {error}"
+                    )],
+                ),
+            }
+        }
+        self.gpus.clone_from(&report.gpus);
+        for gpu in report.gpus {
+            self.observe(Occasion::Found {
+                subject: HealthSubject::new(SubjectKind::Gpu, gpu.pci.to_string()),
+                uuid: gpu.uuid,
+            });
+        }
+        for observed in report.events {
+            self.take(observed.witness, observed.occurrence, observed.count);
+        }
+    }
+
+    fn kernel_log(&mut self, path: &Path) {
+        let (mut found, mut first) = (Vec::new(), None);
+        let read = kmsg::Reader::open(path, None).and_then(|mut reader| {
+            reader.read_once(|item| match item {
+                kmsg::KmsgItem::Occurrence { occurrence, .. } => found.push(*occurrence),
+                kmsg::KmsgItem::Record { line, .. } => {
+                    first.get_or_insert(line.seq);
+                }
+                kmsg::KmsgItem::Lost { .. }
+                | kmsg::KmsgItem::Progress { .. }
+                | kmsg::KmsgItem::Garbled => {}
+            })
+        });
+        match read {
+            Ok(()) => {
+                if let Some(first @ 1..) = first {
+                    self.not_checked.push(format!(
+                        "the first {first} records of this boot's kernel log, which are overwritten"
+                    ));
+                }
+            }
+            Err(error) => {
+                // Without it nobody knows of faults.
+                let text = format!("the kernel log cannot be read: {}: {error}", path.display());
+                self.judge(
+                    WitnessName::Kmsg.name(),
+                    HealthState::Unknown,
+                    vec![text.clone()],
+                );
+                self.not_checked.push(text);
+                for subject in self.gpu_subjects() {
+                    self.observe(Occasion::Judged {
+                        subject,
+                        rule: "kernel-log".to_owned(),
+                        state: HealthState::Unknown,
+                        action: HealthAction::None,
+                        text: "nobody can tell its faults without the kernel log".to_owned(),
+                    });
+                }
+            }
+        }
+        for occurrence in found {
+            self.take(WitnessName::Kmsg, occurrence, 1);
+        }
+    }
+
+    fn gpu_subjects(&self) -> Vec<HealthSubject> {
+        let gpus = self.fold.subjects().map(|known| known.subject.clone());
+        gpus.filter(|subject| subject.part == SubjectKind::Gpu)
+            .collect()
+    }
+
+    fn pressure(&mut self, config: &Config) {
+        let (hub, _commands) = Hub::new(Status::default());
+        let context = config.components(&hub);
+        let interval = std::time::Duration::from_secs(60);
+        if let Err(error) = pressure::sample(&context, interval) {
+            self.not_checked.push(format!("pressure: {error}"));
+            return;
+        }
+        let Some(component) = component::find(pressure::NAME) else {
+            return;
+        };
+        component::check_all(&context);
+        if let Some(health) = hub.health(component.name()) {
+            self.judge(component.name(), health.state, health.reasons);
+        }
+    }
+
+    fn file_systems(&mut self, config: &Config) {
+        match snapshot::nearly_full(&config.proc_root) {
+            Ok(None) => self.judge(FILE_SYSTEMS, HealthState::Healthy, Vec::new()),
+            Ok(Some(full)) => {
+                let reasons = full.lines().map(|line| format!("nearly full: {line}"));
+                self.judge(FILE_SYSTEMS, HealthState::Degraded, reasons.collect());
+            }
+            Err(error) => self.not_checked.push(format!("file systems: {error}")),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! `gtrace health` and `/api/v1/health`, against a daemon and against a store.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use gtrace_event::{
+    HealthNews, HealthRecord, HealthReport, HealthState, MaintenanceWindow, Occasion, Provenance,
+    Record, Severity, Timestamp,
+};
+use gtrace_store::{Options, Store};
+
+use support::{Daemon, xid};
+
+fn gtrace(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_gtrace"))
+        .args(args)
+        .env_remove("GTRACE_CONFIG")
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn the_daemon_says_how_each_part_is_and_the_exit_status_says_it_too() {
+    let daemon = Daemon::start();
+    let socket = daemon.dir.path().join("socket");
+    let socket = socket.to_str().unwrap();
+    let ask = |args: &[&str]| gtrace(&[&["health", "--socket", socket], args].concat());
+    let all = ask(&[]);
+    assert_eq!(all.status.code(), Some(1), "{all:?}");
+    let shown = text(&all);
+    for part in [
+        "node7 unhealthy: reboot",
+        "gpu 0000:3b:00.0 (GPU-8f3a) unhealthy",
+        "fell off the bus (Xid 79) [off-the-bus]",
+        "healthy: gpu 0000:86:00.0",
+    ] {
+        assert!(shown.contains(part), "{part:?} is not in {shown}");
+    }
+    assert_eq!(ask(&["86:00"]).status.code(), Some(0));
+    assert_eq!(ask(&["GPU-8f3a"]).status.code(), Some(1));
+    assert_eq!(ask(&["0000:99:00.0"]).status.code(), Some(3));
+    let json = ask(&["--json"]);
+    let report: HealthReport = serde_json::from_str(&text(&json)).unwrap();
+    assert_eq!(report.host.as_deref(), Some("node7"));
+    let npd = ask(&["--npd"]);
+    assert_eq!(npd.status.code(), Some(1));
+    assert_eq!(
+        text(&npd),
+        "unhealthy: gpu 0000:3b:00.0: fell off the bus (Xid 79)\n"
+    );
+    let metrics = daemon.client().get_text("/metrics").unwrap();
+    for line in [
+        "gtrace_health_state{subject=\"gpu\",gpu=\"0000:3b:00.0\",state=\"unhealthy\"} 1",
+        "gtrace_health_state{subject=\"gpu\",gpu=\"0000:86:00.0\",state=\"healthy\"} 1",
+        "gtrace_health_action{subject=\"host\",action=\"reboot\"} 1",
+        "gtrace_maintenance 0",
+    ] {
+        assert!(metrics.contains(line), "{line} is not in {metrics}");
+    }
+}
+
+#[test]
+fn nobody_knows_that_a_gpu_is_well_while_the_kernel_log_is_not_read() {
+    let daemon = Daemon::start();
+    daemon.hub.update_status(|status| {
+        status.sources[0].state = gtrace_api::SourceState::Failed;
+    });
+    let report: HealthReport = daemon.client().get("/api/v1/health").unwrap();
+    let states: Vec<_> = report.subjects.iter().map(|known| known.state).collect();
+    let bad = HealthState::Unhealthy;
+    assert_eq!(states, [bad, bad, HealthState::Unknown]);
+    assert!(report.not_checked[0].contains("kernel log"));
+}
+
+fn store(path: &Path, records: &[Record]) {
+    let mut store = Store::open(path, Options::default()).unwrap();
+    store.append(records, &[]).unwrap();
+    store.close();
+}
+
+fn observed(occasion: Occasion) -> Record {
+    Record::Health(Box::new(HealthRecord::observed(Timestamp::now(), occasion)))
+}
+
+#[test]
+fn a_copied_store_says_what_its_records_come_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("copy.db");
+    let place = ["health", "--store", path.to_str().unwrap()];
+    let missing = gtrace(&place);
+    assert_eq!(missing.status.code(), Some(3), "{missing:?}");
+
+    let boot = |boot: &str| {
+        observed(Occasion::Boot {
+            boot: boot.to_owned(),
+        })
+    };
+    let mut event = xid("0000:3b:00.0", 79, Severity::Fatal, "2026-03-03T04:05:06Z");
+    event.provenance = Provenance::Kernel;
+    event.boot_id = Some("one".to_owned());
+    store(&path, &[boot("one"), Record::Event(Box::new(event))]);
+    let lost = gtrace(&place);
+    assert_eq!(lost.status.code(), Some(1), "{lost:?}");
+    assert!(text(&lost).contains("fell off the bus"), "{lost:?}");
+
+    store(&path, &[boot("two")]);
+    let unseen = gtrace(&place);
+    assert_eq!(
+        unseen.status.code(),
+        Some(3),
+        "nobody has seen it since: {unseen:?}"
+    );
+    assert!(text(&unseen).contains("not-seen"), "{unseen:?}");
+    let subject = gtrace_event::HealthSubject::new(gtrace_event::SubjectKind::Gpu, "0000:3b:00.0");
+    store(
+        &path,
+        &[observed(Occasion::Found {
+            subject,
+            uuid: None,
+        })],
+    );
+    let found = gtrace(&place);
+    assert_eq!(found.status.code(), Some(0), "{found:?}");
+    assert!(
+        text(&found).contains("not checked: read from the store"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_maintenance_window_is_begun_and_refused_as_it_should() {
+    let daemon = Daemon::start();
+    let socket = daemon.dir.path().join("socket");
+    let socket = socket.to_str().unwrap();
+    let ask = |args: &[&str]| gtrace(&[&["maintenance"], args, &["--socket", socket]].concat());
+    let begun = ask(&[
+        "start", "--for", "2h", "--note", "fans", "--by", "alice", "--json",
+    ]);
+    assert_eq!(begun.status.code(), Some(0), "{begun:?}");
+    let window: MaintenanceWindow = serde_json::from_str(&text(&begun)).unwrap();
+    let length = window.until.duration_since(window.from).as_secs();
+    assert_eq!(
+        (length, window.note.as_str(), window.by.as_str()),
+        (7200, "fans", "alice")
+    );
+    assert!(window.is_on(Timestamp::now()));
+    assert_eq!(ask(&["start", "--for", "99x"]).status.code(), Some(2));
+    let show = ask(&["show"]);
+    assert_eq!(text(&show), "no maintenance window is on\n");
+    let news = HealthNews::Maintenance { window };
+    assert!(
+        serde_json::to_string(&news)
+            .unwrap()
+            .contains("maintenance")
+    );
+}
+
+#[test]
+fn a_scan_looks_without_a_daemon_and_says_what_it_could_not_see() {
+    let dir = tempfile::tempdir().unwrap();
+    let sysfs = dir.path().join("sys");
+    std::fs::create_dir_all(sysfs.join("bus/pci/devices")).unwrap();
+    let scan = gtrace(&["scan", "--json", "--sysfs-root", sysfs.to_str().unwrap()]);
+    let report: HealthReport = serde_json::from_str(&text(&scan)).unwrap();
+    assert!(
+        report
+            .subjects
+            .iter()
+            .all(|known| known.subject.part != gtrace_event::SubjectKind::Gpu)
+    );
+    let code = match report.state {
+        HealthState::Healthy => 0,
+        HealthState::Degraded | HealthState::Unhealthy => 1,
+        HealthState::Unknown => 3,
+    };
+    assert_eq!(scan.status.code(), Some(code), "{report:?}");
+    let progress = String::from_utf8(scan.stderr).unwrap();
+    assert!(progress.contains("looking at kernel log"), "{progress}");
+    assert!(
+        report
+            .not_checked
+            .iter()
+            .any(|what| what.starts_with("NVML")),
+        "{report:?}"
+    );
+}
