@@ -80,7 +80,8 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
             json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
     if route.takes_file {
-        operation["requestBody"] = json!({ "required": true, "content": file("application/octet-stream") });
+        operation["requestBody"] =
+            json!({ "required": true, "content": file("application/octet-stream") });
     }
     if route.needs == Role::Administer {
         operation["x-unix-socket-only"] = json!(true);
