@@ -187,6 +187,10 @@ impl Player {
         let step = &history.step[number];
         let at = time(&step.at);
         self.host.tick(at);
+        assert!(
+            !(step.wait && (step.line.is_some() || step.event.is_some())),
+            "a step that waits does nothing else"
+        );
         if step.line.is_some() || step.event.is_some() {
             for n in 0..step.count {
                 let at = at + jiff::SignedDuration::from_millis(i64::from(n));

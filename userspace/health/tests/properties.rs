@@ -361,6 +361,27 @@ proptest! {
 }
 
 #[test]
+fn the_first_boot_that_is_seen_is_no_reboot() {
+    let mut host = Host::new();
+    let (subject, uuid) = (subject(1), None);
+    host.observe(
+        begin(),
+        Occasion::Found {
+            subject: subject.clone(),
+            uuid,
+        },
+    );
+    let boot = |n: u32| Occasion::Boot {
+        boot: format!("boot-{n}"),
+    };
+    host.observe(begin(), boot(1));
+    let state = |host: &Host| host.fold.subject(&subject).unwrap().state;
+    assert_eq!(state(&host), HealthState::Healthy);
+    host.observe(begin(), boot(2));
+    assert_eq!(state(&host), HealthState::Unknown);
+}
+
+#[test]
 fn a_storm_of_everything_stays_bounded() {
     let mut player = Player::new();
     let begun = std::time::Instant::now();

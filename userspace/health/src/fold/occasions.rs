@@ -39,8 +39,8 @@ impl Fold {
         if self.boot.as_deref() == Some(boot) {
             return;
         }
-        let first = self.boot.replace(boot.to_owned()).is_none();
-        if first && self.table.is_empty() {
+        if self.boot.replace(boot.to_owned()).is_none() {
+            // It is learned which boot this is; none has ended.
             return;
         }
         self.clear_all(None, time, Clearing::Reboot, touched);
