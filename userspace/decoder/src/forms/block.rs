@@ -51,7 +51,7 @@ pub(crate) fn buffer(line: &Line<'_>) -> Option<Occurrence> {
 
 /// Whether `text` ends as [`beyond`] expects, whoever it names.
 pub(crate) fn is_beyond(text: &str) -> bool {
-    text.trim_end().ends_with(BEYOND)
+    text.ends_with(BEYOND)
 }
 
 /// `kworker/u203:1: attempt to access beyond end of device`; the device stands in the next line.
