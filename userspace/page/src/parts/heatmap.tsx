@@ -30,6 +30,13 @@ function columns(series: SampleSeries[], from: number, to: number, most: number)
   return made;
 }
 
+/** The usual time between two points, ms: columns that are narrower would be empty in between. */
+function spacing(series: SampleSeries[]): number {
+  const times = [...new Set(series.flatMap((one) => one.points.map((point) => Date.parse(point.time))))].sort((a, b) => a - b);
+  const gaps = times.slice(1).map((time, at) => time - (times[at] ?? time)).sort((a, b) => a - b);
+  return 1.05 * (gaps[Math.floor(gaps.length / 2)] ?? 1000);
+}
+
 export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: Span; step: number }) {
   const [box, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -38,7 +45,7 @@ export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: 
   const [drag, setDrag] = useState<[number, number] | undefined>();
   const [from, to] = bounds(span);
   const inner = Math.max(0, width - LEFT - 4);
-  const most = Math.max(12, Math.min(Math.floor(inner / 5), Math.floor((to - from) / 1000 / Math.max(1, step))));
+  const most = Math.max(12, Math.min(Math.floor(inner / 5), Math.floor((to - from) / Math.max(1000 * step, spacing(series)))));
   const made = columns(series, from, to, most);
   const used = made.flatMap((column) => [...column.buckets.keys()]);
   const low = Math.floor(Math.min(895, ...used) / JOINED);

@@ -120,7 +120,7 @@ export function Overview() {
   const uptime = (now - Date.parse(status.started)) / 1000;
   const others = (health ?? []).filter((one) => one.subject.part !== "gpu" && one.subject.part !== "host" && (one.state === "degraded" || one.state === "unhealthy"));
   const whole = health?.find((one) => one.subject.part === "host");
-  const why = others[0] ?? health?.find((one) => one.subject.part === "gpu" && one.state === whole?.state);
+  const why = health?.find((one) => one.subject.part !== "host" && one.state === whole?.state);
   const maintenance = live.report?.maintenance;
   return (
     <>
