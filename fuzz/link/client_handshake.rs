@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use gtrace_link::{LinkError, Preference, Target, Token, connect_over, hello};
-use gtrace_protocol::{Header, control};
+use gtrace_protocol::{Greeting, Header, control};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -16,9 +16,17 @@ fuzz_target!(|data: &[u8]| {
     };
     let (ours, mut server) = UnixStream::pair().expect("sockets");
     let mut bytes = Vec::new();
+    if choice & 16 == 0 {
+        let greeting = Greeting {
+            tls: choice & 32 != 0,
+            token: choice & 4 != 0,
+            nonce: [7; 32],
+        };
+        bytes.extend(greeting.to_bytes());
+    }
     if choice & 1 != 0 {
         let ops = match choice & 2 {
-            0 => [control::CHALLENGE, control::WELCOME, control::ECHO],
+            0 => [control::WELCOME, control::ECHO, control::ECHO],
             _ => [control::REFUSED, control::GOODBYE, control::ECHO],
         };
         for (op, payload) in ops.into_iter().zip(data.chunks(data.len() / 3 + 1)) {

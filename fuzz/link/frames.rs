@@ -10,8 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gtrace_link::{
-    Link, LinkError, OneSession, Preference, ServerTerms, Target, connect_over, hello,
-    read_preamble, welcome,
+    Link, LinkError, OneSession, Preference, ServerTerms, Target, accept, connect_over, hello,
 };
 use gtrace_protocol::{Features, HEADER_LEN, Header, Reader, SessionId};
 use libfuzzer_sys::fuzz_target;
@@ -41,8 +40,7 @@ fn link() -> (Link, UnixStream) {
         sessions: Arc::new(OneSession::new(SessionId([1; 16]), 4).expect("random")),
     };
     let stream = ours.into();
-    let preamble = read_preamble(&stream, Duration::from_secs(2)).expect("a preamble");
-    let (link, _, _) = welcome(stream, preamble, &terms).expect("a link");
+    let (link, _, _) = accept(stream, &terms).expect("a link");
     client.join().expect("a client");
     (link, raw)
 }

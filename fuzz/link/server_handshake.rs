@@ -7,8 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gtrace_link::{OneSession, ServerTerms, Token, read_preamble, welcome};
-use gtrace_protocol::{Features, HEADER_LEN, Header, Preamble, SessionId, control};
+use gtrace_link::{OneSession, ServerTerms, Token, accept};
+use gtrace_protocol::{
+    Features, GREETING_LEN, Greeting, HEADER_LEN, Header, Preamble, SessionId, control,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -22,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     let mut bytes = Vec::new();
     // Behind the preamble and the header's checksum as often as not.
     if choice & 1 != 0 {
-        bytes.extend(Preamble::new(choice & 8 != 0, SessionId([choice >> 4; 16])).to_bytes());
+        bytes.extend(Preamble::new(choice & 8 != 0, choice & 16 != 0).to_bytes());
     }
     if choice & 2 != 0 {
         for (op, payload) in [control::HELLO, control::PROOF, control::SWITCH]
@@ -59,11 +61,11 @@ fuzz_target!(|data: &[u8]| {
     };
     let began = Instant::now();
     let stream = ours.into();
-    match read_preamble(&stream, Duration::from_secs(2)) {
-        Ok(preamble) => drop(welcome(stream, preamble, &terms)),
-        Err(_) => drop(stream),
-    }
+    drop(accept(stream, &terms));
     assert!(began.elapsed() < Duration::from_secs(2), "it hung");
+    let mut greeting = [0; GREETING_LEN];
+    client.read_exact(&mut greeting).expect("a greeting");
+    Greeting::parse(&greeting).expect("the server's own greeting is right");
     let mut answer = [0; HEADER_LEN];
     if client.read_exact(&mut answer).is_ok() {
         Header::parse(&answer).expect("the server's own frames are right");

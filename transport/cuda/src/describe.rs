@@ -21,7 +21,7 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 ///
 /// Before a name stands its class: `local`, `one_way`, `waiting`; in parentheses behind it what is written by
 /// hand (`client`, `server`, `by_hand` for both), and its [`Attributes`](crate::Attributes):
-/// `sync` (waits for the device), `loads_code`, `no_context`, `uses_memory`, `idle`, what it changes of memory
+/// `sync` (waits for the device), `loads_code`, `no_context`, `uses_memory`, `idle`, `creates`, what it changes of memory
 /// (`allocates`, `frees` and others) and of contexts (`destroys_context` and others).
 ///
 /// Behind an argument stands how it travels ([`Pass`]), in brackets its length, and `?` if null is
@@ -141,6 +141,7 @@ macro_rules! describe {
     (@mark loads_code) => { $crate::Mark::LoadsCode };
     (@mark no_context) => { $crate::Mark::NeedsNoContext };
     (@mark uses_memory) => { $crate::Mark::UsesMemory };
+    (@mark creates) => { $crate::Mark::Creates };
     (@mark idle) => { $crate::Mark::Idle };
     (@mark allocates) => { $crate::Mark::Memory($crate::MemoryChange::Allocate) };
     (@mark allocates_pitched) => { $crate::Mark::Memory($crate::MemoryChange::AllocatePitched) };
@@ -190,7 +191,7 @@ macro_rules! describe {
 /// # Panics
 ///
 /// As said; [`describe!`] lists the reasons.
-pub const fn signed(function: Function, table: &[Signature]) -> Function {
+pub const fn signed(mut function: Function, table: &[Signature]) -> Function {
     let Some(signature) = find(table, function.name) else {
         panic!("the bindings declare no function of this name")
     };
@@ -206,7 +207,16 @@ pub const fn signed(function: Function, table: &[Signature]) -> Function {
         check(argument, parameter.ty, parameter.shape);
         check_length(argument, &function);
         check_class(argument, &function);
+        if matches!(function.class, Class::Waiting) && matches!(argument.pass, Pass::Mint(_)) {
+            function.attributes.creates = true;
+        }
         at += 1;
+    }
+    if let Some(change) = function.attributes.memory
+        && matches!(function.class, Class::Waiting)
+        && change.takes()
+    {
+        function.attributes.creates = true;
     }
     function
 }

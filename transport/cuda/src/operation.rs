@@ -21,6 +21,9 @@ pub struct Attributes {
     pub uses_memory: bool,
     /// It is one-way and gives the device nothing to do.
     pub idle: bool,
+    /// It is awaited and makes something that the program has to end: if it succeeds it must say so, as the program
+    /// would not end what it was told does not exist. An earlier call's error waits for the next call.
+    pub creates: bool,
     /// What it changes of the memory that is allocated.
     pub memory: Option<MemoryChange>,
     /// What it changes of contexts that hold memory and events.
@@ -46,6 +49,13 @@ pub enum MemoryChange {
     Free,
     /// Releases physical memory: its handle.
     ReleasePhysical,
+}
+
+impl MemoryChange {
+    /// Whether memory is allocated.
+    pub const fn takes(self) -> bool {
+        !matches!(self, Self::Free | Self::ReleasePhysical)
+    }
 }
 
 /// What a call changes of contexts that hold memory and events.
@@ -81,6 +91,7 @@ impl Attributes {
         needs_no_context: false,
         uses_memory: false,
         idle: false,
+        creates: false,
         memory: None,
         context: None,
     };
@@ -121,6 +132,8 @@ pub enum Mark {
     UsesMemory,
     /// [`Attributes::idle`]
     Idle,
+    /// [`Attributes::creates`], where no handle that is minted and no change of memory says so.
+    Creates,
     /// [`Attributes::memory`]
     Memory(MemoryChange),
     /// [`Attributes::context`]
@@ -153,6 +166,8 @@ pub const fn marked(class: Class, marks: &[Mark]) -> (Hand, Attributes) {
             }
             Mark::UsesMemory => attributes.uses_memory = true,
             Mark::Idle => attributes.idle = true,
+            Mark::Creates if one_way => panic!("a one-way call says nothing about what it creates"),
+            Mark::Creates => attributes.creates = true,
             Mark::Memory(_) if attributes.memory.is_some() => panic!("two changes of memory"),
             Mark::Memory(change) => attributes.memory = Some(change),
             Mark::Context(_) if attributes.context.is_some() => panic!("two changes of contexts"),
@@ -204,13 +219,28 @@ pub const fn attributes(op: OpId) -> Attributes {
 }
 
 /// Operations that no function stands for and that have attributes.
-const OWN: &[Operation] = &[Operation {
-    id: payload::COLLECT,
-    attributes: Attributes {
-        needs_no_context: true,
-        ..Attributes::NONE
+const OWN: &[Operation] = &[
+    Operation {
+        id: payload::COLLECT,
+        attributes: Attributes {
+            needs_no_context: true,
+            ..Attributes::NONE
+        },
     },
-}];
+    Operation {
+        id: payload::GRAPH_NODE,
+        attributes: CREATES,
+    },
+    Operation {
+        id: payload::GRAPH_INSTANTIATE,
+        attributes: CREATES,
+    },
+];
+
+const CREATES: Attributes = Attributes {
+    creates: true,
+    ..Attributes::NONE
+};
 
 /// What has attributes, sorted by id. NVML's functions have none.
 const TABLE: &[Operation] = &table::<{ count(functions::DRIVER) + OWN.len() }>(functions::DRIVER);
@@ -334,6 +364,32 @@ mod tests {
             let destroyed = function.attributes.context == Some(ContextChange::Destroy);
             assert_eq!(destroyed, destroys, "{}", function.name);
         }
+    }
+
+    #[test]
+    fn what_creates_something_is_known() {
+        let words = [
+            "Create", "Alloc", "Open", "Reserve", "Retain", "Clone", "LoadData",
+        ];
+        // They ask about something that there is.
+        let asks = [
+            "cuMemGetAllocationGranularity",
+            "cuMemGetAllocationPropertiesFromHandle",
+            "cuGraphNodeFindInClone",
+        ];
+        for function in functions::all(Api::Driver) {
+            let waiting = function.class == Class::Waiting;
+            let named = words.iter().any(|word| function.name.contains(word))
+                && !asks.contains(&function.name);
+            let mints = |argument: &crate::Argument| matches!(argument.pass, Pass::Mint(_));
+            let mints = function.arguments.iter().any(mints);
+            if waiting && (named || mints) {
+                assert!(function.attributes.creates, "{}", function.name);
+            }
+        }
+        assert!(attributes(payload::GRAPH_INSTANTIATE).creates);
+        assert!(!attributes(op_id("cuMemFree_v2")).creates);
+        assert!(!attributes(op_id("cuCtxSynchronize")).creates);
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub trait Scalar: sealed::Sealed + Copy {
     fn take(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
     /// As a length; a negative one is 0.
     fn as_len(self) -> usize;
+    /// Whether it is below 0, which no length is.
+    fn is_negative(self) -> bool;
 }
 
 macro_rules! scalar {
@@ -48,6 +50,10 @@ macro_rules! scalar {
             #[inline]
             fn as_len(self) -> usize {
                 usize::try_from(self).unwrap_or_default()
+            }
+            #[inline]
+            fn is_negative(self) -> bool {
+                i128::from(self) < 0
             }
         }
     )*};
@@ -69,6 +75,10 @@ impl Scalar for usize {
     fn as_len(self) -> usize {
         self
     }
+    #[inline]
+    fn is_negative(self) -> bool {
+        false
+    }
 }
 
 impl sealed::Sealed for f32 {}
@@ -84,6 +94,9 @@ impl Scalar for f32 {
     fn as_len(self) -> usize {
         0
     }
+    fn is_negative(self) -> bool {
+        false
+    }
 }
 
 impl sealed::Sealed for f64 {}
@@ -98,6 +111,9 @@ impl Scalar for f64 {
     }
     fn as_len(self) -> usize {
         0
+    }
+    fn is_negative(self) -> bool {
+        false
     }
 }
 

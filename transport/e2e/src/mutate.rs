@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use gtrace_protocol::{FIRST_OPERATION, HEADER_LEN, Header, PREAMBLE_LEN, control};
+use gtrace_protocol::{FIRST_OPERATION, GREETING_LEN, HEADER_LEN, Header, PREAMBLE_LEN, control};
 
 use self::change::{Fate, Frame, Mutator};
 
@@ -242,11 +242,12 @@ impl Way {
 
     fn pass(&mut self, mut mutator: Option<&mut Mutator>) -> io::Result<()> {
         let mut from = BufReader::with_capacity(256 << 10, self.from.try_clone()?);
-        if self.direction == Direction::ToServer {
-            let mut preamble = [0; PREAMBLE_LEN];
-            from.read_exact(&mut preamble)?;
-            self.send(&preamble)?;
-        }
+        let mut beginning = match self.direction {
+            Direction::ToServer => vec![0; PREAMBLE_LEN],
+            Direction::ToClient => vec![0; GREETING_LEN],
+        };
+        from.read_exact(&mut beginning)?;
+        self.send(&beginning)?;
         let mut owed = 0_u16;
         let mut open = false;
         loop {

@@ -24,7 +24,7 @@ programs! {
     sticky launch_errors memory
     managed managed_graphs mapped virtual_memory ipc pools
     streams events copies launches modules link callbacks late batches pointers forked contexts threads loaded
-    capture graphs per_thread arrays images guarded
+    capture graphs per_thread arrays images guarded creates
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_link::{
     Link, LinkError, Networks, OneSession, PinnedRegion, Preference, RING, ServerTerms, Target,
-    TlsClient, connect, hello, new_session_id, read_preamble, server_tls, welcome,
+    TlsClient, accept, connect, hello, new_session_id, server_tls,
 };
 use gtrace_protocol::Features;
 use rcgen::{CertificateParams, KeyPair};
@@ -137,7 +137,6 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
     let mut child = spawn(&["server", name, &address, &ca])?;
     let (stream, _) = listener.accept()?;
     let stream = stream.into();
-    let preamble = read_preamble(&stream, Duration::from_secs(5))?;
     let terms = ServerTerms {
         token: None,
         tls: (name == "tls")
@@ -153,7 +152,7 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
         rdma_trusted: trusted(name)?,
         sessions: Arc::new(OneSession::new(new_session_id()?, 1)?),
     };
-    let (mut link, _, _) = welcome(stream, preamble, &terms)?;
+    let (mut link, _, _) = accept(stream, &terms)?;
     let label = format!(
         "{} {}",
         link.info.kind,

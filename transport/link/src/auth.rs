@@ -5,7 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use gtrace_protocol::{Prover, SessionId, proof_input};
+use gtrace_protocol::{
+    GREETING_LEN, Message, PREAMBLE_LEN, Preamble, Prover, Writer, key_input, proof_input,
+    tag_input,
+};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
@@ -55,7 +58,8 @@ impl Token {
         Self::new(&bytes).map_err(|e| usage(&e))
     }
 
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    /// The secret itself.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
@@ -66,36 +70,94 @@ impl fmt::Debug for Token {
     }
 }
 
-/// What both sides sent before a proof.
-#[derive(Clone, Copy)]
+fn mac(secret: &[u8], input: &[u8]) -> Hmac<Sha256> {
+    // As RFC 2104 says: keys above a block are hashed, the rest is zeros.
+    let mut key = [0; 64];
+    match key.get_mut(..secret.len()) {
+        Some(start) => start.copy_from_slice(secret),
+        None => key[..32].copy_from_slice(&Sha256::digest(secret)),
+    }
+    let mut mac = Hmac::<Sha256>::new(&key.into());
+    mac.update(input);
+    mac
+}
+
+/// The first bytes of both sides, before anything is proved.
+#[derive(Clone, Copy, Debug)]
+pub struct Beginning {
+    /// What the server has sent.
+    pub greeting: [u8; GREETING_LEN],
+    /// What the client has sent.
+    pub preamble: [u8; PREAMBLE_LEN],
+}
+
+impl Beginning {
+    /// What the tag of the preamble has to be.
+    pub(crate) fn tag(&self, secret: &[u8]) -> [u8; 32] {
+        let input = tag_input(&self.greeting, &self.preamble);
+        mac(secret, &input).finalize().into_bytes().into()
+    }
+
+    /// The connection's own key.
+    pub(crate) fn key(&self, secret: &[u8]) -> ConnectionKey {
+        let input = key_input(&self.greeting, &self.preamble);
+        ConnectionKey(mac(secret, &input).finalize().into_bytes().into())
+    }
+
+    /// The key of the connection, if the client has made its preamble for this greeting with `secret`. Takes the same
+    /// time for all that it has not.
+    pub fn key_of(&self, secret: &[u8]) -> Option<ConnectionKey> {
+        let preamble = Preamble::parse(&self.preamble).ok()?;
+        let input = tag_input(&self.greeting, &self.preamble);
+        mac(secret, &input)
+            .verify_slice(&preamble.tag)
+            .is_ok()
+            .then(|| self.key(secret))
+    }
+}
+
+/// What both sides of one connection share, and nobody else. It says nothing about the secret that it was made of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionKey(pub [u8; 32]);
+
+impl fmt::Debug for ConnectionKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ConnectionKey(..)")
+    }
+}
+
+/// What a proof covers besides greeting and preamble.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Transcript {
-    pub(crate) session: SessionId,
-    pub(crate) client_nonce: [u8; 32],
-    pub(crate) server_nonce: [u8; 32],
+    /// Hash of HELLO.
+    pub(crate) hello: [u8; 32],
+    /// Hash of WELCOME without its proof.
+    pub(crate) welcome: [u8; 32],
+    /// What TLS exports.
+    pub(crate) channel: [u8; 32],
+}
+
+/// Hash of a message.
+pub(crate) fn hash(message: &impl Message) -> [u8; 32] {
+    let mut writer = Writer::default();
+    message.write(&mut writer);
+    Sha256::digest(writer.as_slice()).into()
 }
 
 impl Transcript {
-    fn mac(&self, prover: Prover, secret: &[u8]) -> Hmac<Sha256> {
-        let input = proof_input(prover, self.session, &self.client_nonce, &self.server_nonce);
-        // As RFC 2104 says: keys above a block are hashed, the rest is zeros.
-        let mut key = [0; 64];
-        match key.get_mut(..secret.len()) {
-            Some(start) => start.copy_from_slice(secret),
-            None => key[..32].copy_from_slice(&Sha256::digest(secret)),
-        }
-        let mut mac = Hmac::<Sha256>::new(&key.into());
-        mac.update(&input);
-        mac
+    fn mac(&self, prover: Prover, key: &ConnectionKey) -> Hmac<Sha256> {
+        let input = proof_input(prover, &self.hello, &self.welcome, &self.channel);
+        mac(&key.0, &input)
     }
 
-    /// The proof of `prover`, who knows `secret`.
-    pub(crate) fn prove(&self, prover: Prover, secret: &[u8]) -> [u8; 32] {
-        self.mac(prover, secret).finalize().into_bytes().into()
+    /// The proof of `prover`, who has `key`.
+    pub(crate) fn prove(&self, prover: Prover, key: &ConnectionKey) -> [u8; 32] {
+        self.mac(prover, key).finalize().into_bytes().into()
     }
 
     /// Whether `proof` is that of `prover`; takes the same time for every wrong proof.
-    pub(crate) fn proves(&self, prover: Prover, secret: &[u8], proof: &[u8; 32]) -> bool {
-        self.mac(prover, secret).verify_slice(proof).is_ok()
+    pub(crate) fn proves(&self, prover: Prover, key: &ConnectionKey, proof: &[u8; 32]) -> bool {
+        self.mac(prover, key).verify_slice(proof).is_ok()
     }
 }
 
@@ -126,22 +188,62 @@ pub(crate) fn same(a: &[u8; 16], b: &[u8; 16]) -> bool {
 mod tests {
     use super::*;
 
+    fn beginning() -> Beginning {
+        let mut beginning = Beginning {
+            greeting: [1; GREETING_LEN],
+            preamble: Preamble::new(true, false).to_bytes(),
+        };
+        let tag = beginning.tag(b"secret");
+        beginning.preamble = Preamble {
+            tag,
+            ..Preamble::new(true, false)
+        }
+        .to_bytes();
+        beginning
+    }
+
+    #[test]
+    fn a_preamble_is_good_for_one_greeting_and_as_it_was_written() {
+        let good = beginning();
+        assert_eq!(good.key_of(b"secret"), Some(good.key(b"secret")));
+        assert_eq!(good.key_of(b"Secret"), None);
+        let mut replayed = good;
+        replayed.greeting[47] ^= 1;
+        assert_eq!(replayed.key_of(b"secret"), None);
+        // Versions and flags: whoever turns TLS off changes the tag.
+        for at in [8, 10, 12] {
+            let mut changed = good;
+            changed.preamble[at] ^= 1;
+            assert_eq!(changed.key_of(b"secret"), None, "byte {at}");
+        }
+        assert_ne!(replayed.key(b"secret"), good.key(b"secret"));
+    }
+
     #[test]
     fn only_the_one_who_knows_the_secret_can_prove_it() {
-        let transcript = Transcript {
-            session: SessionId::default(),
-            client_nonce: [1; 32],
-            server_nonce: [2; 32],
-        };
-        let proof = transcript.prove(Prover::Client, b"secret");
-        assert!(transcript.proves(Prover::Client, b"secret", &proof));
-        assert!(!transcript.proves(Prover::Server, b"secret", &proof));
-        assert!(!transcript.proves(Prover::Client, b"Secret", &proof));
-        let later = Transcript {
-            server_nonce: [3; 32],
-            ..transcript
-        };
-        assert!(!later.proves(Prover::Client, b"secret", &proof));
+        let key = beginning().key(b"secret");
+        let transcript = Transcript::default();
+        let proof = transcript.prove(Prover::Client, &key);
+        assert!(transcript.proves(Prover::Client, &key, &proof));
+        assert!(!transcript.proves(Prover::Server, &key, &proof));
+        assert!(!transcript.proves(Prover::Client, &beginning().key(b"Secret"), &proof));
+        let one = [1; 32];
+        for other in [
+            Transcript {
+                hello: one,
+                ..transcript
+            },
+            Transcript {
+                welcome: one,
+                ..transcript
+            },
+            Transcript {
+                channel: one,
+                ..transcript
+            },
+        ] {
+            assert!(!other.proves(Prover::Client, &key, &proof), "{other:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use rustix::event::PollFlags;
 
 use crate::buffer::{InBuffer, OutBuffer};
-use crate::link::{End, Ender, Link, LinkError, LinkInfo, Rx, Tx};
+use crate::link::{Endable, Ender, Link, LinkError, LinkInfo, Rx, Tx};
 use crate::socket::Socket;
 use crate::spin::Spin;
 
@@ -21,7 +21,7 @@ pub(crate) const OUT_MOST: usize = 256 << 10;
 const DIRECT: usize = 4 << 10;
 
 /// Takes and gives bytes without waiting. Both halves of a link share it.
-pub(crate) trait Channel: End + 'static {
+pub(crate) trait Channel: Endable + 'static {
     /// What is waited for.
     fn socket(&self) -> &Socket;
 

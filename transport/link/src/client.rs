@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
-    Challenge, ClientHello, Features, Preamble, Proof, Prover, SessionId, Welcome, control,
+    ClientHello, Features, GREETING_LEN, Greeting, Preamble, Proof, Prover, RefusalKind, SessionId,
+    Welcome, control,
 };
 
 use rustls::ClientConnection;
 
-use crate::auth::{self, Transcript};
-use crate::control::{probe, receive, send, send_frame};
+use crate::auth::{self, Beginning, ConnectionKey, Transcript};
+use crate::control::{probe, put, receive, send, send_frame};
 use crate::emulated::emulate;
 use crate::link::{Link, LinkError, LinkKind};
 use crate::offer;
@@ -38,7 +39,7 @@ const PROBE_RDMA: Duration = Duration::from_secs(3);
 /// An open session, to which further lanes can be opened.
 #[derive(Clone)]
 pub struct Session {
-    /// Its name.
+    /// Its name, for people.
     pub id: SessionId,
     /// Shows that a lane belongs to it.
     pub secret: [u8; 32],
@@ -50,14 +51,13 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// What this process says of itself; the nonce is filled in by [`connect`].
+/// What this process says of itself.
 pub fn hello(strict: bool) -> ClientHello {
     let line = |path: &str| {
         let text = fs::read_to_string(path).unwrap_or_default();
         text.trim_end().to_owned()
     };
     ClientHello {
-        nonce: [0; 32],
         features: Features(
             Features::WATERMARK.0 | Features::IMAGE_CACHE.0 | Features::SHARED_MEMORY.0,
         ),
@@ -120,7 +120,6 @@ pub(crate) fn open_lane(
     hello: &ClientHello,
     session: Option<&Session>,
 ) -> Result<(Link, Welcome, Session), LinkError> {
-    let id = session.map_or(SessionId::default(), |session| session.id);
     let deadline = Instant::now() + target.handshake();
     // RDMA watches the connection by it.
     let watch = stream
@@ -128,8 +127,8 @@ pub(crate) fn open_lane(
         .try_clone_to_owned()
         .map_err(|error| io_error(stream.peer(), error))?;
     let (socket, mut info) = stream.prepare();
-    let preamble = Preamble::new(tls.is_some(), id).to_bytes();
-    socket::send_all(&socket, &preamble, deadline)?;
+    let key = begin(&socket, tls.is_some(), target, session, deadline)?;
+    let mut exported = [0; 32];
     let mut link = match tls {
         None => channel::link(Arc::new(socket), info),
         Some(connection) => {
@@ -140,13 +139,18 @@ pub(crate) fn open_lane(
             };
             let channel = TlsChannel::handshake(socket, connection.into(), explain, deadline)?;
             info.kind = LinkKind::Tls;
+            exported = channel.exporter()?;
             channel::link(Arc::new(channel), info)
         }
     };
     if let Some(emulation) = target.emulate {
         link = emulate(link, emulation)?;
     }
-    let (welcome, round_trip) = introduce(&mut link, target, hello, session, deadline)?;
+    let proved = Proved {
+        key: key.as_ref(),
+        channel: exported,
+    };
+    let (welcome, round_trip) = introduce(&mut link, target, hello, proved, deadline)?;
     let first = session.is_none();
     let mut link = choose(
         link,
@@ -193,6 +197,9 @@ fn check(target: &Target) -> Result<(), LinkError> {
 fn open(target: &Target) -> Result<Stream, LinkError> {
     let failed = |error: io::Error| {
         let remedy = match error.kind() {
+            _ if error.raw_os_error() == Some(libc::EMFILE) => {
+                "; this program has as many files open as it may have (`ulimit -n`)"
+            }
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                 "; is `gtrace serve` running there?"
             }
@@ -225,58 +232,99 @@ fn open(target: &Target) -> Result<Stream, LinkError> {
     Ok(stream.named(target.address.to_string()))
 }
 
-/// HELLO to WELCOME; also the time from PROOF to WELCOME.
-fn introduce(
-    link: &mut Link,
+/// Reads the greeting and sends the preamble; the connection's key, if there is a secret.
+fn begin(
+    socket: &socket::Socket,
+    tls: bool,
     target: &Target,
-    hello: &ClientHello,
     session: Option<&Session>,
     deadline: Instant,
-) -> Result<(Welcome, Duration), LinkError> {
-    let hello = ClientHello {
-        nonce: auth::random_array()?,
-        ..hello.clone()
-    };
-    send(&mut *link.tx, &hello)?;
-    let challenge: Challenge = receive(&mut *link.rx, deadline)?.message()?;
+) -> Result<Option<ConnectionKey>, LinkError> {
+    let mut greeting = [0; GREETING_LEN];
+    socket::receive_exact(socket, &mut greeting, deadline).map_err(|error| match error {
+        LinkError::TimedOut(peer) => LinkError::TimedOut(format!(
+            "{peer}, which does not greet as `gtrace serve` of this version does"
+        )),
+        error => error,
+    })?;
+    if let Some(emulation) = target.emulate {
+        // Its way here would have taken that.
+        std::thread::sleep(emulation.rtt);
+    }
+    let wanted = Greeting::parse(&greeting)?;
     let secret: Option<&[u8]> = match (session, &target.token) {
         (Some(session), _) => Some(&session.secret),
         (None, Some(token)) => Some(token.as_bytes()),
         (None, None) => None,
     };
-    let secret = match (challenge.secret, secret) {
-        (true, Some(secret)) => Some(secret),
-        (false, None) => None,
-        (true, None) => {
-            return Err(LinkError::Refused(
-                "it wants a token: name its file with --token-file or GTRACE_TOKEN_FILE".into(),
+    match (session, wanted.token, secret) {
+        (None, true, None) => {
+            return Err(LinkError::refused(
+                RefusalKind::Token,
+                "it wants a token: name its file with --token-file or GTRACE_TOKEN_FILE",
             ));
         }
         // Else whoever answers at this address would pass for the server.
-        (false, Some(_)) => {
+        (None, false, Some(_)) => {
             return Err(LinkError::Usage(format!(
                 "{} does not ask for the token, so it may not be the server that has it: start the \
                  server with --token-file, or leave the token out here",
                 target.address
             )));
         }
+        _ => {}
+    }
+    let mut preamble = Preamble::new(tls, session.is_some());
+    let mut beginning = Beginning {
+        greeting,
+        preamble: preamble.to_bytes(),
     };
-    let transcript = Transcript {
-        session: session.map_or(SessionId::default(), |session| session.id),
-        client_nonce: hello.nonce,
-        server_nonce: challenge.nonce,
+    if let Some(secret) = secret {
+        preamble.tag = beginning.tag(secret);
+        beginning.preamble = preamble.to_bytes();
+    }
+    socket::send_all(socket, &beginning.preamble, deadline)?;
+    Ok(secret.map(|secret| beginning.key(secret)))
+}
+
+/// What a client proves by.
+struct Proved<'a> {
+    key: Option<&'a ConnectionKey>,
+    channel: [u8; 32],
+}
+
+/// HELLO to WELCOME; also the time that it took.
+fn introduce(
+    link: &mut Link,
+    target: &Target,
+    hello: &ClientHello,
+    proved: Proved<'_>,
+    deadline: Instant,
+) -> Result<(Welcome, Duration), LinkError> {
+    let mut transcript = Transcript {
+        hello: auth::hash(hello),
+        welcome: [0; 32],
+        channel: proved.channel,
     };
-    let proof = secret.map_or([0; 32], |secret| transcript.prove(Prover::Client, secret));
+    let prove = |key: &ConnectionKey| transcript.prove(Prover::Client, key);
+    let proof = proved.key.map_or([0; 32], prove);
     let sent = Instant::now();
+    put(&mut *link.tx, hello)?;
     send(&mut *link.tx, &Proof(proof))?;
     let welcome: Welcome = receive(&mut *link.rx, deadline)?.message()?;
     let round_trip = sent.elapsed();
-    if secret.is_some_and(|secret| !transcript.proves(Prover::Server, secret, &welcome.proof)) {
-        return Err(LinkError::Refused(format!(
+    transcript.welcome = auth::hash(&Welcome {
+        proof: [0; 32],
+        ..welcome.clone()
+    });
+    let wrong = |key: &ConnectionKey| !transcript.proves(Prover::Server, key, &welcome.proof);
+    if proved.key.is_some_and(wrong) {
+        let reason = format!(
             "{} let this client in without knowing the token itself: it is not the server that the \
              token is for",
             target.address
-        )));
+        );
+        return Err(LinkError::refused(RefusalKind::Token, reason));
     }
     Ok((welcome, round_trip))
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use gtrace_protocol::{DecodeError, HEADER_LEN, Header, Message, Refused, Writer, control};
 
 use crate::link::{Link, LinkError, Rx, Tx};
+use crate::printable;
 
 /// Longest payload of a frame of the handshake.
 const PAYLOAD_MAX: usize = 64 << 10;
@@ -25,10 +26,8 @@ impl Frame {
     /// came.
     pub(crate) fn message<M: Message>(&self) -> Result<M, LinkError> {
         if self.op == control::REFUSED && M::OP != control::REFUSED {
-            let Refused(reason) = Refused::parse(&self.payload)?;
-            // Words of the other side, which are not to reach a terminal as commands.
-            let printable = reason.chars().map(|c| if c.is_control() { '?' } else { c });
-            return Err(LinkError::Refused(printable.collect()));
+            let refused = Refused::parse(&self.payload)?;
+            return Err(LinkError::refused(refused.kind, printable(&refused.reason)));
         }
         if self.op != M::OP {
             return Err(DecodeError::BadValue {
@@ -60,6 +59,16 @@ pub(crate) fn send_frame(tx: &mut dyn Tx, op: u32, payload: &[u8]) -> Result<(),
     tx.reserve(frame.len())?.copy_from_slice(&frame);
     tx.commit(frame.len());
     tx.flush()
+}
+
+/// Leaves a message to be sent with the next one.
+pub(crate) fn put<M: Message>(tx: &mut dyn Tx, message: &M) -> Result<(), LinkError> {
+    let mut writer = Writer::default();
+    message.write(&mut writer);
+    let frame = frame(M::OP, writer.as_slice());
+    tx.reserve(frame.len())?.copy_from_slice(&frame);
+    tx.commit(frame.len());
+    Ok(())
 }
 
 /// Sends a message.

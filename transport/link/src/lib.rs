@@ -1,7 +1,8 @@
 //! The links of GPU-over-IP: byte streams with access in place, and how they are opened.
 //!
-//! A client opens a lane by [`connect`]; a server reads who is there by [`read_preamble`], and the
-//! process that has the session lets the lane in by [`welcome`]. Both get a [`Link`].
+//! A client opens a lane by [`connect`]. A server takes it by [`accept`]; or it greets the client, finds by
+//! [`Beginning::key_of`] whose it is, and the process that has the session lets the lane in by [`welcome`]. Both get a
+//! [`Link`].
 
 // So that what the tests have in common names the crate alike here and outside.
 #[cfg(test)]
@@ -25,6 +26,7 @@ mod mapping;
 mod networks;
 mod offer;
 mod pinned;
+mod printable;
 mod rdma;
 mod ring;
 mod server;
@@ -39,17 +41,19 @@ mod tcp;
 mod unix;
 mod wait;
 
-pub use auth::Token;
+pub use auth::{Beginning, ConnectionKey, Token};
 pub use changes::Changes;
 pub use client::{Session, connect, connect_over, hello};
 pub use emulated::{Emulation, emulate};
-pub use link::{Ender, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
+pub use link::{End, Ended, Ender, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
 pub use networks::Networks;
 pub use pinned::PinnedRegion;
+pub use printable::printable;
 pub use rdma::{RdmaDevice, has_no_rdma, rdma_devices};
 pub use ring::RingError;
 pub use server::{
-    Admitted, OneSession, ServerTerms, Sessions, new_session_id, read_preamble, refuse, welcome,
+    Admitted, NO_SESSION, OneSession, Opening, ServerTerms, Sessions, WRONG_TOKEN, accept,
+    new_greeting, new_secret, new_session_id, refuse, welcome,
 };
 pub use shm::RING;
 pub use stream::Stream;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
-use gtrace_protocol::{DecodeError, FrameError, PreambleError};
+use gtrace_protocol::{DecodeError, FrameError, PreambleError, RefusalKind, Refused};
 use thiserror::Error;
 
 use crate::changes::Changes;
@@ -16,15 +16,15 @@ use crate::ring::RingError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LinkError {
-    /// The peer has closed it, or died.
-    #[error("the connection to {0} was closed by the other side")]
-    Closed(String),
+    /// It has ended, and how.
+    #[error(transparent)]
+    Closed(#[from] Ended),
     /// The deadline passed first.
     #[error("no answer in time from {0}")]
     TimedOut(String),
-    /// The server does not let this client in; its own words.
+    /// The server does not let this client in; its own words, without what a terminal would obey.
     #[error("the server refused the connection: {0}")]
-    Refused(String),
+    Refused(Refused),
     /// The system's error.
     #[error("{0}: {1}")]
     Io(String, #[source] io::Error),
@@ -46,6 +46,56 @@ pub enum LinkError {
     /// An address or a setting that cannot be used.
     #[error("{0}")]
     Usage(String),
+}
+
+impl LinkError {
+    /// A refusal of this kind.
+    pub(crate) fn refused(kind: RefusalKind, reason: impl Into<String>) -> Self {
+        Self::Refused(Refused::new(kind, reason))
+    }
+}
+
+/// A link that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct Ended {
+    /// The other side.
+    pub peer: String,
+    /// How.
+    pub how: End,
+}
+
+/// How a link ends. Only a goodbye says that nothing was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The other side said goodbye, and why if it is not the usual end.
+    Goodbye(String),
+    /// The other side closed it without a word: its process has ended, say.
+    Closed,
+    /// It was reset, by the other side or on the way.
+    Reset,
+    /// The other host no longer answers.
+    Silent,
+}
+
+impl Ended {
+    /// Of the link to `peer`.
+    pub fn new(peer: impl Into<String>, how: End) -> Self {
+        let peer = peer.into();
+        Self { peer, how }
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let peer = &self.peer;
+        match &self.how {
+            End::Goodbye(reason) if reason.is_empty() => write!(f, "{peer} has ended the session"),
+            End::Goodbye(reason) => write!(f, "{peer} has ended the session: {reason}"),
+            End::Closed => write!(f, "the connection to {peer} was closed by the other side"),
+            End::Reset => write!(f, "the connection to {peer} was reset"),
+            End::Silent => write!(f, "{peer} no longer answers"),
+        }
+    }
 }
 
 /// The kind of a link.
@@ -221,7 +271,7 @@ pub struct Link {
 }
 
 /// What can be ended.
-pub(crate) trait End: Send + Sync {
+pub(crate) trait Endable: Send + Sync {
     fn end(&self);
     fn forget_in_child(&self);
     fn is_alive(&self) -> bool;
@@ -229,10 +279,10 @@ pub(crate) trait End: Send + Sync {
 
 /// Ends a link from another thread, whatever its halves wait for. It does not keep the link open.
 #[derive(Clone)]
-pub struct Ender(Weak<dyn End>);
+pub struct Ender(Weak<dyn Endable>);
 
 impl Ender {
-    pub(crate) fn new<E: End + 'static>(what: &Arc<E>) -> Self {
+    pub(crate) fn new<E: Endable + 'static>(what: &Arc<E>) -> Self {
         let weak: Weak<E> = Arc::downgrade(what);
         Self(weak)
     }

@@ -32,6 +32,10 @@ const MAGIC: [u8; 8] = *b"GTOFFER1";
 /// Bytes of the answer: magic, and the size of a ring (0 for a Unix socket), little-endian.
 const ANSWER: usize = 16;
 
+/// What the name of an offered socket begins with, and random bytes of the rest.
+const NAME: &str = "gtrace-";
+const RANDOM: usize = 12;
+
 /// Name of the offer of shared memory.
 pub(crate) const SHARED_MEMORY: &str = "shm";
 /// Name of the offer of a Unix socket.
@@ -47,8 +51,8 @@ pub(crate) struct Offers {
 impl Offers {
     /// Offers `links`; shared memory with rings of `ring` bytes.
     pub(crate) fn open(links: &[&str], ring: usize) -> Result<Self, LinkError> {
-        let name: String = std::iter::once("gtrace-".to_owned())
-            .chain(auth::random_array::<12>()?.map(|b| format!("{b:02x}")))
+        let name: String = std::iter::once(NAME.to_owned())
+            .chain(auth::random_array::<RANDOM>()?.map(|b| format!("{b:02x}")))
             .collect();
         let failed = |e| LinkError::Io("cannot offer a local link".into(), e);
         let address = SocketAddr::from_abstract_name(&name).map_err(failed)?;
@@ -139,9 +143,19 @@ fn answer(stream: &Stream, ring: u64, memory: Option<&OwnedFd>) -> Result<(), Li
     .map_err(|e| wait::io_error(stream.peer(), e))
 }
 
+/// Whether a socket's name is one that [`Offers::open`] makes. A server says which socket of the client's host is to be
+/// connected to, and that is to be none but its own.
+fn is_offered(name: &str) -> bool {
+    let random = name.strip_prefix(NAME).unwrap_or_default();
+    random.len() == 2 * RANDOM && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Takes an offer, on the client's side; the link still has to be probed.
 pub(crate) fn take(offer: &Offer, peer: &str, timeout: Duration) -> Result<Link, LinkError> {
     let failed = |e| LinkError::Io(format!("the offered socket of {peer}"), e);
+    if !is_offered(&offer.address) {
+        return Err(failed(io::Error::other("it has no name of gtrace")));
+    }
     let address = SocketAddr::from_abstract_name(&offer.address).map_err(failed)?;
     let stream = UnixStream::connect_addr(&address).map_err(failed)?;
     let stream = Stream::from(stream).named(peer.to_owned());
@@ -191,5 +205,36 @@ fn receive_answer(stream: &Stream, deadline: Instant) -> Result<(u64, Option<Own
             Ok((ring, memory))
         }
         _ => Err(socket.closed()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a hostile server would like a client to connect to: the session bus, say.
+    #[test]
+    fn no_other_sockets_of_the_host_are_connected_to() {
+        let name = format!("gtrace-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        let other = UnixListener::bind_addr(&address).unwrap();
+        other.set_nonblocking(true).unwrap();
+        let offer = Offer {
+            link: UNIX.to_owned(),
+            address: name,
+            cookie: [7; 16],
+        };
+        let error = take(&offer, "server", Duration::from_millis(200)).unwrap_err();
+        assert!(error.to_string().contains("no name of gtrace"), "{error}");
+        assert!(other.accept().is_err(), "nobody has come");
+        let mut offers = Offers::open(&[UNIX], 1 << 20).unwrap();
+        let offer = offers.list().remove(0);
+        let client = std::thread::spawn(move || take(&offer, "server", Duration::from_secs(5)));
+        let end = Instant::now() + Duration::from_secs(5);
+        while offers.accept("client").is_none() {
+            assert!(Instant::now() < end);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(client.join().unwrap().is_ok());
     }
 }

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
-    Challenge, ClientHello, Features, Message as _, PREAMBLE_LEN, Preamble, PreambleError, Proof,
-    Prover, Refused, SessionId, Welcome, Writer, control,
+    ClientHello, Features, Greeting, MAGIC, Message as _, PREAMBLE_LEN, Preamble, PreambleError,
+    Proof, Prover, RefusalKind, Refused, SessionId, Welcome, Writer, control,
 };
 use rustls::ServerConnection;
 
-use crate::auth::{self, Token, Transcript};
+use crate::auth::{self, Beginning, ConnectionKey, Token, Transcript};
 use crate::channel;
 use crate::client::boot_id;
 use crate::control::{frame, receive, send};
@@ -50,15 +50,15 @@ impl fmt::Debug for Admitted {
 
 /// The sessions of a server, or the one of a worker.
 pub trait Sessions: Send + Sync {
-    /// The secret of an open session; none if there is no such session.
-    fn secret(&self, session: SessionId) -> Option<[u8; 32]>;
+    /// The secret of the session once it has begun, for who admits its other lanes by [`accept`].
+    fn secret(&self) -> Option<[u8; 32]>;
 
-    /// Lets a lane in whose client has proved itself: of a new session, or of `session`.
+    /// Lets a lane in whose client has proved itself: the first of the session, or a `further` one.
     ///
     /// # Errors
     ///
     /// Why not, for the user of the client.
-    fn admit(&self, session: Option<SessionId>, hello: &ClientHello) -> Result<Admitted, String>;
+    fn admit(&self, further: bool, hello: &ClientHello) -> Result<Admitted, String>;
 }
 
 /// The one session of a worker process.
@@ -71,33 +71,36 @@ pub struct OneSession {
 }
 
 impl OneSession {
-    /// Of this name; at most `lanes_max` lanes in its whole life.
+    /// Of this name, with a new secret; at most `lanes_max` lanes in its whole life.
     ///
     /// # Errors
     ///
     /// If the system has no random numbers.
     pub fn new(id: SessionId, lanes_max: u16) -> Result<Self, LinkError> {
-        Ok(Self {
+        Ok(Self::with_secret(id, new_secret()?, lanes_max))
+    }
+
+    /// The same with a secret that others know too.
+    pub fn with_secret(id: SessionId, secret: [u8; 32], lanes_max: u16) -> Self {
+        Self {
             id,
-            secret: auth::random_array()?,
+            secret,
             lanes_max,
             lanes: Mutex::new(0),
-        })
+        }
     }
 }
 
 impl Sessions for OneSession {
-    fn secret(&self, session: SessionId) -> Option<[u8; 32]> {
+    fn secret(&self) -> Option<[u8; 32]> {
         let lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        (session == self.id && *lanes > 0).then_some(self.secret)
+        (*lanes > 0).then_some(self.secret)
     }
 
-    fn admit(&self, session: Option<SessionId>, _: &ClientHello) -> Result<Admitted, String> {
+    fn admit(&self, further: bool, _: &ClientHello) -> Result<Admitted, String> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        match session {
-            None if *lanes > 0 => return Err("the session has begun already".into()),
-            Some(session) if session != self.id => return Err("no such session".into()),
-            _ => {}
+        if further != (*lanes > 0) {
+            return Err("the session has begun already, or not yet".into());
         }
         if *lanes == self.lanes_max {
             return Err(format!(
@@ -123,10 +126,42 @@ pub fn new_session_id() -> Result<SessionId, LinkError> {
     Ok(SessionId(auth::random_array()?))
 }
 
+/// A new secret of a session.
+///
+/// # Errors
+///
+/// If the system has no random numbers.
+pub fn new_secret() -> Result<[u8; 32], LinkError> {
+    auth::random_array()
+}
+
+/// A new greeting.
+///
+/// # Errors
+///
+/// If the system has no random numbers.
+pub fn new_greeting(tls: bool, token: bool) -> Result<Greeting, LinkError> {
+    let nonce = auth::random_array()?;
+    Ok(Greeting { tls, token, nonce })
+}
+
+/// How a connection has begun, as far as the one who serves it has to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Opening {
+    /// TLS follows.
+    pub tls: bool,
+    /// The lane belongs to a session that there is.
+    pub further: bool,
+    /// The version that both speak.
+    pub version: u16,
+    /// The connection's key; none lets everybody in.
+    pub key: Option<ConnectionKey>,
+}
+
 /// What a server offers and asks for.
 #[derive(Clone)]
 pub struct ServerTerms {
-    /// What a client of a new session must know; none lets everybody in.
+    /// What a client of a new session must know, for [`accept`]; none lets everybody in.
     pub token: Option<Token>,
     /// TLS over TCP; with it, clients that do not use it are refused.
     pub tls: Option<Arc<rustls::ServerConfig>>,
@@ -151,29 +186,70 @@ pub struct ServerTerms {
     pub sessions: Arc<dyn Sessions>,
 }
 
-/// Reads the first bytes of a connection, which say whom it is for. No byte more is taken, so that
-/// the descriptor can be given to another process.
+/// Takes a connection from its first byte: greets it, sees whether its client knows the secret, and lets the lane in.
 ///
-/// A client of another version gets the reason.
+/// A server whose sessions are processes of their own does the first half itself, and gives the connection on.
 ///
 /// # Errors
 ///
-/// [`LinkError::TimedOut`], [`LinkError::Closed`], [`LinkError::Preamble`]: to be closed and counted.
-pub fn read_preamble(stream: &Stream, timeout: Duration) -> Result<Preamble, LinkError> {
-    let deadline = Instant::now() + timeout;
-    let mut bytes = [0; PREAMBLE_LEN];
-    socket::receive_exact(stream.socket(), &mut bytes, deadline)?;
-    let parsed = Preamble::parse(&bytes);
-    if let Err(error @ (PreambleError::Version(..) | PreambleError::Flags(_))) = &parsed {
-        refuse(stream, &error.to_string());
+/// [`LinkError::TimedOut`], [`LinkError::Closed`], [`LinkError::Preamble`]: to be closed and counted. Those of [`welcome`].
+pub fn accept(
+    stream: Stream,
+    terms: &ServerTerms,
+) -> Result<(Link, ClientHello, Admitted), LinkError> {
+    let deadline = Instant::now() + terms.timeout;
+    let greeting = new_greeting(
+        terms.tls.is_some() && stream.is_tcp(),
+        terms.token.is_some(),
+    )?;
+    let greeting = greeting.to_bytes();
+    socket::send_all(stream.socket(), &greeting, deadline)?;
+    let mut preamble = [0; PREAMBLE_LEN];
+    // What is no client of ours may say less than a whole preamble and wait for an answer.
+    let (magic, rest) = preamble.split_at_mut(MAGIC.len());
+    socket::receive_exact(stream.socket(), magic, deadline)?;
+    if *magic == MAGIC {
+        socket::receive_exact(stream.socket(), rest, deadline)?;
     }
-    Ok(parsed?)
+    let parsed = Preamble::parse(&preamble);
+    if let Err(error @ (PreambleError::Version(..) | PreambleError::Flags(_))) = &parsed {
+        refuse(&stream, RefusalKind::Version, &error.to_string());
+    }
+    let parsed = parsed?;
+    let beginning = Beginning { greeting, preamble };
+    let key = match (parsed.further, &terms.token) {
+        (false, None) => None,
+        (false, Some(token)) => match beginning.key_of(token.as_bytes()) {
+            Some(key) => Some(key),
+            None => return Err(turn_away(&stream, RefusalKind::Token, WRONG_TOKEN)),
+        },
+        (true, _) => {
+            let secret = terms.sessions.secret();
+            match secret.and_then(|secret| beginning.key_of(&secret)) {
+                Some(key) => Some(key),
+                None => return Err(turn_away(&stream, RefusalKind::Session, NO_SESSION)),
+            }
+        }
+    };
+    let opening = Opening {
+        tls: parsed.tls,
+        further: parsed.further,
+        version: parsed.version(),
+        key,
+    };
+    welcome(stream, &opening, terms)
 }
 
+/// What a client with a wrong token, or with none, is told.
+pub const WRONG_TOKEN: &str =
+    "the token is not the server's; give both the same file (--token-file)";
+/// What a lane is told whose session is not there, or is another's.
+pub const NO_SESSION: &str = "the session has ended; start the program again";
+
 /// Sends a client the reason of its refusal, before there is a link. The caller closes the connection.
-pub fn refuse(stream: &Stream, reason: &str) {
+pub fn refuse(stream: &Stream, kind: RefusalKind, reason: &str) {
     let mut writer = Writer::default();
-    Refused(reason.to_owned()).write(&mut writer);
+    Refused::new(kind, reason).write(&mut writer);
     let bytes = frame(control::REFUSED, writer.as_slice());
     // A client that has gone needs no reason.
     if socket::send_all(stream.socket(), &bytes, Instant::now()).is_ok() {
@@ -182,9 +258,9 @@ pub fn refuse(stream: &Stream, reason: &str) {
 }
 
 /// Refuses a client before there is a link.
-fn turn_away(stream: &Stream, reason: &str) -> LinkError {
-    refuse(stream, reason);
-    LinkError::Refused(reason.to_owned())
+fn turn_away(stream: &Stream, kind: RefusalKind, reason: &str) -> LinkError {
+    refuse(stream, kind, reason);
+    LinkError::refused(kind, reason)
 }
 
 /// Lets a lane in, or refuses it with a reason that its user sees.
@@ -198,22 +274,24 @@ fn turn_away(stream: &Stream, reason: &str) -> LinkError {
 /// closed.
 pub fn welcome(
     stream: Stream,
-    preamble: Preamble,
+    opening: &Opening,
     terms: &ServerTerms,
 ) -> Result<(Link, ClientHello, Admitted), LinkError> {
     let deadline = Instant::now() + terms.timeout;
-    let config = match (&terms.tls, stream.is_tcp(), preamble.tls) {
+    let config = match (&terms.tls, stream.is_tcp(), opening.tls) {
         (Some(config), true, true) => Some(Arc::clone(config)),
         (None, true, false) | (_, false, false) => None,
         (Some(_), true, false) => {
             return Err(turn_away(
                 &stream,
+                RefusalKind::Tls,
                 "this server speaks TLS only: name its certificate with --tls-ca",
             ));
         }
         (None, true, true) => {
             return Err(turn_away(
                 &stream,
+                RefusalKind::Tls,
                 "this server does not speak TLS: leave out --tls-ca, or start it with --tls-cert \
                  and --tls-key",
             ));
@@ -221,6 +299,7 @@ pub fn welcome(
         (_, false, true) => {
             return Err(turn_away(
                 &stream,
+                RefusalKind::Tls,
                 "a Unix socket needs no TLS: leave out --tls-ca",
             ));
         }
@@ -230,6 +309,7 @@ pub fn welcome(
         .try_clone_to_owned()
         .map_err(|e| io_error(stream.peer(), e))?;
     let (socket, mut info) = stream.prepare();
+    let mut exported = [0; 32];
     let mut link = match config {
         None => channel::link(Arc::new(socket), info),
         Some(config) => {
@@ -238,11 +318,12 @@ pub fn welcome(
             info.kind = LinkKind::Tls;
             let tls =
                 TlsChannel::handshake(socket, connection.into(), explain_to_server, deadline)?;
+            exported = tls.exporter()?;
             channel::link(Arc::new(tls), info)
         }
     };
     let mut offers = None;
-    let introduced = introduce(&mut link, preamble, terms, &mut offers, deadline);
+    let introduced = introduce(&mut link, (opening, exported), terms, &mut offers, deadline);
     if let Err(LinkError::Refused(_)) = &introduced {
         socket::linger(watch.as_fd());
     }
@@ -264,9 +345,9 @@ pub fn welcome(
 }
 
 /// Sends the reason and gives it back as the error.
-fn refused(link: &mut Link, reason: String) -> LinkError {
-    match send(&mut *link.tx, &Refused(reason.clone())) {
-        Ok(()) => LinkError::Refused(reason),
+fn refused(link: &mut Link, kind: RefusalKind, reason: String) -> LinkError {
+    match send(&mut *link.tx, &Refused::new(kind, reason.clone())) {
+        Ok(()) => LinkError::refused(kind, reason),
         Err(error) => error,
     }
 }
@@ -274,58 +355,38 @@ fn refused(link: &mut Link, reason: String) -> LinkError {
 /// HELLO to WELCOME.
 fn introduce(
     link: &mut Link,
-    preamble: Preamble,
+    (opening, channel): (&Opening, [u8; 32]),
     terms: &ServerTerms,
     offers: &mut Option<Offers>,
     deadline: Instant,
 ) -> Result<(ClientHello, Admitted), LinkError> {
     let hello: ClientHello = receive(&mut *link.rx, deadline)?.message()?;
-    let session = (!preamble.session.is_new()).then_some(preamble.session);
-    let secret = match session {
-        None => terms.token.as_ref().map(|token| token.as_bytes().to_vec()),
-        Some(session) => match terms.sessions.secret(session) {
-            Some(secret) => Some(secret.to_vec()),
-            None => {
-                return Err(refused(
-                    link,
-                    "the session has ended; start the program again".into(),
-                ));
-            }
-        },
-    };
-    let challenge = Challenge {
-        nonce: auth::random_array()?,
-        secret: secret.is_some(),
-    };
-    send(&mut *link.tx, &challenge)?;
     let Proof(proof) = receive(&mut *link.rx, deadline)?.message()?;
-    let transcript = Transcript {
-        session: preamble.session,
-        client_nonce: hello.nonce,
-        server_nonce: challenge.nonce,
+    let mut transcript = Transcript {
+        hello: auth::hash(&hello),
+        welcome: [0; 32],
+        channel,
     };
-    let wrong = |secret: &Vec<u8>| !transcript.proves(Prover::Client, secret, &proof);
-    if secret.as_ref().is_some_and(wrong) {
-        let what = match session {
-            None => "the token is not the server's; give both the same file (--token-file)",
-            Some(_) => "the lane does not belong to the session",
-        };
-        return Err(refused(link, what.into()));
+    let wrong = |key: &ConnectionKey| !transcript.proves(Prover::Client, key, &proof);
+    if opening.key.as_ref().is_some_and(wrong) {
+        let what = "the proof is not of this connection: somebody between client and server changes \
+                    what they say, or passes it on to another";
+        return Err(refused(link, RefusalKind::Token, what.into()));
     }
-    let admitted = match terms.sessions.admit(session, &hello) {
+    let admitted = match terms.sessions.admit(opening.further, &hello) {
         Ok(admitted) => admitted,
-        Err(reason) => return Err(refused(link, reason)),
+        Err(reason) => return Err(refused(link, RefusalKind::Lanes, reason)),
     };
     *offers = open_offers(link, &hello, terms);
-    let welcome = Welcome {
-        version: preamble.version(),
+    let mut welcome = Welcome {
+        version: opening.version,
         features: match terms.rdma_trusted.is_empty() {
             true => terms.features,
             false => Features(terms.features.0 | Features::RDMA.0),
         },
         session: admitted.session,
         secret: admitted.secret,
-        proof: secret.map_or([0; 32], |secret| transcript.prove(Prover::Server, &secret)),
+        proof: [0; 32],
         lane: admitted.lane,
         credits: terms.credits,
         driver_version: terms.driver_version,
@@ -333,6 +394,10 @@ fn introduce(
         host: terms.host.clone(),
         offers: offers.as_ref().map(Offers::list).unwrap_or_default(),
     };
+    transcript.welcome = auth::hash(&welcome);
+    if let Some(key) = &opening.key {
+        welcome.proof = transcript.prove(Prover::Server, key);
+    }
     send(&mut *link.tx, &welcome)?;
     Ok((hello, admitted))
 }

@@ -9,8 +9,9 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown};
 
 use crate::channel::Channel;
-use crate::link::{End, LinkError};
+use crate::link::{End as How, Endable, Ended, LinkError};
 use crate::spin::Spin;
+use crate::sys;
 use crate::wait::{Wait, io_error, poll};
 
 /// Longest time that a refused client has for reading why.
@@ -22,17 +23,31 @@ const LINGER_READS: u32 = 64;
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) fd: OwnedFd,
+    /// What the descriptor named when it was taken: device and number.
+    identity: Option<(u64, u64)>,
     pub(crate) peer: String,
     pub(crate) tcp: bool,
 }
 
 impl Socket {
     pub(crate) fn new(fd: OwnedFd, peer: String, tcp: bool) -> Self {
-        Self { fd, peer, tcp }
+        let identity = sys::identity(fd.as_fd());
+        Self {
+            fd,
+            identity,
+            peer,
+            tcp,
+        }
+    }
+
+    /// Whether the descriptor is still the one that was taken: a program that closes all its descriptors closes it too,
+    /// and may open something else by its number.
+    pub(crate) fn is_own(&self) -> bool {
+        sys::identity(self.fd.as_fd()) == self.identity
     }
 
     pub(crate) fn closed(&self) -> LinkError {
-        LinkError::Closed(self.peer.clone())
+        Ended::new(&self.peer, How::Closed).into()
     }
 
     /// Sends what the socket takes now: bytes, or none if it is full.
@@ -113,18 +128,18 @@ impl Channel for Socket {
     }
 }
 
-impl End for Socket {
+impl Endable for Socket {
     fn end(&self) {
         // A socket that is not connected any more is at its end already.
         let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
     }
 
     fn forget_in_child(&self) {
-        let _ = crate::sys::disconnect(self.fd.as_raw_fd());
+        let _ = sys::disconnect(self.fd.as_raw_fd());
     }
 
     fn is_alive(&self) -> bool {
-        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
         let mut fds = [PollFd::new(&self.fd, PollFlags::RDHUP)];
         match rustix::event::poll(&mut fds, Some(&Timespec::default())) {
             Ok(_) => !fds[0].revents().intersects(gone),

@@ -46,6 +46,16 @@ pub(crate) fn liveness(socket: BorrowedFd<'_>) -> io::Result<Liveness> {
     })
 }
 
+/// What a descriptor names: device and inode, which no other file has as long as it is open.
+pub(crate) fn identity(fd: BorrowedFd<'_>) -> Option<(u64, u64)> {
+    let mut stat = mem::MaybeUninit::<libc::stat>::zeroed();
+    // SAFETY: the kernel writes a `stat` there.
+    let status = unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) };
+    // SAFETY: all fields are integers, for which zeros are values.
+    let stat = unsafe { stat.assume_init() };
+    (status == 0).then_some((stat.st_dev, stat.st_ino))
+}
+
 /// TCP_RTO_MAX_MS (linux/tcp.h, since Linux 6.15).
 const TCP_RTO_MAX_MS: libc::c_int = 44;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::link::LinkError;
+use crate::link::{End, Ended, LinkError};
 use crate::spin::Spin;
 use crate::sys;
 
@@ -23,15 +23,15 @@ const PROBES: u8 = 3;
 /// The error of a system call on the connection to `peer`.
 pub(crate) fn io_error(peer: &str, error: impl Into<io::Error>) -> LinkError {
     let error = error.into();
-    match error.kind() {
-        io::ErrorKind::BrokenPipe
-        | io::ErrorKind::ConnectionReset
-        | io::ErrorKind::ConnectionAborted
-        | io::ErrorKind::NotConnected
-        | io::ErrorKind::TimedOut
-        | io::ErrorKind::UnexpectedEof => LinkError::Closed(peer.to_owned()),
-        _ => LinkError::Io(peer.to_owned(), error),
-    }
+    let how = match error.kind() {
+        io::ErrorKind::BrokenPipe | io::ErrorKind::NotConnected | io::ErrorKind::UnexpectedEof => {
+            End::Closed
+        }
+        io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionAborted => End::Reset,
+        io::ErrorKind::TimedOut => End::Silent,
+        _ => return LinkError::Io(peer.to_owned(), error),
+    };
+    Ended::new(peer, how).into()
 }
 
 /// Sleeps until one of `fds` is ready or `deadline` has passed; whether one is ready.
@@ -118,7 +118,7 @@ impl Wait<'_> {
                 return Err(LinkError::TimedOut(self.peer.to_owned()));
             }
             if self.tcp && gone(self.socket) {
-                return Err(LinkError::Closed(self.peer.to_owned()));
+                return Err(Ended::new(self.peer, End::Silent).into());
             }
         }
     }

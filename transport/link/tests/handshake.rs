@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use common::{tcp_server, terms, unix_server};
 use gtrace_link::{LinkError, LinkKind, Preference, Target, Token, connect, hello};
-use gtrace_protocol::{Header, Message, Preamble, Proof, SessionId, Writer, control};
+use gtrace_protocol::{Header, Message, Preamble, Proof, Writer, control};
 
 /// The address with links of the host turned off.
 fn remote(address: &str) -> Target {
@@ -42,9 +42,6 @@ fn a_session_and_its_further_lanes() {
     let mut forged = session.clone();
     forged.secret[0] ^= 1;
     let error = connect(&target, &hello(true), Some(&forged)).unwrap_err();
-    assert!(error.to_string().contains("does not belong"), "{error}");
-    forged.id.0[0] ^= 1;
-    let error = connect(&target, &hello(true), Some(&forged)).unwrap_err();
     assert!(error.to_string().contains("session has ended"), "{error}");
 }
 
@@ -66,6 +63,7 @@ fn tokens_are_proved_both_ways() {
     let mut target = Target::parse(&address).unwrap();
     let error = connect(&target, &hello(false), None).unwrap_err();
     assert!(error.to_string().contains("--token-file"), "{error}");
+    // It went away with what it needed to know, and said nothing.
     assert!(accepted.recv().unwrap().is_err());
     target.token = token("wrong horse battery!");
     let error = connect(&target, &hello(false), None).unwrap_err();
@@ -142,7 +140,7 @@ fn garbage_and_silence_are_turned_away_in_time() {
 fn another_version_learns_which_to_install() {
     let (address, accepted) = tcp_server(terms());
     let mut newer = TcpStream::connect(&address).unwrap();
-    let mut preamble = gtrace_protocol::Preamble::new(false, Default::default());
+    let mut preamble = gtrace_protocol::Preamble::new(false, false);
     (preamble.version_min, preamble.version_max) = (7, 9);
     newer.write_all(&preamble.to_bytes()).unwrap();
     newer.write_all(&[0; 500]).unwrap();
@@ -223,7 +221,7 @@ fn a_client_that_probes_for_ever_is_given_up() {
         quick.timeout = Duration::from_secs(1);
         let (address, accepted) = tcp_server(quick);
         let mut stream = TcpStream::connect(&address).unwrap();
-        let preamble = Preamble::new(false, SessionId::default()).to_bytes();
+        let preamble = Preamble::new(false, false).to_bytes();
         stream.write_all(&preamble).unwrap();
         stream.write_all(&message(&hello(false))).unwrap();
         stream.write_all(&message(&Proof([0; 32]))).unwrap();

@@ -7,9 +7,12 @@ mod common;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
+use std::time::Duration;
 
 use common::{Certificates, tcp_server, terms};
-use gtrace_link::{LinkError, LinkKind, Preference, Target, connect, hello, server_tls};
+use gtrace_link::{
+    LinkError, LinkKind, Preference, Target, connect, hello, new_greeting, server_tls,
+};
 
 fn target(address: &str) -> Target {
     let mut target = Target::parse(address).unwrap();
@@ -78,17 +81,30 @@ fn something_else_at_the_address_is_no_server() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut target = target(&listener.local_addr().unwrap().to_string());
     target.tls = files.client("ca", Some("localhost"));
+    target.timeout = Duration::from_secs(1);
+    let greeting = new_greeting(true, false).unwrap().to_bytes();
     let web = thread::spawn(move || {
-        let (mut stream, _) = listener.accept().unwrap();
-        let mut request = [0; 64];
-        stream.read_exact(&mut request).unwrap();
-        stream
-            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-            .unwrap();
-        let _ = stream.read(&mut request);
+        // One that waits for a request, one that speaks first, and one that begins as a server of gtrace.
+        for first in [&b""[..], &[b'-'; 100], &greeting] {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(first).unwrap();
+            let mut request = [0; 64];
+            if stream.read_exact(&mut request).is_ok() {
+                stream
+                    .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+                    .unwrap();
+                let _ = stream.read(&mut request);
+            }
+        }
     });
-    let error = connect(&target, &hello(false), None).unwrap_err();
-    assert!(error.to_string().contains("does not speak TLS"), "{error}");
+    for wanted in [
+        "does not greet",
+        "no server of gtrace",
+        "does not speak TLS",
+    ] {
+        let error = connect(&target, &hello(false), None).unwrap_err();
+        assert!(error.to_string().contains(wanted), "{error}");
+    }
     web.join().unwrap();
 }
 
@@ -97,7 +113,7 @@ fn garbage_instead_of_tls_is_turned_away() {
     let files = Certificates::new();
     let (address, accepted) = tcp_server(files.terms());
     let mut client = TcpStream::connect(&address).unwrap();
-    let preamble = gtrace_protocol::Preamble::new(true, Default::default());
+    let preamble = gtrace_protocol::Preamble::new(true, false);
     client.write_all(&preamble.to_bytes()).unwrap();
     client.write_all(&[0x5a; 300]).unwrap();
     let error = accepted.recv().unwrap().unwrap_err();

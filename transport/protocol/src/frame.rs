@@ -22,8 +22,6 @@ pub mod control {
     pub const HELLO: u32 = 1;
     /// Server to client: the lane is open.
     pub const WELCOME: u32 = 2;
-    /// Server to client: prove that you know the token.
-    pub const CHALLENGE: u32 = 3;
     /// Client to server: the proof.
     pub const PROOF: u32 = 4;
     /// Server to client: the lane is refused, and why.

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! client                                   server
-//! preamble (in clear, 32 bytes)  ───────▶  finds the session's process
+//!                                ◀───────  greeting (in clear, 48 bytes: random, what is wanted)
+//! preamble (in clear, 48 bytes,  ───────▶  looks whose secret it was made with, and gives the
+//!  with a proof of a secret)               connection to that session's process, or to a new one
 //! [TLS 1.3]                      ◀──────▶
-//! HELLO  (nonce, who I am)       ───────▶
-//!                                ◀───────  CHALLENGE (nonce, which secret)
-//! PROOF  (HMAC over both nonces) ───────▶
+//! HELLO  (who I am)              ───────▶
+//! PROOF  (of all this)           ───────▶
 //!                                ◀───────  WELCOME (its own proof, session, offers) or REFUSED
 //! RDMA (queue pairs), if wanted  ◀──────▶  RDMA (its own, or why not)
 //! ECHO, on any link that is offered ◀────▶  ECHO
@@ -15,129 +16,28 @@
 //! Frames of the handshake have the sequence number 0; the lane's own begin with 1.
 //!
 //! A server that turns a client away before TLS or HELLO answers REFUSED in clear.
-//! A token never travels: each side shows by HMAC-SHA-256 over [`proof_input`] that it knows it.
+//!
+//! A secret is a token for the first lane of a session, and what WELCOME brings for its others. It never travels in clear,
+//! and neither does a name of the session:
+//! * the preamble's tag is HMAC-SHA-256 of [`tag_input`](crate::tag_input) under the secret. The greeting's random numbers make each good
+//!   once, so that nothing is started for one who only repeats what he has seen;
+//! * [`key_input`](crate::key_input) under the secret gives a key for this connection. Who serves the lane needs no more than that key;
+//! * PROOF and the proof in WELCOME are HMAC-SHA-256 of [`proof_input`] under it: they cover greeting, preamble, HELLO,
+//!   WELCOME, and the TLS connection by its exporter (RFC 9266), so that nothing of the handshake can be changed or taken
+//!   to another connection.
 
 use std::fmt;
 
-use thiserror::Error;
-
 use crate::codec::{DecodeError, Reader, Writer};
-
-/// First bytes of a preamble.
-pub const MAGIC: [u8; 8] = *b"GTRACE\0\x01";
-/// Bytes of a preamble.
-pub const PREAMBLE_LEN: usize = 32;
-/// Oldest version of the protocol that is spoken here.
-pub const VERSION_MIN: u16 = 1;
-/// Newest version of the protocol that is spoken here.
-pub const VERSION_MAX: u16 = 1;
 
 /// Longest text in a message of the handshake.
 const TEXT_MAX: usize = 4096;
 /// Most offers in a [`Welcome`].
 const OFFERS_MAX: usize = 16;
 
-/// Names a session; all zeros asks for a new one.
+/// Names a session, for people. It opens nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SessionId(pub [u8; 16]);
-
-impl SessionId {
-    /// Whether a new session is asked for.
-    pub fn is_new(self) -> bool {
-        self.0 == [0; 16]
-    }
-}
-
-/// The first bytes of a connection, in clear, so that its descriptor can be given to the process
-/// that has the session before anything is encrypted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Preamble {
-    /// Oldest version that the client speaks.
-    pub version_min: u16,
-    /// Newest version that the client speaks.
-    pub version_max: u16,
-    /// TLS follows.
-    pub tls: bool,
-    /// The session that the lane belongs to.
-    pub session: SessionId,
-}
-
-/// Why 32 bytes are no preamble that can be served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum PreambleError {
-    /// Something else than a client of gtrace.
-    #[error("not a client of gtrace: the connection begins with {0:02x?}")]
-    Magic([u8; 8]),
-    /// No version in common.
-    #[error(
-        "the client speaks versions {0} to {1} of the protocol, this server {VERSION_MIN} to \
-         {VERSION_MAX}; install the same gtrace on both"
-    )]
-    Version(u16, u16),
-    /// Bits that this version does not know.
-    #[error("the preamble has the unknown flags {0:#x}")]
-    Flags(u32),
-}
-
-impl Preamble {
-    const TLS: u32 = 1;
-
-    /// Of a client that speaks the versions of this crate.
-    pub const fn new(tls: bool, session: SessionId) -> Self {
-        Self {
-            version_min: VERSION_MIN,
-            version_max: VERSION_MAX,
-            tls,
-            session,
-        }
-    }
-
-    /// The bytes on the wire.
-    pub fn to_bytes(&self) -> [u8; PREAMBLE_LEN] {
-        let mut bytes = [0; PREAMBLE_LEN];
-        bytes[..8].copy_from_slice(&MAGIC);
-        bytes[8..10].copy_from_slice(&self.version_min.to_le_bytes());
-        bytes[10..12].copy_from_slice(&self.version_max.to_le_bytes());
-        bytes[12..16].copy_from_slice(&u32::from(self.tls).to_le_bytes());
-        bytes[16..].copy_from_slice(&self.session.0);
-        bytes
-    }
-
-    /// Reads a preamble.
-    ///
-    /// # Errors
-    ///
-    /// [`PreambleError`]: the connection is none of ours, or of another version.
-    pub fn parse(bytes: &[u8; PREAMBLE_LEN]) -> Result<Self, PreambleError> {
-        let mut magic = [0; 8];
-        magic.copy_from_slice(&bytes[..8]);
-        if magic != MAGIC {
-            return Err(PreambleError::Magic(magic));
-        }
-        let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
-        let (version_min, version_max) = (half(8), half(10));
-        if version_min > VERSION_MAX || version_max < VERSION_MIN || version_min > version_max {
-            return Err(PreambleError::Version(version_min, version_max));
-        }
-        let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        if flags & !Self::TLS != 0 {
-            return Err(PreambleError::Flags(flags));
-        }
-        let mut session = SessionId::default();
-        session.0.copy_from_slice(&bytes[16..]);
-        Ok(Self {
-            version_min,
-            version_max,
-            tls: flags & Self::TLS != 0,
-            session,
-        })
-    }
-
-    /// The version that both speak.
-    pub fn version(&self) -> u16 {
-        self.version_max.min(VERSION_MAX)
-    }
-}
 
 /// What a side can do beyond the version's minimum, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,8 +66,6 @@ impl Features {
 /// HELLO.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientHello {
-    /// Random.
-    pub nonce: [u8; 32],
     /// What the client can do.
     pub features: Features,
     /// Process of the client, on its host.
@@ -182,22 +80,86 @@ pub struct ClientHello {
     pub strict: bool,
 }
 
-/// CHALLENGE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Challenge {
-    /// Random.
-    pub nonce: [u8; 32],
-    /// Whether a secret has to be proved: the token for a first lane, the session's for others.
-    pub secret: bool,
-}
-
-/// PROOF: HMAC-SHA-256 of [`proof_input`]; zeros if the challenge asked for none.
+/// PROOF: HMAC-SHA-256 of [`proof_input`]; zeros where there is no secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof(pub [u8; 32]);
 
-/// REFUSED: why, for the user of the client.
+/// REFUSED.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refused(pub String);
+pub struct Refused {
+    /// What kind of refusal it is, for programs.
+    pub kind: RefusalKind,
+    /// Why, for the user of the client.
+    pub reason: String,
+}
+
+impl Refused {
+    /// For this reason.
+    pub fn new(kind: RefusalKind, reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self { kind, reason }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+/// Why a connection is refused, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum RefusalKind {
+    /// Something else.
+    #[default]
+    Other,
+    /// No version in common.
+    Version,
+    /// No token, or a wrong one.
+    Token,
+    /// TLS where the server has none, or none where it has.
+    Tls,
+    /// There is no such session.
+    Session,
+    /// The server has all the clients that it may have.
+    MaxClients,
+    /// Too much at a time: it is worth trying again.
+    Busy,
+    /// The session has all the lanes that it may have.
+    Lanes,
+    /// The server's system refuses it something.
+    System,
+}
+
+impl RefusalKind {
+    /// All of them; their places are their numbers.
+    const ALL: [Self; 9] = [
+        Self::Other,
+        Self::Version,
+        Self::Token,
+        Self::Tls,
+        Self::Session,
+        Self::MaxClients,
+        Self::Busy,
+        Self::Lanes,
+        Self::System,
+    ];
+
+    /// The word by which statistics count it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Other => "refused",
+            Self::Version => "version",
+            Self::Token => "token",
+            Self::Tls => "tls",
+            Self::Session => "session",
+            Self::MaxClients => "max_clients",
+            Self::Busy => "busy",
+            Self::Lanes => "max_lanes",
+            Self::System => "system",
+        }
+    }
+}
 
 /// Another link to the same server, better than the one it is offered on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -221,7 +183,7 @@ pub struct Welcome {
     pub session: SessionId,
     /// Secret of the session, for its other lanes.
     pub secret: [u8; 32],
-    /// Proof of the server, over the same nonces; zeros if no secret was asked for.
+    /// Proof of the server; zeros where there is no secret, and in what it covers.
     pub proof: [u8; 32],
     /// Number of the lane, from 1.
     pub lane: u16,
@@ -263,18 +225,20 @@ pub enum Prover {
     Server,
 }
 
-/// What is authenticated by HMAC-SHA-256 under the token or the session's secret.
+/// What a proof is made of, under the key of the connection. `hello` is the hash of the payload of HELLO, `welcome` that
+/// of WELCOME without its proof (zeros for the client's proof, which comes before), `channel` what TLS exports for RFC 9266
+/// (zeros without TLS).
 pub fn proof_input(
     prover: Prover,
-    session: SessionId,
-    client_nonce: &[u8; 32],
-    server_nonce: &[u8; 32],
+    hello: &[u8; 32],
+    welcome: &[u8; 32],
+    channel: &[u8; 32],
 ) -> Vec<u8> {
     let label: &[u8] = match prover {
-        Prover::Client => b"gtrace 1 client",
-        Prover::Server => b"gtrace 1 server",
+        Prover::Client => b"gtrace 2 client",
+        Prover::Server => b"gtrace 2 server",
     };
-    [label, &session.0, client_nonce, server_nonce].concat()
+    [label, hello, welcome, channel].concat()
 }
 
 /// Messages of the handshake, to and from the payload of their frames.
@@ -320,7 +284,6 @@ impl Message for ClientHello {
     const OP: u32 = crate::control::HELLO;
 
     fn write(&self, writer: &mut Writer) {
-        writer.raw(&self.nonce);
         writer.u64(self.features.0);
         writer.u32(self.pid);
         writer.str(&self.program);
@@ -331,29 +294,12 @@ impl Message for ClientHello {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         Ok(Self {
-            nonce: reader.array()?,
             features: Features(reader.u64()?),
             pid: reader.u32()?,
             program: reader.str(TEXT_MAX)?.to_owned(),
             host: reader.str(TEXT_MAX)?.to_owned(),
             boot_id: reader.str(TEXT_MAX)?.to_owned(),
             strict: flag("strict", reader.u8()?)?,
-        })
-    }
-}
-
-impl Message for Challenge {
-    const OP: u32 = crate::control::CHALLENGE;
-
-    fn write(&self, writer: &mut Writer) {
-        writer.raw(&self.nonce);
-        writer.u8(self.secret.into());
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            nonce: reader.array()?,
-            secret: flag("secret", reader.u8()?)?,
         })
     }
 }
@@ -374,11 +320,20 @@ impl Message for Refused {
     const OP: u32 = crate::control::REFUSED;
 
     fn write(&self, writer: &mut Writer) {
-        writer.str(&self.0);
+        writer.u8(self.kind as u8);
+        writer.str(&self.reason);
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self(reader.str(TEXT_MAX)?.to_owned()))
+        let kind = reader.u8()?;
+        let known = RefusalKind::ALL.get(usize::from(kind)).copied();
+        Ok(Self {
+            kind: known.ok_or(DecodeError::BadValue {
+                what: "the kind of a refusal",
+                value: kind.into(),
+            })?,
+            reason: reader.str(TEXT_MAX)?.to_owned(),
+        })
     }
 }
 
@@ -443,13 +398,16 @@ mod tests {
     #[test]
     fn messages_come_back() {
         let hello = ClientHello {
-            nonce: [1; 32],
             pid: 42,
             program: "python3".into(),
             strict: true,
             ..ClientHello::default()
         };
         assert_eq!(ClientHello::parse(&payload(&hello)), Ok(hello));
+        for kind in RefusalKind::ALL {
+            let refused = Refused::new(kind, "why");
+            assert_eq!(Refused::parse(&payload(&refused)), Ok(refused));
+        }
         let welcome = Welcome {
             lane: 1,
             credits: 1024,
@@ -466,26 +424,8 @@ mod tests {
     }
 
     #[test]
-    fn a_preamble_comes_back_and_others_are_distinguished() {
-        let preamble = Preamble::new(true, SessionId([9; 16]));
-        assert_eq!(Preamble::parse(&preamble.to_bytes()), Ok(preamble));
-        assert_eq!(preamble.version(), VERSION_MAX);
-        let http = *b"GET / HTTP/1.1\r\nHost: example\r\n\r";
-        assert!(matches!(
-            Preamble::parse(&http),
-            Err(PreambleError::Magic(_))
-        ));
-        let mut newer = preamble;
-        (newer.version_min, newer.version_max) = (7, 9);
-        assert_eq!(
-            Preamble::parse(&newer.to_bytes()),
-            Err(PreambleError::Version(7, 9))
-        );
-    }
-
-    #[test]
     fn the_two_proofs_differ() {
-        let input = |prover| proof_input(prover, SessionId::default(), &[1; 32], &[2; 32]);
+        let input = |prover| proof_input(prover, &[1; 32], &[2; 32], &[3; 32]);
         assert_ne!(input(Prover::Client), input(Prover::Server));
     }
 
@@ -493,13 +433,9 @@ mod tests {
         #[test]
         fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
             let _ = ClientHello::parse(&bytes);
-            let _ = Challenge::parse(&bytes);
             let _ = Proof::parse(&bytes);
             let _ = Refused::parse(&bytes);
             let _ = Welcome::parse(&bytes);
-            if let Some(preamble) = bytes.first_chunk() {
-                let _ = Preamble::parse(preamble);
-            }
         }
     }
 }

@@ -11,6 +11,7 @@ mod frame;
 mod handshake;
 mod id;
 mod output;
+mod preamble;
 mod rdma;
 mod segment;
 mod times;
@@ -21,11 +22,15 @@ pub use frame::{
     checksum, control,
 };
 pub use handshake::{
-    Challenge, ClientHello, Features, MAGIC, Message, Offer, PREAMBLE_LEN, Preamble, PreambleError,
-    Proof, Prover, Refused, SessionId, VERSION_MAX, VERSION_MIN, Welcome, proof_input,
+    ClientHello, Features, Message, Offer, Proof, Prover, RefusalKind, Refused, SessionId, Welcome,
+    proof_input,
 };
 pub use id::{FIRST_OPERATION, OpId, op_id};
 pub use output::{OUTPUT_MAX, Output, Stream};
+pub use preamble::{
+    GREETING_LEN, GREETING_MAGIC, Greeting, MAGIC, PREAMBLE_LEN, Preamble, PreambleError,
+    VERSION_MAX, VERSION_MIN, key_input, tag_input,
+};
 pub use rdma::{QueuePairEnd, QueuePairs, QueuePairsAnswer};
 pub use segment::{SEGMENT_LEN, SEGMENT_MESSAGE_MAX, Segment};
 pub use times::{CallTimes, Times, WorkTimes, Works};

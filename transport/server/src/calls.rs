@@ -11,7 +11,9 @@ use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver;
 use crate::special;
+use crate::worker::handles::{HANDLES_MAX, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::worker::lending::NotLent;
+use crate::worker::objects::Object;
 use crate::worker::session::Session;
 
 const EVENT_RECORD: OpId = op_id("cuEventRecord");
@@ -30,6 +32,13 @@ const CONTEXT_DESTROY: OpId = op_id("cuCtxDestroy_v2");
 const PRIMARY_RETAIN: OpId = op_id("cuDevicePrimaryCtxRetain");
 const PRIMARY_RESET: OpId = op_id("cuDevicePrimaryCtxReset_v2");
 const PRIMARY_RELEASE: OpId = op_id("cuDevicePrimaryCtxRelease_v2");
+const PHYSICAL_CREATE: OpId = op_id("cuMemCreate");
+const PHYSICAL_RETAIN: OpId = op_id("cuMemRetainAllocationHandle");
+const PHYSICAL_RELEASE: OpId = op_id("cuMemRelease");
+const PHYSICAL_PROPERTIES: OpId = op_id("cuMemGetAllocationPropertiesFromHandle");
+const PHYSICAL_MAP: OpId = op_id("cuMemMap");
+const CONDITIONAL_CREATE: OpId = op_id("cuGraphConditionalHandleCreate");
+const GRAPH_DESTROY: OpId = op_id("cuGraphDestroy");
 
 /// Has no memory of this process lent in the stream that is the first argument.
 fn not_lent<'a>(
@@ -41,6 +50,50 @@ fn not_lent<'a>(
     // Of one that is none the call itself says so.
     let stream = exec.handles.real(Kind::Stream, stream).ok();
     Ok(stream.map(|stream| session.event_lifetime.not_lent(stream)))
+}
+
+/// A call that makes an object whose number is the driver's, of the context or graph `of`.
+fn making(
+    exec: &mut Exec,
+    op: OpId,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+    (kind, of): (Object, u64),
+) -> Result<Code, CallError> {
+    let session = Arc::clone(&exec.session);
+    // Else another lane could end the object before it is known.
+    let mut objects = session.objects.lock();
+    if objects.len() >= HANDLES_MAX {
+        return Ok(OUT_OF_MEMORY);
+    }
+    let code = driver::dispatch(op, exec, r, w)?;
+    if code == 0 {
+        objects.add(kind, Reader::new(w.as_slice()).u64()?, of);
+    }
+    Ok(code)
+}
+
+/// A call that is given the number of an allocation at byte `at` of its arguments; `ends` if it gives it back.
+fn of_allocation(
+    exec: &mut Exec,
+    op: OpId,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+    (at, ends): (usize, bool),
+) -> Result<Code, CallError> {
+    let mut arguments = r.clone();
+    arguments.raw(at)?;
+    let number = arguments.u64()?;
+    let session = Arc::clone(&exec.session);
+    let mut objects = session.objects.lock();
+    if !objects.has(Object::Allocation, number) {
+        return Ok(INVALID_VALUE);
+    }
+    let code = driver::dispatch(op, exec, r, w)?;
+    if code == 0 && ends {
+        objects.take(Object::Allocation, number);
+    }
+    Ok(code)
 }
 
 /// Makes the call of `op` with the arguments of `r`, and puts what comes back into `w`.
@@ -82,6 +135,23 @@ pub(crate) fn call(
             let code = driver::dispatch(op, exec, r, w)?;
             if code == 0 {
                 exec.recorded(event);
+            }
+            Ok(code)
+        }
+        PHYSICAL_CREATE | PHYSICAL_RETAIN => making(exec, op, r, w, (Object::Allocation, 0)),
+        PHYSICAL_RELEASE => of_allocation(exec, op, r, w, (0, true)),
+        PHYSICAL_PROPERTIES => of_allocation(exec, op, r, w, (0, false)),
+        // Behind address, size and offset.
+        PHYSICAL_MAP => of_allocation(exec, op, r, w, (24, false)),
+        CONDITIONAL_CREATE => {
+            let graph = r.clone().u64()?;
+            making(exec, op, r, w, (Object::Conditional, graph))
+        }
+        GRAPH_DESTROY => {
+            let graph = r.clone().u64()?;
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                exec.session.objects.graph_ended(graph);
             }
             Ok(code)
         }

@@ -32,8 +32,8 @@ pub(crate) struct Start {
     pub(crate) libcuda: Option<PathBuf>,
     /// NVML's library.
     pub(crate) libnvml: Option<PathBuf>,
-    /// What clients have to know.
-    pub(crate) token: Option<String>,
+    /// By which its further lanes prove themselves.
+    pub(crate) secret: [u8; 32],
     /// Certificate and key, PEM files.
     pub(crate) tls: Option<(PathBuf, PathBuf)>,
     /// Networks whose fabric is trusted with plaintext by RDMA, as `gtrace_link::Networks` are
@@ -60,10 +60,16 @@ pub(crate) struct Start {
 pub(crate) enum ToWorker {
     /// The first message.
     Start(Box<Start>),
-    /// A connection, whose preamble was read already; the descriptor comes with it.
+    /// A connection whose client has shown that it knows the secret; the descriptor comes with it.
     Lane {
-        /// The preamble.
-        preamble: [u8; 32],
+        /// TLS follows.
+        tls: bool,
+        /// It is not the first of the session.
+        further: bool,
+        /// The version that both speak.
+        version: u16,
+        /// The connection's own key, which says nothing about a token.
+        key: Option<[u8; 32]>,
         /// Where it comes from, for the log.
         peer: String,
     },
@@ -229,13 +235,16 @@ mod tests {
         let (supervisor, worker) = Channel::pair().unwrap();
         let (mut near, far) = UnixStream::pair().unwrap();
         let lane = ToWorker::Lane {
-            preamble: [7; 32],
+            tls: false,
+            further: true,
+            version: 2,
+            key: Some([7; 32]),
             peer: "10.0.0.1:5".into(),
         };
         supervisor.send(&lane, Some(far.as_fd())).unwrap();
         drop(far);
         let (message, fd) = worker.receive::<ToWorker>(true).unwrap().unwrap();
-        assert!(matches!(message, ToWorker::Lane { preamble, .. } if preamble == [7; 32]));
+        assert!(matches!(message, ToWorker::Lane { key: Some(key), .. } if key == [7; 32]));
         let mut taken = UnixStream::from(fd.unwrap());
         near.write_all(b"x").unwrap();
         let mut byte = [0];

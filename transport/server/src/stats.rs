@@ -165,8 +165,8 @@ pub struct SessionCounts {
     pub bytes_out: AtomicU64,
     /// Frames that named another lane's frame.
     pub waits: AtomicU64,
-    /// Frames whose predecessor in another lane did not come in time.
-    pub waits_given_up: AtomicU64,
+    /// Frames whose predecessor in another lane is lost, with which a session ends.
+    pub waits_failed: AtomicU64,
     /// Frames of operations that are not known here.
     pub unknown: AtomicU64,
     /// Frames whose arguments could not be read.
@@ -196,7 +196,7 @@ impl SessionCounts {
             bytes_in: self.bytes_in.load(Ordering::Relaxed),
             bytes_out: self.bytes_out.load(Ordering::Relaxed),
             waits: self.waits.load(Ordering::Relaxed),
-            waits_given_up: self.waits_given_up.load(Ordering::Relaxed),
+            waits_failed: self.waits_failed.load(Ordering::Relaxed),
             unknown: self.unknown.load(Ordering::Relaxed),
             malformed: self.malformed.load(Ordering::Relaxed),
             lanes_broken: self.lanes_broken.load(Ordering::Relaxed),
@@ -282,8 +282,8 @@ pub struct SessionStats {
     pub bytes_out: u64,
     /// Frames that named another lane's frame.
     pub waits: u64,
-    /// Those whose predecessor did not come in time.
-    pub waits_given_up: u64,
+    /// Those whose predecessor is lost.
+    pub waits_failed: u64,
     /// Frames of operations that are not known here.
     pub unknown: u64,
     /// Frames whose arguments could not be read.

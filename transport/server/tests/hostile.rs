@@ -15,7 +15,8 @@ use gtrace_cuda::payload::{
 };
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{
-    ECHO_BULK_MAX, Flags, HEADER_LEN, Header, Preamble, Reader, SessionId, control, op_id,
+    ECHO_BULK_MAX, Flags, GREETING_LEN, Greeting, HEADER_LEN, Header, PREAMBLE_LEN, Preamble,
+    Reader, Refused, control, op_id,
 };
 use sha2::{Digest as _, Sha256};
 use support::{Client, Server, bytes, random, target};
@@ -24,6 +25,13 @@ fn counted(server: &Server, reason: &str, at_least: u64) {
     server.wait_for(reason, |status| {
         status.counters.refused.get(reason).copied().unwrap_or(0) >= at_least
     });
+}
+
+/// The server's first bytes, which everybody gets.
+fn greeted(stream: &mut TcpStream) {
+    let mut greeting = [0; GREETING_LEN];
+    stream.read_exact(&mut greeting).unwrap();
+    assert!(Greeting::parse(&greeting).is_ok());
 }
 
 /// That another client is served as if nothing were.
@@ -41,6 +49,7 @@ fn what_is_no_client_is_closed_and_counted() {
     stream
         .write_all(b"GET / HTTP/1.1\r\nHost: gpu\r\n\r\n")
         .unwrap();
+    greeted(&mut stream);
     assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);
     counted(&server, "garbage", 1);
     // A port scan: connects, and goes.
@@ -55,12 +64,13 @@ fn what_is_no_client_is_closed_and_counted() {
     assert!(began.elapsed() < Duration::from_secs(5));
     counted(&server, "timeout", 100);
     for mut stream in silent {
+        greeted(&mut stream);
         assert_eq!(stream.read(&mut [0; 1]).unwrap(), 0);
     }
     // Half a preamble.
     let mut stream = UnixStream::connect(server.unix().trim_start_matches("unix:")).unwrap();
     stream
-        .write_all(&Preamble::new(false, SessionId::default()).to_bytes()[..20])
+        .write_all(&Preamble::new(false, false).to_bytes()[..20])
         .unwrap();
     counted(&server, "timeout", 101);
     serves(&server);
@@ -70,15 +80,15 @@ fn what_is_no_client_is_closed_and_counted() {
 #[test]
 fn another_version_and_an_ended_session_are_reported() {
     let server = Server::start(|_| {});
-    for (version, session, wanted) in [(9u16, [0; 16], "version"), (1, [7; 16], "session")] {
-        let mut preamble = Preamble::new(false, SessionId(session)).to_bytes();
+    for (version, further, wanted) in [(9u16, false, "version"), (2, true, "session")] {
+        let mut preamble = Preamble::new(false, further).to_bytes();
         preamble[8..10].copy_from_slice(&version.to_le_bytes());
         preamble[10..12].copy_from_slice(&version.to_le_bytes());
         let mut stream = TcpStream::connect(server.tcp()).unwrap();
         stream.write_all(&preamble).unwrap();
         let mut reply = Vec::new();
         stream.read_to_end(&mut reply).unwrap();
-        let text = String::from_utf8_lossy(&reply[HEADER_LEN..]).into_owned();
+        let text = String::from_utf8_lossy(&reply[GREETING_LEN + HEADER_LEN..]).into_owned();
         assert!(text.contains(wanted), "{text}");
         counted(&server, wanted, 1);
     }
@@ -91,7 +101,7 @@ fn a_preamble_and_then_nothing_leaves_no_worker() {
     for _ in 0..3 {
         let mut stream = TcpStream::connect(server.tcp()).unwrap();
         stream
-            .write_all(&Preamble::new(false, SessionId::default()).to_bytes())
+            .write_all(&Preamble::new(false, false).to_bytes())
             .unwrap();
         streams.push(stream);
     }
@@ -109,7 +119,7 @@ fn a_wrong_token_is_refused_and_the_right_one_let_in() {
         let mut target = target(server.tcp(), "tcp");
         target.token = token.map(|token| Token::new(token).unwrap());
         match Client::open(&target, None) {
-            Err(LinkError::Refused(reason)) => reason,
+            Err(LinkError::Refused(refused)) => refused.reason,
             other => panic!("{:?}", other.map(|client| client.welcome)),
         }
     };
@@ -786,7 +796,7 @@ fn no_more_clients_than_allowed() {
     let one = Client::ready(server.unix(), "unix");
     let _two = Client::ready(server.tcp(), "tcp");
     let refused = Client::connect(server.unix(), "unix");
-    let Err(LinkError::Refused(reason)) = refused else {
+    let Err(LinkError::Refused(Refused { reason, .. })) = refused else {
         panic!("{:?}", refused.map(|client| client.welcome));
     };
     assert!(
@@ -827,7 +837,7 @@ fn never_idle(server: &Server) -> String {
         let mut server = TcpStream::connect(to).unwrap();
         let (mut answers, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         std::thread::spawn(move || std::io::copy(&mut answers, &mut to));
-        let mut preamble = [0; 32];
+        let mut preamble = [0; PREAMBLE_LEN];
         client.read_exact(&mut preamble).unwrap();
         server.write_all(&preamble).unwrap();
         loop {
@@ -856,7 +866,7 @@ fn lanes_count_before_their_link_is_chosen() {
         .collect();
     let refused = open(server.tcp());
     assert!(
-        matches!(&refused, Err(LinkError::Refused(reason)) if reason.contains("3 threads")),
+        matches!(&refused, Err(LinkError::Refused(reason)) if reason.reason.contains("3 threads")),
         "{:?}",
         refused.map(|client| client.welcome)
     );

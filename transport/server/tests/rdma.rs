@@ -11,8 +11,8 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use gtrace_protocol::{
-    Challenge, ClientHello, Features, HEADER_LEN, Header, Message, Preamble, Proof, QueuePairEnd,
-    QueuePairs, QueuePairsAnswer, SessionId, Welcome, Writer, control, op_id,
+    ClientHello, Features, GREETING_LEN, HEADER_LEN, Header, Message, Preamble, Proof,
+    QueuePairEnd, QueuePairs, QueuePairsAnswer, Welcome, Writer, control, op_id,
 };
 use support::Server;
 
@@ -27,10 +27,11 @@ impl ByHand {
             .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         let mut client = Self(stream);
-        let preamble = Preamble::new(false, SessionId::default()).to_bytes();
+        let mut greeting = [0; GREETING_LEN];
+        client.0.read_exact(&mut greeting).unwrap();
+        let preamble = Preamble::new(false, false).to_bytes();
         client.0.write_all(&preamble).unwrap();
         client.say(&ClientHello {
-            nonce: [7; 32],
             features: Features::default(),
             pid: 1,
             program: "liar".into(),
@@ -38,7 +39,6 @@ impl ByHand {
             boot_id: "another".into(),
             strict: false,
         });
-        let _: Challenge = client.hear();
         client.say(&Proof([0; 32]));
         let welcome = client.hear();
         (client, welcome)

@@ -4,7 +4,11 @@
 
 mod support;
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+
 use gtrace_link::{LinkError, LinkKind, TlsClient, Token};
+use gtrace_protocol::{GREETING_LEN, PREAMBLE_LEN, Preamble};
 use gtrace_server::{Listen, Options, StartError, Supervisor, WorkerCommand};
 use support::{Client, Server, target};
 
@@ -55,19 +59,93 @@ fn tls_and_token_let_a_client_in_and_clear_text_is_refused() {
     lane.context = 1;
     assert_eq!(lane.free(at), 0);
 
-    let Err(LinkError::Refused(reason)) = Client::open(&clear, None) else {
+    let Err(LinkError::Refused(gtrace_protocol::Refused { reason, .. })) =
+        Client::open(&clear, None)
+    else {
         panic!("clear text was let in");
     };
     assert!(reason.contains("TLS"), "{reason}");
     // What the supervisor refuses by itself is understood before TLS begins.
     let mut ended = client.session.clone();
-    ended.id.0[0] ^= 1;
+    ended.secret[0] ^= 1;
     let refused = Client::open(&secure, Some(&ended));
     assert!(
-        matches!(&refused, Err(LinkError::Refused(reason)) if reason.contains("ended")),
+        matches!(&refused, Err(LinkError::Refused(reason)) if reason.reason.contains("ended")),
         "{:?}",
         refused.map(|client| client.welcome)
     );
+}
+
+/// What a client has sent before it proved anything, to a server that greets as it is told.
+fn beginning_of(target: &gtrace_link::Target, greeting: [u8; GREETING_LEN]) -> [u8; PREAMBLE_LEN] {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut target = target.clone();
+    target.address = listener.local_addr().unwrap().to_string().parse_address();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(&greeting).unwrap();
+        let mut preamble = [0; PREAMBLE_LEN];
+        stream.read_exact(&mut preamble).unwrap();
+        preamble
+    });
+    assert!(Client::open(&target, None).is_err());
+    server.join().unwrap()
+}
+
+trait ParseAddress {
+    fn parse_address(&self) -> gtrace_link::Address;
+}
+
+impl ParseAddress for String {
+    fn parse_address(&self) -> gtrace_link::Address {
+        gtrace_link::Target::parse(self).unwrap().address
+    }
+}
+
+/// Connects and says this as a preamble; what the server answers behind its greeting.
+fn answered(server: &Server, preamble: &[u8]) -> String {
+    let mut stream = TcpStream::connect(server.tcp()).unwrap();
+    stream.write_all(preamble).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer[GREETING_LEN..]).into_owned()
+}
+
+/// Nobody makes the server start anything who does not know the token, also not by repeating what somebody has said who
+/// does.
+#[test]
+fn nothing_is_started_for_who_has_not_proved_that_he_knows_the_token() {
+    let server = Server::start(|options| options.token = Some(TOKEN.into()));
+    let mut known = target(server.tcp(), "tcp");
+    known.token = Some(Token::new(TOKEN.as_bytes()).unwrap());
+    let greeting = gtrace_link::new_greeting(false, true).unwrap().to_bytes();
+    let replayed = beginning_of(&known, greeting);
+    let mut wrong = known.clone();
+    wrong.token = Some(Token::new(b"the token of another one").unwrap());
+    let guessed = beginning_of(&wrong, greeting);
+    let nothing = Preamble::new(false, false).to_bytes();
+    for preamble in [replayed, guessed, nothing] {
+        for _ in 0..5 {
+            let answer = answered(&server, &preamble);
+            assert!(answer.contains("token"), "{answer}");
+            assert!(server.status().sessions.is_empty(), "a worker was started");
+        }
+    }
+    assert_eq!(server.status().counters.refused["token"], 15);
+    // And no worker is named by who is not of its session.
+    let client = Client::open(&known, None).unwrap();
+    let mut further = Preamble::new(false, true);
+    for tag in [[0; 32], [7; 32]] {
+        further.tag = tag;
+        let answer = answered(&server, &further.to_bytes());
+        assert!(answer.contains("session has ended"), "{answer}");
+    }
+    let mut named = [0; 32];
+    named[..16].copy_from_slice(&client.session.id.0);
+    further.tag = named;
+    assert!(answered(&server, &further.to_bytes()).contains("session has ended"));
+    assert_eq!(server.status().sessions[0].stats.lanes_broken, 0);
+    assert!(Client::open(&known, Some(&client.session)).is_ok());
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn push_bulk(
     let mut call =
         Call::new(op, flags.with(Flags::STRICT), began).send(lane, small, bulk.bytes())?;
     call.results(lane, |_| Ok(()))?;
-    let outcome = lane.outcome(&call.header);
+    let outcome = call.outcome(lane);
     call.end();
     check(outcome)
 }
@@ -231,7 +231,7 @@ pub(crate) fn pull(
         }
         call.wait(lane)?;
     }
-    let outcome = lane.outcome(&call.header);
+    let outcome = call.outcome(lane);
     call.end();
     check(outcome)?;
     match left {

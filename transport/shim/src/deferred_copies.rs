@@ -37,10 +37,30 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 struct Target {
     address: usize,
     len: usize,
+    /// Bytes that some thread writes or has written. A byte is claimed once.
+    claimed: usize,
+    /// Those that are written.
     landed: usize,
+    /// No more of them comes.
+    failed: bool,
 }
 
 impl Target {
+    const fn new(address: usize, len: usize) -> Self {
+        Self {
+            address,
+            len,
+            claimed: 0,
+            landed: 0,
+            failed: false,
+        }
+    }
+
+    /// Whether no thread writes there, nor will.
+    const fn is_done(&self) -> bool {
+        self.landed == self.claimed && (self.failed || self.landed == self.len)
+    }
+
     fn overlaps(&self, address: usize, len: usize) -> bool {
         self.address < address.saturating_add(len)
             && address < self.address.saturating_add(self.len)
@@ -120,21 +140,49 @@ impl DeferredCopies {
         }
     }
 
-    /// Where the next `len` bytes of a copy go.
-    fn place(&self, piece: Piece, len: usize) -> Option<usize> {
-        let state = lock(&self.state);
-        let target = state.pending.get(&piece.ticket)?;
+    /// Takes the next `len` bytes of a copy for the calling thread alone: what a server sends is never written twice,
+    /// nor beyond what the program asked for, nor once the program was told that the copy is done.
+    fn claim(&self, piece: Piece, len: usize) -> Option<Claim<'_>> {
+        let mut state = lock(&self.state);
+        let target = state.pending.get_mut(&piece.ticket)?;
         let at = usize::try_from(piece.at).ok()?;
-        (at == target.landed && len <= target.len - at).then(|| target.address + at)
+        let left = target.len.checked_sub(target.claimed)?;
+        if target.failed || at != target.claimed || len == 0 || len > left {
+            return None;
+        }
+        let address = target.address.checked_add(at)?;
+        target.claimed += len;
+        Some(Claim {
+            all: self,
+            ticket: piece.ticket,
+            address,
+            len,
+            landed: false,
+        })
     }
 
-    fn landed(&self, ticket: u64, len: usize) {
+    /// Changes a copy, and ends it if it is done then.
+    fn change(&self, ticket: u64, change: impl FnOnce(&mut Target)) {
         let mut state = lock(&self.state);
-        if let Some(target) = state.pending.get_mut(&ticket) {
-            target.landed += len;
-            if target.landed == target.len {
-                self.end(&mut state, ticket);
-            }
+        let Some(target) = state.pending.get_mut(&ticket) else {
+            return;
+        };
+        change(target);
+        if target.is_done() {
+            self.end(&mut state, ticket);
+        }
+    }
+
+    /// Waits until no thread writes to these bytes. The connection is lost, so that none does for long.
+    fn wait_for_writers(&self, address: usize, len: usize) {
+        let mut state = lock(&self.state);
+        let is_written =
+            |target: &Target| target.landed != target.claimed && target.overlaps(address, len);
+        while state.pending.values().any(is_written) {
+            state = match self.landed.wait_timeout(state, POLL_INTERVAL) {
+                Ok((state, _)) => state,
+                Err(poisoned) => poisoned.into_inner().0,
+            };
         }
     }
 
@@ -153,7 +201,33 @@ impl DeferredCopies {
                 Err(poisoned) => poisoned.into_inner().0,
             };
         }
-        Ok(())
+        // Those whose thread lost its connection have ended too.
+        match session.is_lost() {
+            true => Err(status::LOST),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Bytes of a copy that one thread writes.
+struct Claim<'a> {
+    all: &'a DeferredCopies,
+    ticket: u64,
+    address: usize,
+    len: usize,
+    /// They are written; else the connection broke meanwhile.
+    landed: bool,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.all.change(self.ticket, |target| {
+            target.landed += self.len;
+            target.failed |= !self.landed;
+        });
+        if !self.landed {
+            self.all.landed.notify_all();
+        }
     }
 }
 
@@ -196,12 +270,7 @@ pub(crate) fn copy(
     settle(session, to, len)?;
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
-        let target = Target {
-            address: to,
-            len,
-            landed: 0,
-        };
-        let Some(ticket) = deferred_copies.begin(target) else {
+        let Some(ticket) = deferred_copies.begin(Target::new(to, len)) else {
             return Ok(false);
         };
         let began = clock::now();
@@ -259,7 +328,10 @@ pub(crate) fn settle(
 #[cold]
 fn settle_all(session: &'static Session, address: usize, len: usize) -> Result<(), CUresult> {
     while let Some(ticket) = session.state.deferred_copies.overlapping(address, len) {
-        take(session, ticket)?;
+        if let Err(code) = take(session, ticket) {
+            session.state.deferred_copies.wait_for_writers(address, len);
+            return Err(code);
+        }
         // Another thread may be about to send the copy itself.
         thread::yield_now();
     }
@@ -311,13 +383,13 @@ pub(crate) fn receive(lane: &mut Lane, mut call: Call) -> Result<Vec<u64>, CUres
             r.end()?;
             Ok(piece)
         })?;
-        match deferred_copies.place(piece, len) {
-            Some(place) => {
-                let place = std::ptr::with_exposed_provenance_mut::<u8>(place);
+        match deferred_copies.claim(piece, len) {
+            Some(mut claim) => {
+                let place = std::ptr::with_exposed_provenance_mut::<u8>(claim.address);
                 // SAFETY: page-locked memory of the program, which it leaves alone until it has waited for the
-                // copy.
+                // copy. No other thread has these bytes, and the copy is not done before they are written.
                 lane.bulk(unsafe { std::slice::from_raw_parts_mut(place, len) })?;
-                deferred_copies.landed(piece.ticket, len);
+                claim.landed = true;
             }
             None => {
                 log::once(
@@ -335,9 +407,8 @@ pub(crate) fn receive(lane: &mut Lane, mut call: Call) -> Result<Vec<u64>, CUres
         Ok(())
     })?;
     call.end();
-    let mut state = lock(&deferred_copies.state);
     for ticket in taken.failed {
-        deferred_copies.end(&mut state, ticket);
+        deferred_copies.change(ticket, |target| target.failed = true);
     }
     Ok(taken.in_flight_on_other_lanes)
 }
@@ -408,11 +479,55 @@ mod tests {
     use super::*;
 
     fn target(address: usize, len: usize) -> Target {
-        Target {
-            address,
-            len,
-            landed: 0,
-        }
+        Target::new(address, len)
+    }
+
+    fn place(all: &DeferredCopies, piece: Piece, len: usize) -> Option<usize> {
+        let claim = all.claim(piece, len)?;
+        let address = claim.address;
+        land(claim);
+        Some(address)
+    }
+
+    fn land(mut claim: Claim<'_>) {
+        claim.landed = true;
+    }
+
+    /// What a hostile server tries: the same piece on two lanes, and then what lies behind the end.
+    #[test]
+    fn two_threads_never_write_the_same_bytes_nor_any_beyond() {
+        let all = DeferredCopies::default();
+        let ticket = all.begin(target(1000, 10)).unwrap();
+        let piece = |at| Piece { ticket, at };
+        let first = all.claim(piece(0), 6).unwrap();
+        assert!(all.claim(piece(0), 6).is_none(), "claimed already");
+        assert!(all.claim(piece(12), 1 << 20).is_none());
+        assert!(all.claim(piece(6), 5).is_none());
+        let second = all.claim(piece(6), 4).unwrap();
+        land(second);
+        assert!(all.any(), "the first thread is still writing");
+        land(first);
+        assert!(!all.any());
+        assert!(all.claim(piece(10), 1 << 20).is_none());
+    }
+
+    /// A copy that has failed is not done while a thread writes to it.
+    #[test]
+    fn a_failed_copy_ends_with_its_last_writer() {
+        let all = DeferredCopies::default();
+        let ticket = all.begin(target(1000, 10)).unwrap();
+        let piece = |at| Piece { ticket, at };
+        let writer = all.claim(piece(0), 6).unwrap();
+        all.change(ticket, |target| target.failed = true);
+        assert!(all.any());
+        assert!(all.claim(piece(6), 4).is_none());
+        land(writer);
+        assert!(!all.any());
+        // One whose connection broke in the middle.
+        let ticket = all.begin(target(1000, 10)).unwrap();
+        drop(all.claim(Piece { ticket, at: 0 }, 6).unwrap());
+        assert!(!all.any());
+        all.wait_for_writers(1000, 10);
     }
 
     #[test]
@@ -421,16 +536,14 @@ mod tests {
         let ticket = all.begin(target(1000, 10)).unwrap();
         let piece = |at| Piece { ticket, at };
         assert!(all.any_until(ticket) && !all.any_until(ticket - 1));
-        assert_eq!(all.place(piece(0), 11), None);
-        assert_eq!(all.place(piece(4), 4), None);
-        assert_eq!(all.place(piece(0), 4), Some(1000));
-        all.landed(ticket, 4);
-        assert_eq!(all.place(piece(0), 4), None);
-        assert_eq!(all.place(piece(4), 6), Some(1004));
+        assert_eq!(place(&all, piece(0), 11), None);
+        assert_eq!(place(&all, piece(4), 4), None);
+        assert_eq!(place(&all, piece(0), 4), Some(1000));
+        assert_eq!(place(&all, piece(0), 4), None);
         assert!(all.any());
-        all.landed(ticket, 6);
+        assert_eq!(place(&all, piece(4), 6), Some(1004));
         assert!(!all.any());
-        assert_eq!(all.place(piece(10), 0), None);
+        assert_eq!(place(&all, piece(10), 0), None);
     }
 
     #[test]

@@ -281,7 +281,7 @@ pub(crate) fn exchange(
         };
         call.wait(lane)?;
         let result = call.results(lane, read);
-        let outcome = lane.outcome(&call.header);
+        let outcome = call.outcome(lane);
         call.end();
         if let Some(taking) = taking {
             in_flight_on_other_lanes = deferred_copies::receive(lane, taking)?;
@@ -448,6 +448,11 @@ impl Call {
         let result = lane.arguments(&self.header, read);
         lane.drop_bulk(self.header.bulk())?;
         result
+    }
+
+    /// The result for the program.
+    pub(crate) fn outcome(&self, lane: &mut Lane) -> CUresult {
+        lane.outcome(self.op, &self.header)
     }
 
     /// Counts `len` bytes that came otherwise.

@@ -10,8 +10,11 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use gtrace_cuda::attributes;
 use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstreamCaptureMode};
-use gtrace_link::{Ender, Link, LinkError, LinkInfo, LinkKind, PinnedRegion, Rx, Tx};
+use gtrace_link::{
+    End, Ended, Ender, Link, LinkError, LinkInfo, LinkKind, PinnedRegion, Rx, Tx, printable,
+};
 use gtrace_protocol::{
     After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
     Writer, control, op_id,
@@ -36,6 +39,7 @@ const SHARED_IDLE_NS: u64 = 5_000;
 
 /// The sending half.
 pub(crate) struct Outgoing {
+    session: &'static Session,
     number: u16,
     /// Up to which of its frames the records of events are complete, as the server reported last.
     watermark: AtomicU64,
@@ -89,9 +93,18 @@ impl Outgoing {
             sending.left.publish();
             return false;
         }
-        // An error comes to the owner with its next call.
-        let _ = sending.flush();
+        let flushed = sending.flush();
+        drop(sending);
+        self.lost_if(flushed);
         true
+    }
+
+    /// A lane on which nothing can be sent has lost calls that other threads may rely on, and its own thread may never
+    /// call again.
+    fn lost_if(&self, sent: Result<(), LinkError>) {
+        if let Err(error) = sent {
+            self.session.lose(&error);
+        }
     }
 
     /// Polls completions of what was sent, unless the owner is about to.
@@ -99,8 +112,9 @@ impl Outgoing {
         if let Ok(mut sending) = self.sending.try_lock()
             && sending.open
         {
-            // An error comes to the owner with its next call.
-            let _ = sending.tx.poll_completions();
+            let polled = sending.tx.poll_completions();
+            drop(sending);
+            self.lost_if(polled);
         }
     }
 
@@ -112,8 +126,9 @@ impl Outgoing {
     /// what comes after this.
     fn release(&self, memory: &PinnedRegion) {
         if self.memories().remove(memory) {
-            // Of a lane that is at its end nothing is taken either; its thread finds out with its next call.
-            let _ = self.lock().tx.release(Some(memory));
+            // Of a lane that is at its end nothing is taken either.
+            let released = self.lock().tx.release(Some(memory));
+            self.lost_if(released);
         }
     }
 
@@ -226,6 +241,7 @@ pub(crate) struct Drained {
 impl Lane {
     pub(crate) fn new(session: &'static Session, link: Link, number: u16, credits: u32) -> Self {
         let out = Arc::new(Outgoing {
+            session,
             number,
             watermark: AtomicU64::new(0),
             hurry: AtomicBool::new(false),
@@ -470,10 +486,9 @@ impl Lane {
         self.credits = self.credits.saturating_add(header.credit.into());
         self.out.received(header);
         match header.op {
-            control::GOODBYE => Err(LinkError::Closed(match reason.is_empty() {
-                true => self.session.peer(),
-                false => format!("{} ({reason})", self.session.peer()),
-            })),
+            control::GOODBYE => {
+                Err(Ended::new(self.session.peer(), End::Goodbye(printable(&reason))).into())
+            }
             control::CREDIT => {
                 self.note_sticky(header.context);
                 Ok(())
@@ -568,10 +583,11 @@ impl Lane {
         self.skip(len).map_err(|error| self.lost(&error))
     }
 
-    /// The result for the program: the call's own failure, or else an earlier one-way call's.
-    pub(crate) fn outcome(&mut self, header: &Header) -> CUresult {
+    /// The result of a call of `op` for the program: the call's own failure, or else an earlier one-way call's.
+    pub(crate) fn outcome(&mut self, op: OpId, header: &Header) -> CUresult {
         self.note_sticky(header.context);
         match header.status {
+            cuda::CUDA_SUCCESS if self.has_sticky() && attributes(op).creates => cuda::CUDA_SUCCESS,
             cuda::CUDA_SUCCESS => self.take_sticky(),
             code => {
                 self.session.state.captures.failed(code);
@@ -599,6 +615,10 @@ impl Lane {
         }
     }
 
+    fn has_sticky(&self) -> bool {
+        self.sticky != 0 || self.session.broken() != 0
+    }
+
     /// The error of an earlier one-way call that must be reported to the program now, or 0.
     pub(crate) fn take_sticky(&mut self) -> CUresult {
         match self.session.broken() {
@@ -611,14 +631,81 @@ impl Lane {
     pub(crate) fn flush(&self) {
         let mut sending = self.out.lock();
         if sending.frames > 0 {
-            // An error comes with the lane's next call.
-            let _ = sending.flush();
+            let flushed = sending.flush();
+            drop(sending);
+            self.out.lost_if(flushed);
         }
     }
 
-    fn lost(&self, error: &LinkError) -> CUresult {
-        self.session.lose(error);
+    /// Waits until everything that the process has sent is executed.
+    ///
+    /// # Errors
+    ///
+    /// [`status::LOST`].
+    pub(crate) fn confirm(&mut self) -> Result<(), CUresult> {
+        let confirmed = self.try_confirm();
+        confirmed.map_err(|error| self.lost(&error))
+    }
+
+    fn try_confirm(&mut self) -> Result<(), LinkError> {
+        let seq = {
+            let mut sending = self.out.lock();
+            sending.seq += 1;
+            let last = self.session.last.load(Ordering::Acquire);
+            let header = Header {
+                length: HEADER_LEN as u32,
+                op: control::ECHO,
+                seq: sending.seq,
+                after: match After(last).lane() == self.out.number {
+                    true => 0,
+                    false => last,
+                },
+                sent_ns: clock::now(),
+                ..Header::default()
+            };
+            let room = sending.tx.reserve(HEADER_LEN)?;
+            room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+            sending.tx.commit(HEADER_LEN);
+            sending.flush()?;
+            sending.seq
+        };
+        self.sent = seq;
+        loop {
+            let header = Header::parse(self.rx.peek(HEADER_LEN, None)?)?;
+            self.take_control(&header)?;
+            if header.op == control::ECHO && header.seq == seq {
+                return Ok(());
+            }
+        }
+    }
+
+    fn lost(&mut self, error: &LinkError) -> CUresult {
+        let said = match error {
+            LinkError::Closed(_) => self.goodbye(),
+            _ => None,
+        };
+        self.session.lose(said.as_ref().unwrap_or(error));
         status::LOST
+    }
+
+    /// Why the server has closed the lane, if it said so.
+    fn goodbye(&mut self) -> Option<LinkError> {
+        // Frames are in order, so that what lies before it is soon read.
+        while let Ok(true) = self.rx.ready(HEADER_LEN) {
+            match self.control() {
+                Ok(()) => {}
+                Err(
+                    error @ LinkError::Closed(Ended {
+                        how: End::Goodbye(_),
+                        ..
+                    }),
+                ) => {
+                    return Some(error);
+                }
+                Err(_) => return None,
+            }
+        }
+        None
     }
 }
 

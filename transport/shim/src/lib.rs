@@ -21,6 +21,7 @@ mod device;
 mod device_idle;
 mod entry;
 mod events;
+mod exit;
 mod flusher;
 mod fork;
 mod functions;

@@ -118,7 +118,7 @@ fn ask(
             lane.note_sticky(call.header.context);
             call.header.status
         }
-        false => lane.outcome(&call.header),
+        false => call.outcome(lane),
     };
     call.end();
     Ok((outcome, loaded))

@@ -3,9 +3,11 @@
 // Writes values of the attribute's type through untyped pointers of the program.
 #![allow(unsafe_code)]
 
+use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::slice;
+use std::sync::Mutex;
 
 use gtrace_cuda::types::driver::{
     self as cuda, CUcontext, CUdeviceptr, CUmemoryPool, CUpointer_attribute, CUresult,
@@ -15,7 +17,7 @@ use crate::allocations::{Allocation, Place};
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::session;
-use crate::state::read;
+use crate::state::{lock, read};
 use crate::stats::local;
 
 /// Writes the value of an attribute of `ptr`, which lies in `found`.
@@ -72,7 +74,9 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host || found.place == Place::Managed => {
             pointer(without_provenance_mut(ptr as usize));
         }
-        cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => int(0),
+        cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
+            int(lock(&SYNCHRONOUS).contains(&found.id).into());
+        }
         cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID => long(found.id),
         cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED => int((found.place == Place::Managed).into()),
         cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => int(found.device.cast_unsigned()),
@@ -108,7 +112,7 @@ unsafe fn attribute(
 /// # Safety
 ///
 /// As for [`attribute`].
-unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) {
+unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Result<(), CUresult> {
     // SAFETY: each has the type that the attribute has, by the caller's promise.
     unsafe {
         match attribute {
@@ -132,10 +136,15 @@ unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) {
             | cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED
             | cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
             | cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => data.cast::<c_uint>().write(0),
-            _ => {}
+            // One that there is not.
+            _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
         }
     }
+    Ok(())
 }
+
+/// Memory with which operations are to be synchronous, by the number of its allocation, which is given once.
+static SYNCHRONOUS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 pub(crate) unsafe fn cuPointerGetAttribute(
     data: *mut c_void,
@@ -179,7 +188,7 @@ pub(crate) unsafe fn cuPointerGetAttributes(
             // SAFETY: pointers of the program.
             unsafe {
                 if attribute(*data, *name, ptr, found).is_err() {
-                    nothing(*data, *name);
+                    nothing(*data, *name)?;
                 }
             }
         }
@@ -198,9 +207,17 @@ pub(crate) unsafe fn cuPointerSetAttribute(
         let session = session::cuda()?;
         local!("cuPointerSetAttribute");
         let found = read(&session.state.allocations).find(ptr);
-        match attribute {
-            cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS if !value.is_null() && found.is_some() => Ok(()),
-            _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        let Some(found) = found else {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        };
+        if attribute != cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || value.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
+        // SAFETY: this attribute is an unsigned integer.
+        match unsafe { value.cast::<c_uint>().read() } {
+            0 => lock(&SYNCHRONOUS).remove(&found.id),
+            _ => lock(&SYNCHRONOUS).insert(found.id),
+        };
+        Ok(())
     })
 }

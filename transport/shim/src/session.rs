@@ -4,26 +4,67 @@
 use std::cell::RefCell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use gtrace_cuda::payload::Snapshot;
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 use gtrace_link::{Ender, LinkError, LinkInfo, Target};
-use gtrace_protocol::{ClientHello, Features};
+use gtrace_protocol::{ClientHello, Features, RefusalKind};
 
 use crate::device_idle::DeviceIdleTracker;
 use crate::flusher::Flusher;
 use crate::lane::{Lane, Lanes};
 use crate::settings::Settings;
 use crate::state::State;
-use crate::{fork, log, stats, status};
+use crate::{exit, fork, log, stats, status};
 
 /// Lanes that are kept for later threads once theirs has ended. One has to be, as the server ends
 /// the session with its last lane; and a session may have so many lanes in its whole life, so that
 /// dropping any would let a program that starts threads again and again run out of them.
 const IDLE_LANES: usize = 1024;
+
+/// Threads that open their lane at the same time. A server takes a while for each, and others wait here better than there.
+const OPENING: usize = 16;
+/// Pauses before a lane is asked for again, each twice as long as the one before: some five seconds together.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LAST_PAUSE: Duration = Duration::from_secs(3);
+
+/// Whether a lane that was not opened for this reason may be opened a little later.
+fn may_pass(error: &LinkError) -> bool {
+    match error {
+        LinkError::Refused(refusal) => refusal.kind == RefusalKind::Busy,
+        LinkError::TimedOut(_) | LinkError::Closed(_) => true,
+        LinkError::Io(_, error) => error.kind() == std::io::ErrorKind::TimedOut,
+        _ => false,
+    }
+}
+
+/// Lets so many threads on at a time.
+#[derive(Debug, Default)]
+struct Opening {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+struct Turn<'a>(&'a Opening);
+
+impl Opening {
+    fn turn(&self) -> Turn<'_> {
+        let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_while(count, |count| *count >= OPENING);
+        *waited.unwrap_or_else(PoisonError::into_inner) += 1;
+        Turn(self)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.count.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        self.0.changed.notify_one();
+    }
+}
 
 /// A connection to a server.
 pub(crate) struct Session {
@@ -55,6 +96,8 @@ pub(crate) struct Session {
     /// Lanes whose thread has ended.
     #[allow(clippy::vec_box, reason = "threads hand the boxes on")]
     idle: Mutex<Vec<Box<Lane>>>,
+    /// Threads that are opening a lane.
+    opening: Opening,
     pub(crate) flusher: Flusher,
     /// An error that CUDA keeps reporting; 0 for none.
     broken: AtomicU32,
@@ -85,8 +128,8 @@ const FORKED: u32 = 2;
 static CUDA: AtomicU32 = AtomicU32::new(NEW);
 
 /// Links to be given up in the child of a fork. A place is written once, and read by a handler that
-/// may not take a lock; links beyond are closed when the child executes a program or ends.
-const ENDERS: usize = 256;
+/// may not take a lock. As many as a session may have lanes in its life.
+const ENDERS: usize = 1 << 16;
 static LINKS: [AtomicPtr<Ender>; ENDERS] = [const { AtomicPtr::new(ptr::null_mut()) }; ENDERS];
 static LINKS_USED: AtomicU32 = AtomicU32::new(0);
 
@@ -158,7 +201,7 @@ pub(crate) fn in_child() {
     }
     SESSION.store(ptr::null_mut(), Ordering::Relaxed);
     CONNECTING.store(false, Ordering::Relaxed);
-    let used = LINKS_USED.load(Ordering::Relaxed) as usize;
+    let used = LINKS_USED.swap(0, Ordering::AcqRel) as usize;
     for place in LINKS.iter().take(used) {
         // SAFETY: null, or leaked by `remember`.
         if let Some(ender) = unsafe { place.load(Ordering::Acquire).as_ref() } {
@@ -169,11 +212,10 @@ pub(crate) fn in_child() {
 }
 
 fn remember(ender: &Ender) {
-    let at = LINKS_USED.load(Ordering::Relaxed) as usize;
+    // Each has a place of its own, also where threads open lanes at the same time.
+    let at = LINKS_USED.fetch_add(1, Ordering::AcqRel) as usize;
     if let Some(place) = LINKS.get(at) {
-        let ender = Box::into_raw(Box::new(ender.clone()));
-        place.store(ender, Ordering::Release);
-        LINKS_USED.store(at as u32 + 1, Ordering::Release);
+        place.store(Box::into_raw(Box::new(ender.clone())), Ordering::Release);
     }
 }
 
@@ -208,6 +250,7 @@ fn connect() -> Result<&'static Session, CUresult> {
         device_idle: DeviceIdleTracker::default(),
         lanes: Lanes::default(),
         idle: Mutex::new(Vec::new()),
+        opening: Opening::default(),
         flusher: Flusher::default(),
         broken: AtomicU32::new(0),
         prints: AtomicBool::new(false),
@@ -253,16 +296,27 @@ impl Session {
         if let LinkError::Frame(_) | LinkError::Decode(_) | LinkError::Ring(_) = why {
             self.lanes_broken.fetch_add(1, Ordering::Relaxed);
         }
+        self.lose_for(&why.to_string());
+    }
+
+    /// The session is at its end, and why.
+    pub(crate) fn lose_for(&self, why: &str) {
         if self.lost.swap(true, Ordering::AcqRel) {
             return;
         }
-        let _ = self.why_lost.set(why.to_string());
-        log::say(&format!(
-            "the GPU at {} is lost: {why}; every further call fails with error {}, start the program \
-             again when the server is back",
-            self.peer(),
-            status::LOST
-        ));
+        let _ = self.why_lost.set(why.to_owned());
+        let peer = self.peer();
+        log::say(&match exit::is_ending() {
+            true => format!(
+                "the program ends, and the last calls that it did not wait for may not have been executed by the \
+                 GPU at {peer}: {why}"
+            ),
+            false => format!(
+                "the GPU at {peer} is lost: {why}; every further call fails with error {}, and calls that the \
+                 program has not waited for may not have been executed",
+                status::LOST
+            ),
+        });
         self.lanes.end_all();
     }
 
@@ -301,22 +355,35 @@ impl Session {
             lane.begin_anew()?;
             return Ok(lane);
         }
-        match gtrace_link::connect(&self.target, &self.hello, Some(&self.key)) {
-            Ok((link, welcome, _)) => {
-                remember(&link.end);
-                let lane = Lane::new(self, link, welcome.lane, welcome.credits);
-                Ok(Box::new(lane))
+        let _turn = self.opening.turn();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let error = match gtrace_link::connect(&self.target, &self.hello, Some(&self.key)) {
+                Ok((link, welcome, _)) => {
+                    remember(&link.end);
+                    let lane = Lane::new(self, link, welcome.lane, welcome.credits);
+                    return Ok(Box::new(lane));
+                }
+                Err(error) => error,
+            };
+            if self.is_lost() {
+                return Err(status::LOST);
             }
-            Err(error) => {
-                let text = format!("no connection for another thread: {error}");
-                log::once("lane", &text);
-                Err(match error {
-                    LinkError::Refused(_) => cuda::CUDA_ERROR_OPERATING_SYSTEM,
-                    _ => {
-                        self.lose(&error);
-                        status::LOST
-                    }
-                })
+            if !may_pass(&error) || pause > LAST_PAUSE {
+                // Of this thread alone: those that have a lane go on, and notice by it if the server is gone.
+                log::once(
+                    "lane",
+                    &format!("no connection for another thread: {error}"),
+                );
+                return Err(cuda::CUDA_ERROR_OPERATING_SYSTEM);
+            }
+            thread::sleep(pause);
+            pause *= 2;
+            // Another thread may have ended meanwhile.
+            let kept = idle().pop();
+            if let Some(mut lane) = kept {
+                lane.begin_anew()?;
+                return Ok(lane);
             }
         }
     }

@@ -17,6 +17,8 @@ pub(crate) enum StatsTo {
 pub(crate) struct Settings {
     /// GTRACE_STRICT: every call is answered before it returns.
     pub(crate) strict: bool,
+    /// GTRACE_STRICT_EXIT: a program whose calls are lost exits with a status of its own.
+    pub(crate) strict_exit: bool,
     /// CUDA_LAUNCH_BLOCKING: every launch waits for its end.
     pub(crate) launch_blocking: bool,
     /// CUDA_VISIBLE_DEVICES.
@@ -37,6 +39,7 @@ impl Settings {
         let on = |name| get(name).is_some_and(|value| !matches!(value.trim(), "" | "0"));
         Self {
             strict: on("GTRACE_STRICT"),
+            strict_exit: on("GTRACE_STRICT_EXIT"),
             launch_blocking: on("CUDA_LAUNCH_BLOCKING"),
             visible_devices: get("CUDA_VISIBLE_DEVICES"),
             device_order: get("CUDA_DEVICE_ORDER"),

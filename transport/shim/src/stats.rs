@@ -374,9 +374,10 @@ extern "C" fn at_exit() {
         let Some(session) = crate::session::current() else {
             return;
         };
-        session.lanes.flush(&mut Vec::new());
+        crate::exit::confirm(session);
         let elapsed = clock::now().saturating_sub(BEGAN.load(Relaxed));
         crate::report::write(session, elapsed);
+        crate::exit::be_strict(session);
     });
 }
 

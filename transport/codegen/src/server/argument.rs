@@ -189,6 +189,15 @@ impl At<'_> {
     /// Handles and lengths.
     pub(super) fn checks(&self, out: &mut String) -> Result<(), Error> {
         let (name, wrong) = (self.name(), self.wrong());
+        if let Some(Length::Argument(length) | Length::Bytes(length) | Length::Less(length, _)) =
+            self.argument.length
+        {
+            // There would be no room for what the driver may write for it.
+            writeln!(
+                out,
+                "if Scalar::is_negative({length}) {{ return Err(mismatch({length:?}, 0).into()); }}"
+            )?;
+        }
         match self.argument.pass {
             Pass::Handle(kind) => {
                 if self.argument.nullable {

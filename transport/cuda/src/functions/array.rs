@@ -60,14 +60,14 @@ crate::describe! {
     /// Texture and surface objects. Kernels take their numbers, so that those are the driver's; the client keeps
     /// what they were made of, and the server which there are.
     pub const TEXTURE: SIGNATURES;
-    waiting(by_hand) cuTexObjectCreate(
+    waiting(by_hand, creates) cuTexObjectCreate(
         pTexObject: special, pResDesc: special, pTexDesc: special, pResViewDesc: special?,
     );
     one_way(by_hand) cuTexObjectDestroy(texObject: value);
     local cuTexObjectGetResourceDesc(pResDesc: special, texObject: special);
     local cuTexObjectGetTextureDesc(pTexDesc: special, texObject: special);
     local cuTexObjectGetResourceViewDesc(pResViewDesc: special, texObject: special);
-    waiting(by_hand) cuSurfObjectCreate(pSurfObject: special, pResDesc: special);
+    waiting(by_hand, creates) cuSurfObjectCreate(pSurfObject: special, pResDesc: special);
     one_way(by_hand) cuSurfObjectDestroy(surfObject: value);
     local cuSurfObjectGetResourceDesc(pResDesc: special, surfObject: special);
 }

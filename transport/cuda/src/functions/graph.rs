@@ -76,7 +76,7 @@ crate::describe! {
     waiting cuGraphEventWaitNodeGetEvent(hNode: handle(GraphNode), event_out: known(Event));
     waiting cuGraphMemFreeNodeGetParams(hNode: handle(GraphNode), dptr_out: out);
     waiting cuGraphMemsetNodeGetParams(hNode: handle(GraphNode), nodeParams: out);
-    waiting cuGraphConditionalHandleCreate(
+    waiting(creates) cuGraphConditionalHandleCreate(
         pHandle_out: out, hGraph: handle(Graph), ctx: handle(Context)?, defaultLaunchValue: value,
         flags: value,
     );

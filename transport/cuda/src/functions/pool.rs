@@ -1,7 +1,7 @@
 //! Memory pools, and memory whose addresses and pages are managed apart.
 //!
-//! A `CUmemGenericAllocationHandle` is a number of the driver's and travels as it is: a client that
-//! makes one up can at worst bring down its own process on the server. The pointers in
+//! A `CUmemGenericAllocationHandle` is a number of the driver's. The server keeps which a client has, and passes no
+//! other on: the driver may take any number for an address. The pointers in
 //! `CUmemAllocationProp` and `CUmemPoolProps` are for Windows, and the driver ignores them here.
 
 use crate::signatures::DRIVER as SIGNATURES;
@@ -30,7 +30,7 @@ crate::describe! {
     /// process of its own on the server, so what the driver makes for one is good for the others there.
     pub const IPC: SIGNATURES;
     waiting cuIpcGetMemHandle(pHandle: out, dptr: address);
-    waiting(client) cuIpcOpenMemHandle_v2(pdptr: out, handle: value, Flags: value);
+    waiting(client, creates) cuIpcOpenMemHandle_v2(pdptr: out, handle: value, Flags: value);
     waiting(sync, client) cuIpcCloseMemHandle(dptr: address);
     waiting cuIpcGetEventHandle(pHandle: out, event: handle(Event));
     waiting(client) cuIpcOpenEventHandle(phEvent: mint(Event), handle: value);
@@ -40,19 +40,19 @@ crate::describe! {
     /// Memory whose addresses and pages are managed apart.
     pub const VIRTUAL: SIGNATURES;
     // The client reserves the same range, so that no memory of its own gets there.
-    waiting(client) cuMemAddressReserve(
+    waiting(client, creates) cuMemAddressReserve(
         ptr: out, size: value, alignment: value, addr: address, flags: value,
     );
     waiting(client) cuMemAddressFree(ptr: address, size: value);
     waiting(creates_physical) cuMemCreate(handle: out, size: value, prop: in, flags: value);
     waiting(releases_physical) cuMemRelease(handle: value);
-    waiting cuMemMap(ptr: address, size: value, offset: value, handle: value, flags: value);
+    waiting(creates) cuMemMap(ptr: address, size: value, offset: value, handle: value, flags: value);
     waiting cuMemUnmap(ptr: address, size: value);
     waiting cuMemSetAccess(ptr: address, size: value, desc: in[count], count: value);
     waiting cuMemGetAccess(flags: out, location: in, ptr: address);
     waiting cuMemGetAllocationGranularity(granularity: out, prop: in, option: value);
     waiting cuMemGetAllocationPropertiesFromHandle(prop: out, handle: value);
-    waiting cuMemRetainAllocationHandle(handle: out, addr: address);
+    waiting(creates) cuMemRetainAllocationHandle(handle: out, addr: address);
     // The client refuses what no driver takes, as a one-way call reports it late.
     one_way(client) cuMemAdvise(devPtr: address, count: value, advice: value, device: value);
     one_way(client) cuMemAdvise_v2(

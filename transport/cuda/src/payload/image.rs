@@ -2,7 +2,7 @@
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{Payload, count, flag};
+use super::{PARAMETERS_MAX, Payload, count, flag};
 
 /// Most bytes of an image. The largest of a PyTorch installation is some 115 MB.
 pub const IMAGE_MAX: u64 = 1 << 30;
@@ -271,6 +271,20 @@ impl<'a> Payload<'a> for GetFunction<'a> {
     }
 }
 
+impl FunctionInfo {
+    /// Whether parameters follow each other without overlap and are no more than a launch can have. A client reads as
+    /// much of its program's memory as they say, and sends it.
+    pub fn is_layout(parameters: &[Parameter]) -> bool {
+        let mut end = 0;
+        parameters.iter().all(|parameter| {
+            let begin = u64::from(parameter.offset);
+            let follows = begin >= end;
+            end = begin + u64::from(parameter.size);
+            follows && end <= PARAMETERS_MAX as u64
+        }) && parameters.len() <= PARAMETERS_MAX
+    }
+}
+
 impl Payload<'_> for FunctionInfo {
     fn write(&self, w: &mut Writer) {
         w.u8(self.parameters.is_some().into());
@@ -296,6 +310,12 @@ impl Payload<'_> for FunctionInfo {
                 parameters.push(Parameter {
                     offset: r.u32()?,
                     size: r.u32()?,
+                });
+            }
+            if !Self::is_layout(&parameters) {
+                return Err(DecodeError::BadValue {
+                    what: "the layout of a kernel's parameters",
+                    value: parameters.len() as u64,
                 });
             }
             info.parameters = Some(parameters);
@@ -359,6 +379,27 @@ mod tests {
         };
         comes_back(&info, &mut Vec::new());
         comes_back(&FunctionInfo::default(), &mut Vec::new());
+    }
+
+    #[test]
+    fn a_layout_is_in_order_and_no_larger_than_a_launch() {
+        let read = |parameters: &[(u32, u32)]| {
+            let parameters = parameters.iter().map(|(offset, size)| Parameter {
+                offset: *offset,
+                size: *size,
+            });
+            let info = FunctionInfo {
+                parameters: Some(parameters.collect()),
+                attributes: Vec::new(),
+            };
+            let mut w = Writer::default();
+            info.write(&mut w);
+            FunctionInfo::read(&mut Reader::new(w.as_slice())).is_ok()
+        };
+        assert!(read(&[(0, 8), (8, 4), (16, PARAMETERS_MAX as u32 - 16)]));
+        assert!(!read(&[(0, PARAMETERS_MAX as u32 + 1)]));
+        assert!(!read(&[(u32::MAX, 1)]) && !read(&[(0, 8), (u32::MAX, u32::MAX)]));
+        assert!(!read(&[(0, 8), (0, 8)]), "the same bytes twice");
     }
 
     #[test]

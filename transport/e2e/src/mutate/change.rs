@@ -131,7 +131,7 @@ impl Mutator {
         let mut random = Rng::with_seed(seed);
         let rates = [6, 20, 50, 50, 200];
         let rate = rates[random.usize(..rates.len())];
-        // HELLO, an echo, PROOF and SWITCH; CHALLENGE, the echo's answer and WELCOME.
+        // HELLO, PROOF, an echo and SWITCH; WELCOME and the answers to echoes.
         let spared = [0, 4][random.usize(..2)];
         let invents = direction == Direction::ToServer && random.usize(..3) == 0;
         Self {

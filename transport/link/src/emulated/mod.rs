@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::link::{End, Ender, Link, LinkError, Rx, Tx};
+use crate::link::{End, Endable, Ended, Ender, Link, LinkError, Rx, Tx};
 use halves::{EmulatedRx, EmulatedTx};
 use line::{Line, Piece};
 
@@ -74,7 +74,7 @@ struct Network {
 
 impl Network {
     fn closed(&self) -> LinkError {
-        LinkError::Closed(self.peer.clone())
+        Ended::new(&self.peer, End::Closed).into()
     }
 
     /// Puts bytes on the line; waits while it holds as many as it can.
@@ -220,7 +220,7 @@ impl Network {
     }
 }
 
-impl End for Network {
+impl Endable for Network {
     fn end(&self) {
         self.break_off();
     }

@@ -18,7 +18,7 @@ use super::lent::Lent;
 use super::slot::Slot;
 use super::wire::Wire;
 use crate::changes::Changes;
-use crate::link::{End, Ender, Link, LinkError};
+use crate::link::{Endable, Ender, Link, LinkError};
 use crate::mapping::{Mapping, Ring};
 use crate::pinned::PinnedRegion;
 use crate::ring::RingError;
@@ -458,7 +458,7 @@ impl Shared {
     }
 }
 
-impl End for Shared {
+impl Endable for Shared {
     fn end(&self) {
         if self.is_settled() {
             self.socket.end();

@@ -10,7 +10,7 @@ use rustix::event::Timespec;
 use rustix::thread::futex;
 
 use crate::halves::{Put, RingRx, RingTx, Take};
-use crate::link::{End, Ender, Link, LinkError, LinkInfo, LinkKind};
+use crate::link::{Endable, Ender, Link, LinkError, LinkInfo, LinkKind};
 use crate::mapping::{Mapping, Ring};
 use crate::ring::RingError;
 use crate::socket::Socket;
@@ -79,6 +79,7 @@ impl Shared {
             }
         }
         let slept = Instant::now();
+        let mut woken = false;
         loop {
             sleeps.store(1, Ordering::Relaxed);
             // See the module `ring`: the check after this fence and that of the other side after its
@@ -94,7 +95,9 @@ impl Shared {
                 outcome?;
             }
             // What the other side published before it ended counts: it was read after this.
-            if !self.socket.is_alive() {
+            // Who was not woken for so long may wait on a descriptor that the program has closed.
+            let is_own = !woken || self.socket.is_own();
+            if !is_own || !self.socket.is_alive() {
                 sleeps.store(0, Ordering::Relaxed);
                 return attempt()?.ok_or_else(|| self.closed());
             }
@@ -114,11 +117,12 @@ impl Shared {
             };
             // Woken, timed out, interrupted or not slept at all: the loop checks the counters.
             let _ = futex::wait(sleeps, futex::Flags::empty(), 1, Some(&nap));
+            woken = true;
         }
     }
 }
 
-impl End for Shared {
+impl Endable for Shared {
     fn end(&self) {
         self.socket.end();
         for ring in [Ring::ToServer, Ring::ToClient] {
@@ -328,6 +332,36 @@ mod tests {
         peer.bytes_mut(Ring::ToServer, 0, 4)
             .copy_from_slice(b"evil");
         assert_eq!(link.rx.peek(4, None).unwrap(), b"good");
+    }
+
+    /// A program that becomes a daemon closes all its descriptors, and opens others by their numbers.
+    #[test]
+    #[allow(unsafe_code)]
+    fn a_wait_ends_when_the_program_has_closed_the_descriptor() {
+        use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+        for reopened in [false, true] {
+            let (ours, _theirs) = UnixStream::pair().unwrap();
+            let number = ours.as_raw_fd();
+            let (mapping, _memory) = Mapping::create(1 << 20).unwrap();
+            let (socket, _) = Stream::from(ours).prepare();
+            let mut link = link(mapping, Ring::ToClient, socket);
+            let waiter = std::thread::spawn(move || {
+                let ended = link.rx.peek(1, None).map(<[u8]>::to_vec);
+                std::mem::forget(link);
+                ended
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            // SAFETY: a number of this process; the link that has it is forgotten.
+            drop(unsafe { OwnedFd::from_raw_fd(number) });
+            let other = reopened.then(|| std::fs::File::open("/dev/null").unwrap());
+            let end = Instant::now() + Duration::from_secs(5);
+            while !waiter.is_finished() {
+                assert!(Instant::now() < end, "waits for ever; reopened: {reopened}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            assert!(matches!(waiter.join().unwrap(), Err(LinkError::Closed(_))));
+            drop(other);
+        }
     }
 
     #[test]

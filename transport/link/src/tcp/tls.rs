@@ -10,7 +10,8 @@ use rustls::Connection;
 
 use crate::buffer::InBuffer;
 use crate::channel::Channel;
-use crate::link::{End, LinkError};
+use crate::link::{Endable, LinkError};
+use crate::printable;
 use crate::socket::{self, Socket};
 use crate::spin::Spin;
 
@@ -72,6 +73,19 @@ impl TlsChannel {
                 .wait(PollFlags::IN, Some(deadline))
                 .until(&mut spin, || channel.advance(&mut channel.lock()))?;
         }
+    }
+
+    /// What both ends of this connection alone know (RFC 9266).
+    ///
+    /// # Errors
+    ///
+    /// [`LinkError::Tls`].
+    pub(crate) fn exporter(&self) -> Result<[u8; 32], LinkError> {
+        let exported =
+            self.lock()
+                .tls
+                .export_keying_material([0; 32], b"EXPORTER-Channel-Binding", Some(&[]));
+        exported.map_err(|error| LinkError::Tls(self.socket.peer.clone(), error.to_string()))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -148,8 +162,10 @@ fn refused_in_clear(socket: &Socket, deadline: Instant) -> Result<(), LinkError>
         let len = Header::parse(&frame)?.payload().min(REASON_MAX);
         let mut payload = vec![0; len];
         socket::receive_exact(socket, &mut payload, deadline)?;
-        let Refused(reason) = Refused::parse(&payload)?;
-        return Err(LinkError::Refused(reason));
+        let Refused { kind, reason } = Refused::parse(&payload)?;
+        // In clear, so that anybody on the way may have written it.
+        let reason = format!("{} (said before encryption began)", printable(&reason));
+        return Err(LinkError::refused(kind, reason));
     }
     Ok(())
 }
@@ -206,7 +222,7 @@ impl Channel for TlsChannel {
 /// Plain bytes that are encrypted before they are sent: some records of TLS.
 const PIECE: usize = 64 << 10;
 
-impl End for TlsChannel {
+impl Endable for TlsChannel {
     fn end(&self) {
         self.socket.end();
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use gtrace_link::{
     Admitted, Link, LinkError, LinkKind, OneSession, Preference, ServerTerms, Stream, Target,
-    TlsClient, connect, hello, new_session_id, read_preamble, server_tls, welcome,
+    TlsClient, connect, hello, new_session_id, server_tls,
 };
 use gtrace_protocol::{ClientHello, Features};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -42,8 +42,7 @@ pub fn terms() -> ServerTerms {
 
 /// Serves one connection.
 pub fn accept(stream: Stream, terms: &ServerTerms) -> Accepted {
-    let preamble = read_preamble(&stream, Duration::from_secs(5))?;
-    welcome(stream, preamble, terms)
+    gtrace_link::accept(stream, terms)
 }
 
 /// A server on loopback: its address, and what comes of each connection.

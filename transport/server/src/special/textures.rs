@@ -16,6 +16,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
 use crate::exec::{CallError, Code, Exec};
+use crate::worker::handles::{HANDLES_MAX, OUT_OF_MEMORY};
 use crate::worker::objects::Object;
 
 fn resource(exec: &Exec, given: &Resource) -> Result<CUDA_RESOURCE_DESC, Code> {
@@ -114,7 +115,11 @@ fn create_surface(exec: &Exec, given: &Resource) -> Result<u64, Code> {
 fn made(exec: &Exec, w: &mut Writer, kind: Object, object: Result<u64, Code>) -> Code {
     match object {
         Ok(object) => {
-            exec.session.objects.add(kind, object, exec.request.context);
+            let context = exec.request.context;
+            exec.session
+                .objects
+                .lock()
+                .add(kind, object, context.into());
             w.u64(object);
             SUCCESS
         }
@@ -130,6 +135,9 @@ pub(crate) fn cuTexObjectCreate(
 ) -> Result<Code, CallError> {
     let create = TextureCreate::read(r)?;
     r.end()?;
+    if exec.session.objects.lock().len() >= HANDLES_MAX {
+        return Ok(OUT_OF_MEMORY);
+    }
     let object = create_texture(exec, &create);
     Ok(made(exec, w, Object::Texture, object))
 }
@@ -142,6 +150,9 @@ pub(crate) fn cuSurfObjectCreate(
 ) -> Result<Code, CallError> {
     let given = Resource::read(r)?;
     r.end()?;
+    if exec.session.objects.lock().len() >= HANDLES_MAX {
+        return Ok(OUT_OF_MEMORY);
+    }
     let object = create_surface(exec, &given);
     Ok(made(exec, w, Object::Surface, object))
 }
@@ -150,13 +161,13 @@ fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Result<Code, CallEr
     let object = r.u64()?;
     r.end()?;
     let call = match kind {
-        Object::Texture => exec.driver.cuTexObjectDestroy,
         Object::Surface => exec.driver.cuSurfObjectDestroy,
+        _ => exec.driver.cuTexObjectDestroy,
     };
     let Some(call) = call else {
         return Ok(NOT_SUPPORTED);
     };
-    if !exec.session.objects.take(kind, object) {
+    if !exec.session.objects.lock().take(kind, object) {
         return Ok(INVALID_VALUE);
     }
     // SAFETY: an object that the driver has made, and that nobody has destroyed.

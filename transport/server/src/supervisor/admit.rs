@@ -1,17 +1,16 @@
 //! From a connection to the worker that has it, or to the reason why none does.
 
 use std::io;
-use std::os::fd::AsFd as _;
 use std::time::{Duration, Instant};
 
-use gtrace_link::Stream;
-use gtrace_protocol::Preamble;
+use gtrace_link::{Beginning, ConnectionKey, Stream};
+use gtrace_protocol::{Preamble, RefusalKind};
 use tracing::{debug, info, warn};
 
 use super::listen::{Begun, Pending};
 use super::workers::{self, Worker};
 use super::{PENDING_MAX, Supervisor, environment};
-use crate::control::Start;
+use crate::control::{Start, ToWorker};
 
 impl Supervisor {
     pub(super) fn accept(&mut self, at: usize) {
@@ -23,7 +22,18 @@ impl Supervisor {
                 Ok((fd, peer)) => {
                     self.counters.accepted += 1;
                     let deadline = Instant::now() + self.options.preamble_deadline;
-                    self.pending.push(Pending::new(fd, peer, deadline));
+                    let tls = self.options.tls.is_some() && listener.is_tcp();
+                    match gtrace_link::new_greeting(tls, self.options.token.is_some()) {
+                        Ok(greeting) => {
+                            let greeting = greeting.to_bytes();
+                            self.pending
+                                .push(Pending::new(fd, peer, greeting, deadline));
+                        }
+                        Err(error) => {
+                            warn!("{peer}: {error}");
+                            self.counters.refuse("system");
+                        }
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -44,13 +54,13 @@ impl Supervisor {
         };
         match pending.read() {
             Begun::NotYet => {}
-            Begun::Client(preamble, bytes) => {
+            Begun::Client(preamble, beginning) => {
                 let pending = self.pending.swap_remove(at);
-                self.route(pending, preamble, bytes);
+                self.route(pending, preamble, &beginning);
             }
             Begun::Version(error) => {
                 let pending = self.pending.swap_remove(at);
-                self.refuse("version", pending, &error.to_string());
+                self.refuse(RefusalKind::Version, pending, &error.to_string());
             }
             Begun::Garbage(error) => {
                 let pending = self.pending.swap_remove(at);
@@ -66,38 +76,33 @@ impl Supervisor {
     }
 
     /// Sends a client the reason of its refusal.
-    fn refuse(&mut self, kind: &str, pending: Pending, reason: &str) {
+    fn refuse(&mut self, kind: RefusalKind, pending: Pending, reason: &str) {
         warn!("{}: refused: {reason}", pending.peer);
-        self.counters.refuse(kind);
+        self.counters.refuse(kind.name());
         let reason = reason.to_owned();
         // It waits a moment for the client to read.
         self.aside("gtrace-refuse", move || {
             match Stream::from_fd(pending.into_fd()) {
-                Ok(stream) => gtrace_link::refuse(&stream, &reason),
+                Ok(stream) => gtrace_link::refuse(&stream, kind, &reason),
                 Err(error) => debug!("{error}"),
             }
         });
     }
 
-    /// Gives a connection to the worker of its session.
-    fn route(&mut self, pending: Pending, preamble: Preamble, bytes: [u8; 32]) {
-        if !preamble.session.is_new() {
-            let worker = self
-                .workers
-                .iter()
-                .find(|worker| worker.session == preamble.session.0 && worker.client.is_some());
-            let Some(worker) = worker else {
-                let reason = "the session has ended; start the program again";
-                self.refuse("session", pending, reason);
-                return;
-            };
-            let given = worker.give(bytes, &pending.peer, pending.as_fd());
-            if let Err(error) = given {
-                let reason = format!("the worker of the session takes no lanes now: {error}");
-                self.refuse("busy", pending, &reason);
-            }
+    /// Gives a connection to the worker of its session, or to a new one. Until its client has shown that it knows the
+    /// secret, it costs no more than a place in a table.
+    fn route(&mut self, pending: Pending, preamble: Preamble, beginning: &Beginning) {
+        if preamble.further {
+            self.route_further(pending, preamble, beginning);
             return;
         }
+        let key = match &self.options.token {
+            None => None,
+            Some(token) => match beginning.key_of(token.trim_ascii().as_bytes()) {
+                Some(key) => Some(key),
+                None => return self.refuse(RefusalKind::Token, pending, gtrace_link::WRONG_TOKEN),
+            },
+        };
         let unwelcomed = self.workers.iter().filter(|w| w.client.is_none()).count();
         if self.workers.len() >= self.options.max_clients {
             let reason = format!(
@@ -105,26 +110,64 @@ impl Supervisor {
                  ended",
                 self.host, self.options.max_clients
             );
-            self.refuse("max_clients", pending, &reason);
-        } else if unwelcomed >= self.options.max_pending {
+            self.refuse(RefusalKind::MaxClients, pending, &reason);
+            return;
+        }
+        if unwelcomed >= self.options.max_pending {
             let reason = format!(
                 "{unwelcomed} other clients of {} are at their handshake; try again",
                 self.host
             );
-            self.refuse("busy", pending, &reason);
-        } else if let Err(error) = self.open(&pending, bytes) {
-            let reason = format!("no worker could be started: {error}");
-            self.refuse("system", pending, &reason);
+            self.refuse(RefusalKind::Busy, pending, &reason);
+            return;
+        }
+        let mut worker = match self.start_worker() {
+            Ok(worker) => worker,
+            Err(error) => {
+                let reason = format!("no worker could be started: {error}");
+                self.refuse(RefusalKind::System, pending, &reason);
+                return;
+            }
+        };
+        match worker.give(lane(preamble, key, &pending.peer), pending.into_fd()) {
+            Ok(()) => self.workers.push(worker),
+            Err(error) => {
+                warn!("worker {}: {error}", worker.pid());
+                self.counters.refuse("system");
+                self.leaving.push(worker.kill());
+            }
         }
     }
 
-    fn open(&mut self, pending: &Pending, preamble: [u8; 32]) -> io::Result<()> {
+    /// Whose secret the preamble was made with says whose lane it is; nothing in it names a session.
+    fn route_further(&mut self, pending: Pending, preamble: Preamble, beginning: &Beginning) {
+        let mut all = self.workers.iter_mut();
+        let found = all.find_map(|worker| Some((beginning.key_of(&worker.secret)?, worker)));
+        let Some((key, worker)) = found else {
+            self.refuse(RefusalKind::Session, pending, gtrace_link::NO_SESSION);
+            return;
+        };
+        let most = usize::from(self.options.limits.max_lanes);
+        if worker.waiting() >= most {
+            let reason =
+                format!("{most} other threads of the program are at this point; try again");
+            self.refuse(RefusalKind::Busy, pending, &reason);
+        } else if let Err(error) =
+            worker.give(lane(preamble, Some(key), &pending.peer), pending.into_fd())
+        {
+            warn!("worker {} takes no lanes: {error}", worker.pid());
+            self.counters.refuse("system");
+        }
+    }
+
+    fn start_worker(&mut self) -> io::Result<Worker> {
         let session = gtrace_link::new_session_id().map_err(io::Error::other)?.0;
+        let secret = gtrace_link::new_secret().map_err(io::Error::other)?;
         let start = Start {
             session,
+            secret,
             libcuda: Some(self.driver.libcuda.clone().into()),
             libnvml: self.driver.libnvml.clone().map(Into::into),
-            token: self.options.token.clone(),
             tls: self.options.tls.clone(),
             rdma_trusted: self.options.rdma_trusted.to_string(),
             limits: self.options.limits.clone(),
@@ -137,15 +180,17 @@ impl Supervisor {
         };
         let environment = environment(&self.options);
         let (child, channel) = workers::spawn(&self.command, &environment, &start)?;
-        let worker = Worker::new(child, channel, session);
-        let given = worker.give(preamble, &pending.peer, pending.as_fd());
-        match given {
-            Ok(()) => self.workers.push(worker),
-            Err(error) => {
-                self.leaving.push(worker.kill());
-                return Err(error);
-            }
-        }
-        Ok(())
+        Ok(Worker::new(child, channel, session, secret))
+    }
+}
+
+/// A connection, as a worker is told of it: with a key that is good for nothing else.
+fn lane(preamble: Preamble, key: Option<ConnectionKey>, peer: &str) -> ToWorker {
+    ToWorker::Lane {
+        tls: preamble.tls,
+        further: preamble.further,
+        version: preamble.version(),
+        key: key.map(|key| key.0),
+        peer: peer.to_owned(),
     }
 }

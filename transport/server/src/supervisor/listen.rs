@@ -8,8 +8,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gtrace_protocol::{PREAMBLE_LEN, Preamble, PreambleError};
-use rustix::net::{RecvFlags, recv};
+use gtrace_link::Beginning;
+use gtrace_protocol::{GREETING_LEN, PREAMBLE_LEN, Preamble, PreambleError};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::options::Listen;
 
@@ -56,6 +57,11 @@ impl Listener {
             },
             cause,
         })
+    }
+
+    /// Whether other hosts can reach it.
+    pub(super) const fn is_tcp(&self) -> bool {
+        matches!(self, Self::Tcp(_))
     }
 
     /// The address it has, a chosen port included.
@@ -129,6 +135,7 @@ fn bind_unix(path: &Path, mode: u32) -> io::Result<Listener> {
 pub(super) struct Pending {
     fd: OwnedFd,
     pub(super) peer: String,
+    greeting: [u8; GREETING_LEN],
     bytes: [u8; PREAMBLE_LEN],
     got: usize,
     pub(super) deadline: Instant,
@@ -139,8 +146,8 @@ pub(super) struct Pending {
 pub(super) enum Begun {
     /// More has to come.
     NotYet,
-    /// A client of gtrace, and its preamble as it came.
-    Client(Preamble, [u8; PREAMBLE_LEN]),
+    /// A client of gtrace.
+    Client(Preamble, Beginning),
     /// A client of another version.
     Version(PreambleError),
     /// Something else.
@@ -150,10 +157,20 @@ pub(super) enum Begun {
 }
 
 impl Pending {
-    pub(super) fn new(fd: OwnedFd, peer: String, deadline: Instant) -> Self {
+    /// Greets who has connected. A new connection has room for that.
+    pub(super) fn new(
+        fd: OwnedFd,
+        peer: String,
+        greeting: [u8; GREETING_LEN],
+        deadline: Instant,
+    ) -> Self {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        // One that has gone already is found out by what it does not say.
+        let _ = send(&fd, &greeting, flags);
         Self {
             fd,
             peer,
+            greeting,
             bytes: [0; PREAMBLE_LEN],
             got: 0,
             deadline,
@@ -173,7 +190,13 @@ impl Pending {
             }
         }
         match Preamble::parse(&self.bytes) {
-            Ok(preamble) => Begun::Client(preamble, self.bytes),
+            Ok(preamble) => Begun::Client(
+                preamble,
+                Beginning {
+                    greeting: self.greeting,
+                    preamble: self.bytes,
+                },
+            ),
             Err(error @ PreambleError::Version(..)) => Begun::Version(error),
             Err(error) => Begun::Garbage(error),
         }

@@ -105,6 +105,11 @@ impl Supervisor {
     /// [`StartError`], with the remedy.
     pub fn start(options: Options, command: WorkerCommand) -> Result<Self, StartError> {
         options.check().map_err(StartError::Options)?;
+        if let Some(token) = &options.token {
+            // What would refuse each client refuses to start.
+            gtrace_link::Token::new(token.as_bytes())
+                .map_err(|error| StartError::Options(error.to_string()))?;
+        }
         if options.insecure && options.listen.iter().any(|listen| !listen.is_local()) {
             warn!(
                 "--insecure: whoever reaches {} can run programs on the GPUs of this host",
@@ -117,7 +122,6 @@ impl Supervisor {
             libcuda: options.libcuda.clone(),
             libnvml: options.libnvml.clone(),
             limits: options.limits.clone(),
-            token: options.token.clone(),
             tls: options.tls.clone(),
             host: host.clone(),
             supervisor: std::process::id(),
@@ -247,7 +251,11 @@ impl Supervisor {
         }
         for (at, worker) in self.workers.iter().enumerate() {
             places.push(Ready::Worker(at));
-            fds.push(PollFd::new(worker, PollFlags::IN));
+            let room = match worker.waiting() {
+                0 => PollFlags::empty(),
+                _ => PollFlags::OUT,
+            };
+            fds.push(PollFd::new(worker, PollFlags::IN | room));
         }
         let timeout = self.timeout().map(|left| Timespec {
             tv_sec: left.as_secs().cast_signed(),
@@ -356,14 +364,6 @@ fn devices(driver: &DriverInfo) -> String {
         true => "no device".into(),
         false => names.join(", "),
     }
-}
-
-/// A client's text without control characters that a terminal would obey.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .take(400)
-        .collect()
 }
 
 /// Variables of workers in addition to the supervisor's own.

@@ -3,15 +3,21 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use gtrace_link::printable;
 use tracing::{info, warn};
 
 use super::workers::Worker;
-use super::{Supervisor, WELCOME_MAX, printable};
+use super::{Supervisor, WELCOME_MAX};
 use crate::control::FromWorker;
 
 impl Supervisor {
     /// Takes what a worker has to say.
     pub(super) fn hear(&mut self, at: usize) {
+        if let Some(worker) = self.workers.get_mut(at)
+            && let Err(error) = worker.give_waiting()
+        {
+            warn!("worker {} takes no lanes: {error}", worker.pid());
+        }
         loop {
             let Some(worker) = self.workers.get_mut(at) else {
                 return;

@@ -1,9 +1,10 @@
 //! Worker processes: one for each client, so that what one client does to its CUDA context, or to
 //! the process, is nobody else's.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -43,6 +44,7 @@ const CLIENT_VARIABLES: &[&str] = &[
     "GTRACE_LINK",
     "GTRACE_EMULATE",
     "GTRACE_STRICT",
+    "GTRACE_STRICT_EXIT",
     "GTRACE_STATS",
     "LD_PRELOAD",
 ];
@@ -112,11 +114,12 @@ fn answer(channel: &Channel) -> io::Result<Option<FromWorker>> {
 }
 
 /// A worker and its session.
-#[derive(Debug)]
 pub(super) struct Worker {
     child: Child,
     channel: Channel,
     pub(super) session: [u8; 16],
+    /// By which further lanes of the session prove themselves.
+    pub(super) secret: [u8; 32],
     /// Since when there is one, and who, once the client was let in.
     pub(super) client: Option<(Instant, Client)>,
     pub(super) stats: SessionStats,
@@ -124,19 +127,31 @@ pub(super) struct Worker {
     before: (u64, Option<Instant>),
     rate: f64,
     started: Instant,
+    /// Connections that its channel had no room for.
+    waiting: VecDeque<(ToWorker, OwnedFd)>,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker")
+            .field("pid", &self.pid())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Worker {
-    pub(super) fn new(child: Child, channel: Channel, session: [u8; 16]) -> Self {
+    pub(super) fn new(child: Child, channel: Channel, session: [u8; 16], secret: [u8; 32]) -> Self {
         Self {
             child,
             channel,
             session,
+            secret,
             client: None,
             stats: SessionStats::default(),
             before: (0, None),
             rate: 0.0,
             started: Instant::now(),
+            waiting: VecDeque::new(),
         }
     }
 
@@ -148,18 +163,30 @@ impl Worker {
         self.started.elapsed()
     }
 
-    /// Gives it a connection.
-    pub(super) fn give(
-        &self,
-        preamble: [u8; 32],
-        peer: &str,
-        fd: BorrowedFd<'_>,
-    ) -> io::Result<()> {
-        let lane = ToWorker::Lane {
-            preamble,
-            peer: peer.to_owned(),
-        };
-        self.channel.send(&lane, Some(fd))
+    /// Gives it a connection, at once or as soon as its channel has room: a program may start many threads at a time.
+    pub(super) fn give(&mut self, lane: ToWorker, fd: OwnedFd) -> io::Result<()> {
+        self.waiting.push_back((lane, fd));
+        self.give_waiting()
+    }
+
+    /// How many connections it has not got yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Gives it the connections that wait, as many as there is room for.
+    pub(super) fn give_waiting(&mut self) -> io::Result<()> {
+        while let Some((lane, fd)) = self.waiting.front() {
+            match self.channel.send(lane, Some(fd.as_fd())) {
+                Ok(()) => drop(self.waiting.pop_front()),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) => {
+                    self.waiting.clear();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A message from it, without waiting; `None` once it is gone.

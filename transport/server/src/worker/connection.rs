@@ -4,8 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use gtrace_link::{LinkError, ServerTerms, Stream, welcome};
-use gtrace_protocol::Preamble;
+use gtrace_link::{LinkError, Opening, ServerTerms, Stream, welcome};
 use tracing::{debug, info};
 
 use super::lane::{self, Ended, Lane};
@@ -26,16 +25,12 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn run(mut self, preamble: [u8; 32], fd: OwnedFd) {
+    pub(super) fn run(mut self, opening: &Opening, fd: OwnedFd) {
         let admission = Arc::new(LaneAdmission::new(&self.sessions));
         self.terms.sessions = Arc::clone(&admission) as Arc<dyn gtrace_link::Sessions>;
-        let opened = Preamble::parse(&preamble)
-            .map_err(LinkError::from)
-            .and_then(|preamble| {
-                let stream =
-                    Stream::from_fd(fd).map_err(|error| LinkError::Io(self.peer.clone(), error))?;
-                welcome(stream, preamble, &self.terms)
-            });
+        let opened = Stream::from_fd(fd)
+            .map_err(|error| LinkError::Io(self.peer.clone(), error))
+            .and_then(|stream| welcome(stream, opening, &self.terms));
         let (mut link, hello, admitted) = match opened {
             Ok(opened) => opened,
             Err(error) => {
@@ -81,8 +76,11 @@ impl Connection {
             Ok(libraries) => {
                 let session = Arc::clone(&self.session);
                 let lane = Lane::new(session, *libraries, link, progress);
-                if let Ended::Broken(error) = lane.run() {
-                    info!("{}: lane {number}: {error}", self.peer);
+                match lane.run() {
+                    Ended::Goodbye => {}
+                    Ended::Severed(error) => debug!("{}: lane {number}: {error}", self.peer),
+                    Ended::Lost => info!("{}: lane {number} ends with its session", self.peer),
+                    Ended::Broken(error) => info!("{}: lane {number}: {error}", self.peer),
                 }
             }
             Err(reason) => {
@@ -102,8 +100,7 @@ impl Connection {
 /// How a failed handshake is counted.
 fn kind_of(error: &LinkError) -> &'static str {
     match error {
-        LinkError::Refused(reason) if reason.contains("token") => "token",
-        LinkError::Refused(_) => "refused",
+        LinkError::Refused(refused) => refused.kind.name(),
         LinkError::TimedOut(_) => "timeout",
         LinkError::Closed(_) => "closed",
         LinkError::Tls(..) => "tls",

@@ -3,22 +3,29 @@
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Once, OnceLock, PoisonError, RwLock};
 
 use gtrace_cuda::{Kind, STREAM_PER_THREAD};
 use gtrace_image::Layouts;
+use tracing::warn;
 
 /// A status that a call is answered with: CUresult, or nvmlReturn_t for a call of NVML.
 pub(crate) type Code = i32;
 
 /// CUDA_ERROR_INVALID_VALUE
 pub(crate) const INVALID_VALUE: Code = 1;
+/// CUDA_ERROR_OUT_OF_MEMORY
+pub(crate) const OUT_OF_MEMORY: Code = 2;
 /// CUDA_ERROR_INVALID_CONTEXT
 pub(crate) const INVALID_CONTEXT: Code = 201;
 /// CUDA_ERROR_INVALID_HANDLE
 pub(crate) const INVALID_HANDLE: Code = 400;
 /// NVML_ERROR_INVALID_ARGUMENT
 pub(crate) const NVML_INVALID_ARGUMENT: Code = 2;
+
+/// Most handles of a client, and most objects that have numbers of the driver's. Its library has room for as many
+/// functions.
+pub(crate) const HANDLES_MAX: usize = 1 << 20;
 
 /// What a handle that is not known, or is of another kind, is answered with.
 pub(crate) const fn not_known(kind: Kind) -> Code {
@@ -150,12 +157,17 @@ impl Handles {
     ///
     /// # Errors
     ///
-    /// [`INVALID_VALUE`].
+    /// [`INVALID_VALUE`]; [`OUT_OF_MEMORY`] if the client has [`HANDLES_MAX`].
     pub(crate) fn check_minted(&self, kind: Kind, minted: u64) -> Result<(), Code> {
         let own = minted & gtrace_cuda::SERVER_MINTED != 0;
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
         if own || !kind.matches(minted) || tables.real.contains_key(&minted) {
             return Err(INVALID_VALUE);
+        }
+        if tables.real.len() >= HANDLES_MAX {
+            static REPORTED: Once = Once::new();
+            REPORTED.call_once(|| warn!("the client has {HANDLES_MAX} handles, and gets no more"));
+            return Err(OUT_OF_MEMORY);
         }
         Ok(())
     }
@@ -339,6 +351,22 @@ mod tests {
         }
         assert_eq!(handles.real(Kind::Stream, 3), Err(INVALID_HANDLE));
         assert_eq!(handles.real(Kind::Event, 0), Err(INVALID_HANDLE));
+    }
+
+    #[test]
+    fn handles_have_an_end() {
+        let handles = Handles::default();
+        for number in 0..HANDLES_MAX as u64 {
+            handles.insert(
+                Kind::Event,
+                Kind::Event.handle(number),
+                0x1000 as *mut c_void,
+            );
+        }
+        let next = Kind::Event.handle(HANDLES_MAX as u64);
+        assert_eq!(handles.check_minted(Kind::Event, next), Err(OUT_OF_MEMORY));
+        handles.remove(Kind::Event, Kind::Event.handle(0));
+        assert_eq!(handles.check_minted(Kind::Event, next), Ok(()));
     }
 
     #[test]

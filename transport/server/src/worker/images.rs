@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use gtrace_cuda::payload::ImagePiece;
+use gtrace_cuda::payload::{IMAGE_MAX, ImagePiece};
 use sha2::{Digest as _, Sha256};
 use tracing::{debug, warn};
 
@@ -21,11 +21,14 @@ pub(crate) type Hash = [u8; 32];
 
 /// Images that one client may have begun to send and not finished.
 const BEGUN_MAX: usize = 4;
+/// Most bytes that one client's unfinished images have together, and again those that it has sent and not loaded.
+const BYTES_MAX: u64 = IMAGE_MAX;
 
 /// The images that a session can use.
 pub(crate) struct Images {
     dir: Option<PathBuf>,
     max: u64,
+    bytes_max: u64,
     /// Those that are being sent.
     begun: Mutex<HashMap<Hash, Vec<u8>>>,
     /// Those that were sent and not yet loaded: what the folder does not keep is here all the same.
@@ -41,6 +44,9 @@ pub(crate) enum PieceError {
     /// It goes beyond the image's size.
     #[error("a piece of an image goes beyond its size")]
     Size,
+    /// There is no room for it.
+    #[error("the images that a client is sending have more than {BYTES_MAX} bytes together")]
+    Full,
     /// All is there, and it is not what its hash says.
     #[error("an image has not the hash that was announced")]
     Hash,
@@ -57,6 +63,7 @@ impl Images {
         Self {
             dir,
             max,
+            bytes_max: BYTES_MAX,
             begun: Mutex::default(),
             sent: Mutex::default(),
         }
@@ -74,6 +81,11 @@ impl Images {
                 begun.clear();
             }
             begun.insert(piece.hash, Vec::new());
+        }
+        let held: usize = begun.values().map(Vec::len).sum();
+        if held.saturating_add(bytes.len()) as u64 > self.bytes_max {
+            begun.remove(&piece.hash);
+            return Err(PieceError::Full);
         }
         let image = begun.get_mut(&piece.hash).ok_or(PieceError::Order)?;
         if piece.offset != image.len() as u64 {
@@ -107,7 +119,8 @@ impl Images {
             warn!("an image of {} bytes is not kept: {error}", image.len());
         }
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        if sent.len() >= BEGUN_MAX {
+        let held: usize = sent.values().map(|image| image.len()).sum();
+        if sent.len() >= BEGUN_MAX || held.saturating_add(image.len()) as u64 > self.bytes_max {
             sent.clear();
         }
         sent.insert(hash, Arc::new(image));
@@ -219,6 +232,28 @@ mod tests {
         assert_eq!(*images.get(hash_of(&image)).unwrap(), image);
         let other = Images::new(Some(dir.path().into()), 1 << 20);
         assert_eq!(*other.get(hash_of(&image)).unwrap(), image);
+    }
+
+    #[test]
+    fn unfinished_images_have_an_end() {
+        let mut images = Images::new(None, 0);
+        images.bytes_max = 250;
+        for first in 0..2 {
+            let whole = [first; 200];
+            images.piece(&piece(&whole, 0), &whole[..100]).unwrap();
+        }
+        let third = [2; 100];
+        assert_eq!(
+            images.piece(&piece(&third, 0), &third),
+            Err(PieceError::Full)
+        );
+        let first = [0; 200];
+        assert_eq!(
+            images.piece(&piece(&first, 100), &first[100..]),
+            Err(PieceError::Full)
+        );
+        // What was given up makes room.
+        images.piece(&piece(&third, 0), &third).unwrap();
     }
 
     #[test]

@@ -28,13 +28,43 @@ const PEEKED_MOST: usize = 4096;
 /// CUDA_ERROR_OUT_OF_MEMORY
 const OUT_OF_MEMORY: Code = 2;
 
-/// Why a lane has ended.
+/// How a lane has ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    /// The client said goodbye, or closed the connection.
-    Closed,
+    /// The client said goodbye: it had nothing more to send.
+    Goodbye,
+    /// The connection ended without that. What the client had sent may be lost, which shows where a frame of another
+    /// lane names it.
+    Severed(LinkError),
+    /// A call of the session is lost.
+    Lost,
     /// The client does not keep to the protocol, or the connection failed.
     Broken(LinkError),
+}
+
+/// Why a lane does not go on.
+enum Stop {
+    Link(LinkError),
+    /// A call of the session is lost, this one's or another's.
+    Lost,
+}
+
+impl From<LinkError> for Stop {
+    fn from(error: LinkError) -> Self {
+        Self::Link(error)
+    }
+}
+
+impl From<FrameError> for Stop {
+    fn from(error: FrameError) -> Self {
+        Self::Link(error.into())
+    }
+}
+
+impl From<DecodeError> for Stop {
+    fn from(error: DecodeError) -> Self {
+        Self::Link(error.into())
+    }
 }
 
 /// Sends the client the reason why the lane is closed; it may be gone.
@@ -107,19 +137,24 @@ impl Lane {
 
     /// Executes frames until the lane ends.
     pub(crate) fn run(mut self) -> Ended {
-        let error = loop {
+        let stop = loop {
             match self.step() {
                 Ok(true) => {}
-                // Said goodbye, which is as good as closing the connection.
-                Ok(false) => break LinkError::Closed(String::new()),
-                Err(error) => break error,
+                Ok(false) => break None,
+                Err(stop) => break Some(stop),
             }
         };
         self.work.end(&self.exec);
         self.tally.report(&self.exec.session.counts);
-        match error {
-            LinkError::Closed(_) => Ended::Closed,
-            error => {
+        match stop {
+            None => Ended::Goodbye,
+            Some(Stop::Lost) => {
+                let reason = self.exec.session.lost().unwrap_or_default();
+                say_goodbye(&mut *self.exec.link.tx, reason);
+                Ended::Lost
+            }
+            Some(Stop::Link(error @ LinkError::Closed(_))) => Ended::Severed(error),
+            Some(Stop::Link(error)) => {
                 self.exec
                     .session
                     .counts
@@ -132,7 +167,7 @@ impl Lane {
     }
 
     /// Executes a frame; false after the last.
-    fn step(&mut self) -> Result<bool, LinkError> {
+    fn step(&mut self) -> Result<bool, Stop> {
         let waits = !self.exec.link.rx.ready(HEADER_LEN)?;
         if waits {
             self.tally.report(&self.exec.session.counts);
@@ -160,6 +195,9 @@ impl Lane {
             self.tally.frame(&header);
             return self.control(&header);
         }
+        if self.exec.session.lost().is_some() {
+            return Err(Stop::Lost);
+        }
         self.progress.begin();
         self.execute(&header, arrived, waits)?;
         self.progress.executed(header.seq);
@@ -181,8 +219,12 @@ impl Lane {
         rx.read(&mut self.arguments)
     }
 
-    fn control(&mut self, header: &Header) -> Result<bool, LinkError> {
+    fn control(&mut self, header: &Header) -> Result<bool, Stop> {
         self.exec.skip_bulk()?;
+        if header.after != 0 {
+            self.progress.begin();
+            self.wait_for(After(header.after))?;
+        }
         match header.op {
             control::GOODBYE => return Ok(false),
             control::ECHO => {
@@ -203,11 +245,11 @@ impl Lane {
         Ok(true)
     }
 
-    fn execute(&mut self, header: &Header, arrived: u64, waited: bool) -> Result<(), LinkError> {
+    fn execute(&mut self, header: &Header, arrived: u64, waited: bool) -> Result<(), Stop> {
         let attributes = attributes(header.op);
         let one_way = header.flags.has(Flags::ONE_WAY) && !header.flags.has(Flags::STRICT);
         if header.after != 0 {
-            self.wait_for(After(header.after));
+            self.wait_for(After(header.after))?;
         }
         if !one_way {
             self.send_times()?;
@@ -361,12 +403,21 @@ impl Lane {
         }
     }
 
-    fn wait_for(&self, after: After) {
-        let counts = &self.exec.session.counts;
-        counts.waits.fetch_add(1, Ordering::Relaxed);
-        if self.exec.session.order.wait(after) == Waited::GaveUp {
-            counts.waits_given_up.fetch_add(1, Ordering::Relaxed);
-        }
+    /// Waits for a frame of another lane, without which this one must not be executed.
+    fn wait_for(&self, after: After) -> Result<(), Stop> {
+        let session = &self.exec.session;
+        session.counts.waits.fetch_add(1, Ordering::Relaxed);
+        let why = match session.order.wait(after) {
+            Waited::Executed => return Ok(()),
+            Waited::Lost => "broke before they were executed",
+            Waited::TimedOut => "brings nothing any more",
+        };
+        session.counts.waits_failed.fetch_add(1, Ordering::Relaxed);
+        session.lose(format!(
+            "calls of a thread are lost, as its connection (lane {}) {why}",
+            after.lane()
+        ));
+        Err(Stop::Lost)
     }
 
     fn send_times(&mut self) -> Result<(), LinkError> {

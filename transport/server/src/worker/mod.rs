@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use gtrace_link::{LinkError, ServerTerms, Token};
+use gtrace_link::{ConnectionKey, LinkError, Opening, ServerTerms};
 use gtrace_protocol::Features;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::{debug, info, warn};
@@ -148,8 +148,23 @@ impl Worker {
             let (message, ended) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
             if message {
                 match self.channel.receive::<ToWorker>(false) {
-                    Ok(Some((ToWorker::Lane { preamble, peer }, Some(fd)))) => {
-                        self.open(preamble, peer, fd);
+                    Ok(Some((
+                        ToWorker::Lane {
+                            tls,
+                            further,
+                            version,
+                            key,
+                            peer,
+                        },
+                        Some(fd),
+                    ))) => {
+                        let opening = Opening {
+                            tls,
+                            further,
+                            version,
+                            key: key.map(ConnectionKey),
+                        };
+                        self.open(opening, peer, fd);
                     }
                     Ok(Some(_)) => {}
                     // The supervisor is gone.
@@ -197,7 +212,7 @@ impl Worker {
     }
 
     /// A connection: its handshake and its frames are its own thread's.
-    fn open(&mut self, preamble: [u8; 32], peer: String, fd: OwnedFd) {
+    fn open(&mut self, opening: Opening, peer: String, fd: OwnedFd) {
         self.begun = true;
         self.threads.fetch_add(1, Ordering::SeqCst);
         let connection = Connection {
@@ -218,7 +233,7 @@ impl Worker {
                     threads.fetch_sub(1, Ordering::SeqCst);
                     sessions.notify_ended();
                 });
-                connection.run(preamble, fd);
+                connection.run(&opening, fd);
             });
         if let Err(error) = spawned {
             warn!("no thread for a lane: {error}");
@@ -254,13 +269,9 @@ impl<F: FnMut()> Drop for AtEnd<F> {
 
 /// What the handshake needs to know.
 fn terms(start: &Start, sessions: &Arc<SessionAdmission>) -> Result<ServerTerms, LinkError> {
-    let token = start
-        .token
-        .as_ref()
-        .map(|token| Token::new(token.as_bytes()))
-        .transpose()?;
     Ok(ServerTerms {
-        token,
+        // The supervisor has seen to that.
+        token: None,
         tls: crate::tls::server(start.tls.as_ref())?,
         features: Features(
             Features::WATERMARK.0
@@ -306,9 +317,6 @@ fn answer_probe(channel: &Channel, start: &Start) {
 fn probe(start: &Start) -> Result<DriverInfo, String> {
     // What would fail each client fails the start.
     crate::tls::server(start.tls.as_ref()).map_err(|e| e.to_string())?;
-    if let Some(token) = &start.token {
-        Token::new(token.as_bytes()).map_err(|e| e.to_string())?;
-    }
     let (libcuda, libnvml) = paths(start).map_err(|e| e.to_string())?;
     for path in [Some(&libcuda), libnvml.as_ref()].into_iter().flatten() {
         library::refuse_shim(path).map_err(|e| e.to_string())?;

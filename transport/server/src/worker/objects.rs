@@ -1,4 +1,5 @@
-//! Texture and surface objects that a client has.
+//! Objects whose numbers are the driver's: kernels take them, or a call by which a client would name them otherwise has
+//! no handle. No other number than those that the client was given reaches the driver, which trusts them.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,31 +11,85 @@ pub(crate) enum Object {
     Texture,
     /// `CUsurfObject`
     Surface,
+    /// `CUmemGenericAllocationHandle`
+    Allocation,
+    /// `CUgraphConditionalHandle`
+    Conditional,
 }
 
-/// Those that live, with the context in which they were made, as frames name it.
+/// What is known of an object.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    /// The context in which a texture or surface was made, as frames name it; the graph of a conditional handle.
+    of: u64,
+    /// References that the client has.
+    references: u32,
+}
+
+/// Those that live.
 #[derive(Default)]
-pub(crate) struct Objects(Mutex<HashMap<(Object, u64), u32>>);
+pub(crate) struct Objects(Mutex<Table>);
+
+/// The objects, while nobody else makes or ends one.
+#[derive(Default)]
+pub(crate) struct Table(HashMap<(Object, u64), Known>);
+
+impl Table {
+    /// One was made, or the client has another reference to it.
+    pub(crate) fn add(&mut self, kind: Object, number: u64, of: u64) {
+        let known = self
+            .0
+            .entry((kind, number))
+            .or_insert(Known { of, references: 0 });
+        known.of = of;
+        known.references = known.references.saturating_add(1);
+    }
+
+    /// Whether there is one of this number.
+    pub(crate) fn has(&self, kind: Object, number: u64) -> bool {
+        self.0.contains_key(&(kind, number))
+    }
+
+    /// The client gives a reference back. Whether it had one.
+    pub(crate) fn take(&mut self, kind: Object, number: u64) -> bool {
+        let Some(known) = self.0.get_mut(&(kind, number)) else {
+            return false;
+        };
+        known.references -= 1;
+        if known.references == 0 {
+            self.0.remove(&(kind, number));
+        }
+        true
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
 
 impl Objects {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(Object, u64), u32>> {
+    /// For a call that must not meet another one's end of the object.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// One was made.
-    pub(crate) fn add(&self, kind: Object, number: u64, context: u32) {
-        self.lock().insert((kind, number), context);
-    }
-
-    /// Whether there was one of this number, which is then forgotten.
-    pub(crate) fn take(&self, kind: Object, number: u64) -> bool {
-        self.lock().remove(&(kind, number)).is_some()
     }
 
     /// A context has ended, and what was made in it; `None`: one of those, it is not known which.
     pub(crate) fn context_ended(&self, context: Option<u32>) {
+        self.lock().0.retain(|(kind, _), known| match kind {
+            Object::Texture | Object::Surface => {
+                context.is_some_and(|context| u64::from(context) != known.of)
+            }
+            // They are of no context.
+            Object::Allocation | Object::Conditional => true,
+        });
+    }
+
+    /// A graph has ended, and with it the handles that were made for it.
+    pub(crate) fn graph_ended(&self, graph: u64) {
         self.lock()
-            .retain(|_, of| context.is_some_and(|context| context != *of));
+            .0
+            .retain(|(kind, _), known| *kind != Object::Conditional || known.of != graph);
     }
 }
 
@@ -45,15 +100,37 @@ mod tests {
     #[test]
     fn only_what_was_made_can_be_taken_and_once() {
         let objects = Objects::default();
-        objects.add(Object::Texture, 5, 1);
-        objects.add(Object::Texture, 6, 2);
-        assert!(!objects.take(Object::Surface, 5));
-        assert!(objects.take(Object::Texture, 5));
-        assert!(!objects.take(Object::Texture, 5));
+        objects.lock().add(Object::Texture, 5, 1);
+        objects.lock().add(Object::Texture, 6, 2);
+        assert!(!objects.lock().take(Object::Surface, 5));
+        assert!(objects.lock().take(Object::Texture, 5));
+        assert!(!objects.lock().take(Object::Texture, 5));
         objects.context_ended(Some(1));
-        assert!(objects.take(Object::Texture, 6));
-        objects.add(Object::Surface, 7, 2);
+        assert!(objects.lock().take(Object::Texture, 6));
+        objects.lock().add(Object::Surface, 7, 2);
         objects.context_ended(None);
-        assert!(!objects.take(Object::Surface, 7));
+        assert!(!objects.lock().take(Object::Surface, 7));
+    }
+
+    #[test]
+    fn an_allocation_is_known_as_long_as_the_client_has_a_reference() {
+        let objects = Objects::default();
+        objects.lock().add(Object::Allocation, 9, 0);
+        objects.lock().add(Object::Allocation, 9, 0);
+        objects.context_ended(None);
+        assert!(objects.lock().take(Object::Allocation, 9));
+        assert!(objects.lock().has(Object::Allocation, 9));
+        assert!(objects.lock().take(Object::Allocation, 9));
+        assert!(!objects.lock().take(Object::Allocation, 9));
+    }
+
+    #[test]
+    fn conditional_handles_end_with_their_graph() {
+        let objects = Objects::default();
+        objects.lock().add(Object::Conditional, 3, 70);
+        objects.lock().add(Object::Conditional, 4, 71);
+        objects.graph_ended(70);
+        assert!(!objects.lock().has(Object::Conditional, 3));
+        assert!(objects.lock().has(Object::Conditional, 4));
     }
 }

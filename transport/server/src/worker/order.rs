@@ -1,4 +1,7 @@
 //! Order across lanes: a frame may name a frame of another lane that must be executed before it.
+//!
+//! Nothing is ever executed out of order: where the named frame cannot be had any more, the session has lost a call,
+//! and ends.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -13,8 +16,9 @@ const SPINS: u32 = 200;
 /// How long a sleeping thread waits before it checks again by itself.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a lane may be idle and still be waited for. Its client flushes what it has sent before
-/// it lets another thread refer to it, so more than this is a client that does not keep to it.
-const IDLE_MAX: Duration = Duration::from_secs(10);
+/// it lets another thread refer to it, so this is a connection on which nothing comes through any more, or a client
+/// that does not keep to the protocol. A host that is gone is noticed in some 11 s.
+const IDLE_MAX: Duration = Duration::from_secs(30);
 
 /// How far a lane is.
 #[derive(Debug, Default)]
@@ -36,10 +40,10 @@ pub(crate) struct Progress {
 pub(crate) enum Waited {
     /// The frame was executed.
     Executed,
-    /// The lane ended before, so nothing can be waited for.
-    Ended,
-    /// The frame did not come in time.
-    GaveUp,
+    /// The lane has ended without it.
+    Lost,
+    /// It did not come in time.
+    TimedOut,
 }
 
 impl Progress {
@@ -82,7 +86,7 @@ impl Progress {
         if self.executed.load(Ordering::SeqCst) >= seq {
             Some(Waited::Executed)
         } else if self.ended.load(Ordering::SeqCst) {
-            Some(Waited::Ended)
+            Some(Waited::Lost)
         } else {
             None
         }
@@ -114,7 +118,7 @@ impl Progress {
                 at = now_at;
                 idle_since = Instant::now();
             } else if idle_since.elapsed() > idle_max {
-                return Waited::GaveUp;
+                return Waited::TimedOut;
             }
             held = match self.moved.wait_timeout(held, POLL_INTERVAL) {
                 Ok((held, _)) => held,
@@ -127,7 +131,14 @@ impl Progress {
 /// The lanes of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    lanes: RwLock<HashMap<u16, Arc<Progress>>>,
+    lanes: RwLock<Lanes>,
+}
+
+#[derive(Debug, Default)]
+struct Lanes {
+    open: HashMap<u16, Arc<Progress>>,
+    /// The last frame that was executed of lanes that have ended. Their numbers are not given again.
+    ended: HashMap<u16, u64>,
 }
 
 impl Order {
@@ -135,20 +146,21 @@ impl Order {
     pub(crate) fn open(&self, lane: u16) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
         let mut lanes = self.lanes.write().unwrap_or_else(PoisonError::into_inner);
-        lanes.insert(lane, Arc::clone(&progress));
+        lanes.open.insert(lane, Arc::clone(&progress));
         progress
     }
 
     /// A lane has ended.
     pub(crate) fn close(&self, lane: u16) {
         let mut lanes = self.lanes.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(progress) = lanes.remove(&lane) {
+        if let Some(progress) = lanes.open.remove(&lane) {
             progress.end();
+            let executed = progress.executed.load(Ordering::SeqCst);
+            lanes.ended.insert(lane, executed);
         }
     }
 
-    /// Waits until the frame was executed. A lane that is not there has ended: the client names
-    /// only lanes that were welcomed.
+    /// Waits until the frame was executed.
     pub(crate) fn wait(&self, after: After) -> Waited {
         self.wait_at_most(after, IDLE_MAX)
     }
@@ -156,12 +168,18 @@ impl Order {
     fn wait_at_most(&self, after: After, idle_max: Duration) -> Waited {
         let progress = {
             let lanes = self.lanes.read().unwrap_or_else(PoisonError::into_inner);
-            lanes.get(&after.lane()).map(Arc::clone)
+            match lanes.open.get(&after.lane()) {
+                Some(progress) => Arc::clone(progress),
+                None => {
+                    let executed = lanes.ended.get(&after.lane()).copied().unwrap_or(0);
+                    return match executed >= after.seq() {
+                        true => Waited::Executed,
+                        false => Waited::Lost,
+                    };
+                }
+            }
         };
-        match progress {
-            Some(progress) => progress.wait(after.seq(), idle_max),
-            None => Waited::Ended,
-        }
+        progress.wait(after.seq(), idle_max)
     }
 }
 
@@ -190,25 +208,29 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_lane_ends_the_wait() {
+    fn a_lane_that_ends_without_the_frame_has_lost_it() {
         let order = Arc::new(Order::default());
-        let _progress = order.open(2);
+        let progress = order.open(2);
+        progress.executed(4);
         let waiter = {
             let order = Arc::clone(&order);
-            std::thread::spawn(move || order.wait(After::new(2, 1)))
+            std::thread::spawn(move || order.wait(After::new(2, 5)))
         };
         std::thread::sleep(Duration::from_millis(10));
         order.close(2);
-        assert_eq!(waiter.join().unwrap(), Waited::Ended);
-        assert_eq!(order.wait(After::new(9, 1)), Waited::Ended);
+        assert_eq!(waiter.join().unwrap(), Waited::Lost);
+        // What it had executed before is executed.
+        assert_eq!(order.wait(After::new(2, 4)), Waited::Executed);
+        assert_eq!(order.wait(After::new(2, 5)), Waited::Lost);
+        assert_eq!(order.wait(After::new(9, 1)), Waited::Lost);
     }
 
     #[test]
-    fn a_frame_that_never_comes_is_given_up_and_a_long_call_is_not() {
+    fn a_frame_that_never_comes_is_not_waited_for_without_end_and_a_long_call_is() {
         let order = Order::default();
         let progress = order.open(1);
         let max = Duration::from_millis(60);
-        assert_eq!(order.wait_at_most(After::new(1, 1), max), Waited::GaveUp);
+        assert_eq!(order.wait_at_most(After::new(1, 1), max), Waited::TimedOut);
         progress.begin();
         let ender = std::thread::spawn({
             let progress = Arc::clone(&progress);

@@ -83,6 +83,8 @@ pub(crate) struct Session {
     /// Why lanes have not the links that were asked for, each reason once.
     fallbacks: Mutex<Vec<String>>,
     past: Mutex<Past>,
+    /// Why it cannot go on, once a call is lost: everything that follows could have needed it.
+    lost: OnceLock<String>,
 }
 
 /// What became of the links of lanes that have ended.
@@ -112,8 +114,21 @@ impl Session {
             admitted: Mutex::default(),
             fallbacks: Mutex::default(),
             past: Mutex::default(),
+            lost: OnceLock::new(),
             start,
         }
+    }
+
+    /// A call is lost: no lane executes anything from here on, and each says why.
+    pub(crate) fn lose(&self, why: String) {
+        warn!("{why}; the session ends");
+        let _ = self.lost.set(why);
+    }
+
+    /// Why the session cannot go on, if it cannot.
+    #[inline]
+    pub(crate) fn lost(&self) -> Option<&str> {
+        self.lost.get().map(String::as_str)
     }
 
     /// A lane is open.
@@ -284,7 +299,7 @@ impl SessionAdmission {
         let ended = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
         Ok(Self {
             // Numbers are not given twice: a frame may name a lane that has ended.
-            one: OneSession::new(id, u16::MAX)?,
+            one: OneSession::with_secret(id, session.start.secret, u16::MAX),
             session: Arc::clone(session),
             ended: ended.map_err(|e| LinkError::Io("an event descriptor".into(), e.into()))?,
         })
@@ -349,11 +364,11 @@ impl Drop for LaneAdmission {
 }
 
 impl Sessions for LaneAdmission {
-    fn secret(&self, session: SessionId) -> Option<[u8; 32]> {
-        self.sessions.one.secret(session)
+    fn secret(&self) -> Option<[u8; 32]> {
+        self.sessions.one.secret()
     }
 
-    fn admit(&self, session: Option<SessionId>, hello: &ClientHello) -> Result<Admitted, String> {
+    fn admit(&self, further: bool, hello: &ClientHello) -> Result<Admitted, String> {
         let own = &self.sessions.session;
         let mut count = own.lock_admitted();
         if *count >= usize::from(own.start.limits.max_lanes) {
@@ -361,7 +376,7 @@ impl Sessions for LaneAdmission {
                 "the program has {count} threads at the GPU, and no more are allowed here"
             ));
         }
-        let admitted = self.sessions.one.admit(session, hello)?;
+        let admitted = self.sessions.one.admit(further, hello)?;
         *count += 1;
         drop(count);
         // Before the client knows the number: from then on another lane may wait for this one.

@@ -9,7 +9,7 @@ use std::ptr::without_provenance_mut;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{FunctionInfo, Parameter};
+use gtrace_cuda::payload::{FunctionInfo, PARAMETERS_MAX, Parameter};
 use gtrace_cuda::types::driver::{
     self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUresult,
 };
@@ -192,17 +192,23 @@ fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CU
             remote::cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)
         };
         match code {
-            cuda::CUDA_SUCCESS => parameters.push(Parameter {
-                offset: offset as u32,
-                size: size as u32,
-            }),
+            cuda::CUDA_SUCCESS => {
+                let number = |value: usize| u32::try_from(value);
+                let (Ok(offset), Ok(size)) = (number(offset), number(size)) else {
+                    break false;
+                };
+                parameters.push(Parameter { offset, size });
+                if parameters.len() > PARAMETERS_MAX {
+                    break false;
+                }
+            }
             // Behind the last one.
             cuda::CUDA_ERROR_INVALID_VALUE => break true,
             cuda::CUDA_ERROR_INVALID_HANDLE => return Err(code),
             _ => break false,
         }
     };
-    info.parameters = known.then_some(parameters);
+    info.parameters = (known && FunctionInfo::is_layout(&parameters)).then_some(parameters);
     let record: &'static Record = Box::leak(Box::new(Record::new(0, CString::default(), &info)));
     lock(&session.state.functions)
         .foreign

@@ -201,7 +201,7 @@ pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Re
     let context = number(params.ctx);
     set(target, NodeWork::Kernel { launch, context })?;
     if target.exec.is_null() {
-        kernel::changed(session, number(target.node));
+        kernel::changed(session, number(target.node), params, &bytes);
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ fn always<T>(
         if answer.is_none() {
             call.results(lane, |_| Ok(()))?;
         }
-        let outcome = lane.outcome(&call.header);
+        let outcome = call.outcome(lane);
         call.end();
         match answer {
             Some(answer) => Ok((answer, check(outcome))),

@@ -17,13 +17,55 @@ use crate::launch::{Arguments, check_limits, gather, len};
 use crate::session::Session;
 use crate::state::lock;
 
-/// The launch of a node as it was given to the program: it may follow the pointers until the node is
-/// changed or gone.
+/// The launch of a node as it was given to the program. It may follow the pointers until the node is changed, says CUDA;
+/// programs do longer, and change single parameters of the same arrays again and again. So they stay where they are until
+/// the node is gone, and have the node's parameters of now.
 pub(super) struct Kept {
     params: CUDA_KERNEL_NODE_PARAMS,
-    /// What the pointers lead to.
-    _bytes: Box<[u8]>,
-    _pointers: Box<[usize]>,
+    arrays: Arrays,
+    /// The node launches another function now: it is asked for anew, and has arrays of its own.
+    stale: bool,
+    /// Arrays of functions that the node launched before.
+    before: Vec<Arrays>,
+}
+
+/// Arrays of functions that a node launched before that are kept.
+const BEFORE_MAX: usize = 16;
+
+/// What a program was given pointers to.
+struct Arrays {
+    /// The parameters.
+    bytes: Box<[u8]>,
+    /// Where each lies.
+    pointers: Box<[usize]>,
+    offsets: Box<[u32]>,
+}
+
+impl Arrays {
+    fn new(bytes: Box<[u8]>, offsets: Box<[u32]>) -> Self {
+        let mut arrays = Self {
+            pointers: vec![0; offsets.len()].into(),
+            bytes,
+            offsets,
+        };
+        arrays.point();
+        arrays
+    }
+
+    /// Has the pointers lead to the parameters: the program may have changed them.
+    fn point(&mut self) {
+        let base = self.bytes.as_mut_ptr().expose_provenance();
+        for (pointer, offset) in self.pointers.iter_mut().zip(&self.offsets) {
+            *pointer = base + *offset as usize;
+        }
+    }
+
+    /// Takes other parameters of the same function.
+    fn set(&mut self, bytes: &[u8]) {
+        let len = bytes.len().min(self.bytes.len());
+        self.bytes[..len].copy_from_slice(&bytes[..len]);
+        self.point();
+    }
 }
 
 // SAFETY: handles are numbers, and the pointers are given to the program alone.
@@ -78,7 +120,9 @@ pub(super) fn params(
     session: &'static Session,
     node: u64,
 ) -> Result<CUDA_KERNEL_NODE_PARAMS, CUresult> {
-    if let Some(kept) = lock(&session.state.graphs.kernels).get(&node) {
+    if let Some(kept) = lock(&session.state.graphs.kernels).get(&node)
+        && !kept.stale
+    {
         return Ok(kept.params);
     }
     let mut found = None;
@@ -104,9 +148,14 @@ pub(super) fn params(
     )?;
     let (launch, bytes, context) = found.ok_or(gtrace_cuda::types::driver::CUDA_ERROR_UNKNOWN)?;
     let record = any_record(session, launch.function)?;
-    let base = bytes.as_ptr().expose_provenance();
     let layout = record.parameters.iter().flatten();
-    let pointers: Box<[usize]> = layout.map(|it| base + it.offset as usize).collect();
+    if layout
+        .clone()
+        .any(|it| (it.offset + it.size) as usize > bytes.len())
+    {
+        return Err(gtrace_cuda::types::driver::CUDA_ERROR_UNKNOWN);
+    }
+    let mut arrays = Arrays::new(bytes, layout.map(|it| it.offset).collect());
     let handle = launch.function as usize;
     let is_kernel = gtrace_cuda::Kind::Kernel.matches(launch.function);
     let params = CUDA_KERNEL_NODE_PARAMS {
@@ -122,7 +171,7 @@ pub(super) fn params(
         blockDimY: launch.block[1],
         blockDimZ: launch.block[2],
         sharedMemBytes: launch.shared_bytes,
-        kernelParams: pointers.as_ptr().cast_mut().cast::<*mut c_void>(),
+        kernelParams: arrays.pointers.as_mut_ptr().cast::<*mut c_void>(),
         extra: null_mut(),
         kern: if is_kernel {
             without_provenance_mut(handle)
@@ -131,16 +180,64 @@ pub(super) fn params(
         },
         ctx: without_provenance_mut(context as usize),
     };
+    let mut kernels = lock(&session.state.graphs.kernels);
+    let before = match kernels.remove(&node) {
+        None => Vec::new(),
+        Some(mut kept) => {
+            kept.before.push(kept.arrays);
+            if kept.before.len() > BEFORE_MAX {
+                kept.before.remove(0);
+            }
+            kept.before
+        }
+    };
     let kept = Kept {
         params,
-        _bytes: bytes,
-        _pointers: pointers,
+        arrays,
+        stale: false,
+        before,
     };
-    lock(&session.state.graphs.kernels).insert(node, kept);
+    kernels.insert(node, kept);
     Ok(params)
 }
 
-/// The node launches something else now.
-pub(super) fn changed(session: &Session, node: u64) {
-    lock(&session.state.graphs.kernels).remove(&node);
+/// The node launches this now, as `params` say in the program's words.
+pub(super) fn changed(
+    session: &Session,
+    node: u64,
+    params: &CUDA_KERNEL_NODE_PARAMS,
+    parameters: &[u8],
+) {
+    let mut kernels = lock(&session.state.graphs.kernels);
+    let Some(kept) = kernels.get_mut(&node) else {
+        return;
+    };
+    if (kept.params.func, kept.params.kern) != (params.func, params.kern) {
+        kept.stale = true;
+        return;
+    }
+    kept.arrays.set(parameters);
+    kept.params = CUDA_KERNEL_NODE_PARAMS {
+        kernelParams: kept.params.kernelParams,
+        extra: null_mut(),
+        ctx: kept.params.ctx,
+        ..*params
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What llama.cpp did for each token: one parameter of the arrays that it was given is pointed elsewhere.
+    #[test]
+    fn arrays_stay_where_they_are() {
+        let mut arrays = Arrays::new(vec![1, 0, 0, 0, 2, 0, 0, 0].into(), vec![0, 4].into());
+        let (at, first) = (arrays.pointers.as_ptr(), arrays.pointers[1]);
+        assert_eq!(first - arrays.pointers[0], 4);
+        arrays.pointers[1] = 0xdead;
+        arrays.set(&[3, 0, 0, 0, 4, 0, 0, 0]);
+        assert_eq!((arrays.pointers.as_ptr(), arrays.pointers[1]), (at, first));
+        assert_eq!(*arrays.bytes, [3, 0, 0, 0, 4, 0, 0, 0]);
+    }
 }

@@ -46,6 +46,9 @@ pub struct Args {
     /// everything is slower.
     #[arg(long)]
     strict: bool,
+    /// Have a program whose calls are lost exit with 74, whatever it would exit with itself.
+    #[arg(long)]
+    strict_exit: bool,
     /// Wait for the program and show its calls and their times, on standard error.
     #[arg(long)]
     stats: bool,
@@ -132,7 +135,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// All variables that configure the client's library. Those that are not set here must not be
 /// inherited from an outer `gtrace exec`.
-pub(super) const VARIABLES: [&str; 9] = [
+pub(super) const VARIABLES: [&str; 10] = [
     "GTRACE_REMOTE",
     "GTRACE_LINK",
     "GTRACE_RDMA_TRUSTED_NET",
@@ -140,6 +143,7 @@ pub(super) const VARIABLES: [&str; 9] = [
     "GTRACE_TLS_CA",
     "GTRACE_TLS_NAME",
     "GTRACE_STRICT",
+    "GTRACE_STRICT_EXIT",
     "GTRACE_EMULATE",
     "GTRACE_STATS",
 ];
@@ -151,6 +155,7 @@ fn variables(args: &Args) -> Vec<(&'static str, OsString)> {
         ("GTRACE_REMOTE", Some(args.remote.clone().into())),
         ("GTRACE_LINK", Some(args.link.clone().into())),
         ("GTRACE_STRICT", args.strict.then(|| "1".into())),
+        ("GTRACE_STRICT_EXIT", args.strict_exit.then(|| "1".into())),
         ("GTRACE_STATS", connection::file(&args.stats_file)),
     ];
     set.into_iter()

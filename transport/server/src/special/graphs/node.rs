@@ -23,6 +23,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, hosts, launch, pitched};
 use crate::exec::{CallError, Code, Exec};
+use crate::worker::objects::Object;
 
 /// Where a node is, with the driver's names.
 enum Place {
@@ -553,6 +554,11 @@ fn conditional(
     else {
         return Err(INVALID_VALUE);
     };
+    // Nobody ends the graph of the handle meanwhile.
+    let objects = exec.session.objects.lock();
+    if !objects.has(Object::Conditional, *handle) {
+        return Err(INVALID_VALUE);
+    }
     let mut general = empty_params(CU_GRAPH_NODE_TYPE_CONDITIONAL);
     let ctx = own_context(exec, *of)?;
     general.__bindgen_anon_1.conditional =
@@ -564,6 +570,7 @@ fn conditional(
             ctx: ctx.cast(),
         };
     add_general(exec, target, &mut general)?;
+    drop(objects);
     // SAFETY: the member that was written, and by the driver then: as many handles as bodies.
     let given = unsafe { general.__bindgen_anon_1.conditional.phGraph_out };
     if given.is_null() {

@@ -1,0 +1,249 @@
+//! Connections that break and servers that die: no call is lost without a word, and what one thread cannot have does the
+//! others no harm.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use gtrace_e2e::server::{Server, Via};
+use gtrace_e2e::{artefacts, process, programs};
+use support::artefacts;
+
+/// What a program exits with whose calls are lost, if it was asked to be strict.
+const CALLS_LOST: i32 = 74;
+
+fn program(command: &mut Command, name: &str, arguments: &[&str]) {
+    command
+        .arg("--")
+        .arg(programs::c_program(artefacts(), name).unwrap())
+        .args(arguments)
+        .env("GTRACE_KERNELS", artefacts::kernels())
+        .env_remove("CUDA_VISIBLE_DEVICES");
+}
+
+/// A program that says a word when it waits for one.
+struct Talking {
+    child: Child,
+    says: BufReader<ChildStdout>,
+    hears: ChildStdin,
+}
+
+impl Talking {
+    fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            says: BufReader::new(child.stdout.take().unwrap()),
+            hears: child.stdin.take().unwrap(),
+            child,
+        }
+    }
+
+    fn wait_for(&mut self, wanted: &str) {
+        let mut line = String::new();
+        self.says.read_line(&mut line).unwrap();
+        assert_eq!(line.trim_end(), wanted);
+    }
+
+    fn go_on(&mut self) {
+        self.hears.write_all(b"go\n").unwrap();
+    }
+
+    /// What it printed from here on, on both, and its exit status.
+    fn end(mut self) -> (String, String, Option<i32>) {
+        let status = process::wait(&mut self.child, support::LIMIT).unwrap();
+        if status.is_none() {
+            self.child.kill().unwrap();
+        }
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.says.read_to_string(&mut stdout).unwrap();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut stderr)
+            .unwrap();
+        (stdout, stderr, status.expect("it ends").code())
+    }
+}
+
+#[test]
+fn a_copy_to_a_server_that_has_died_is_never_lost_without_a_word() {
+    for via in Via::ALL {
+        for (arguments, strict) in [(&[][..], true), (&["destroy"][..], false), (&[], false)] {
+            let mut server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+            let mut command = server.exec(via);
+            if strict {
+                command.arg("--strict-exit");
+            }
+            program(&mut command, "idle", arguments);
+            let mut idle = Talking::start(command);
+            idle.wait_for("ready");
+            server.kill().unwrap();
+            idle.go_on();
+            let (stdout, stderr, status) = idle.end();
+            let name = via.name();
+            let told = stderr.contains("may not have been executed");
+            assert!(told, "{name}: {stdout}{stderr}");
+            assert_eq!(stderr.matches("executed").count(), 1, "{name}: {stderr}");
+            assert_eq!(
+                status,
+                Some(if strict { CALLS_LOST } else { 0 }),
+                "{name}: {stderr}"
+            );
+            if !arguments.is_empty() {
+                let destroyed = stdout
+                    .lines()
+                    .find_map(|line| line.strip_prefix("destroy "));
+                assert_ne!(destroyed, Some("0"), "{name}: {stdout}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_that_loses_nothing_ends_as_it_likes() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        let mut command = server.exec(via);
+        command.arg("--strict-exit");
+        program(&mut command, "idle", &[]);
+        let mut idle = Talking::start(command);
+        idle.wait_for("ready");
+        idle.go_on();
+        let (stdout, stderr, status) = idle.end();
+        assert_eq!((stdout.as_str(), status), ("copy 0\n", Some(0)), "{stderr}");
+        assert_eq!(stderr, "");
+    }
+}
+
+/// A way to a server on which single connections can be made to swallow what a client sends, and be reset.
+struct Line {
+    address: String,
+    swallows: Arc<Mutex<Vec<Arc<AtomicBool>>>>,
+    streams: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl Line {
+    fn to(server: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let line = Self {
+            address: listener.local_addr().unwrap().to_string(),
+            swallows: Arc::default(),
+            streams: Arc::default(),
+        };
+        let (swallows, streams) = (Arc::clone(&line.swallows), Arc::clone(&line.streams));
+        thread::spawn(move || {
+            while let Ok((client, _)) = listener.accept() {
+                let Ok(there) = TcpStream::connect(&server) else {
+                    return;
+                };
+                let swallow = Arc::new(AtomicBool::new(false));
+                swallows.lock().unwrap().push(Arc::clone(&swallow));
+                streams.lock().unwrap().push(there.try_clone().unwrap());
+                let (mut answers, mut back) =
+                    (there.try_clone().unwrap(), client.try_clone().unwrap());
+                thread::spawn(move || {
+                    let _ = std::io::copy(&mut answers, &mut back);
+                    let _ = back.shutdown(Shutdown::Both);
+                });
+                thread::spawn(move || pass(client, there, &swallow));
+            }
+        });
+        line
+    }
+
+    /// The newest connection: what its client sends gets nowhere from here on.
+    fn swallow(&self) {
+        let all = self.swallows.lock().unwrap();
+        all.last().unwrap().store(true, Ordering::SeqCst);
+    }
+
+    /// And then it breaks, as the server sees it; the client's end stays as it is.
+    fn sever(&self) {
+        let all = self.streams.lock().unwrap();
+        all.last().unwrap().shutdown(Shutdown::Write).unwrap();
+    }
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream, swallow: &AtomicBool) {
+    let mut bytes = vec![0; 64 << 10];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if !swallow.load(Ordering::SeqCst) && to.write_all(&bytes[..count]).is_err() {
+            return;
+        }
+    }
+    let _ = to.shutdown(Shutdown::Write);
+}
+
+#[test]
+fn nobody_reads_what_lacks_a_copy_of_another_thread() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let line = Line::to(server.address(Via::Tcp));
+    let mut command = Command::new(&artefacts().gtrace);
+    command.args(["exec", "--remote", &line.address, "--link", "tcp"]);
+    program(&mut command, "severed", &[]);
+    let mut severed = Talking::start(command);
+    severed.wait_for("lane");
+    line.swallow();
+    severed.go_on();
+    severed.wait_for("copied");
+    line.sever();
+    severed.go_on();
+    let (stdout, stderr, status) = severed.end();
+    assert_eq!(
+        (stdout.as_str(), status),
+        ("result 46\n", Some(0)),
+        "{stderr}"
+    );
+    assert!(stderr.contains("calls of a thread are lost"), "{stderr}");
+}
+
+#[test]
+fn many_threads_make_their_first_call_at_once() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        let mut command = server.exec(via);
+        program(&mut command, "burst", &["900"]);
+        let outcome = process::run(&mut command, support::LIMIT).unwrap();
+        let (stdout, stderr) = (outcome.stdout.as_str(), outcome.stderr);
+        assert_eq!(
+            stdout,
+            "none failed, main thread: 5\n",
+            "{}: {stderr}",
+            via.name()
+        );
+    }
+}
+
+/// Threads for which the program has no descriptors left fail; the others go on, and the message says what is missing.
+#[test]
+fn a_program_without_descriptors_loses_no_more_than_the_threads_that_want_them() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh"]);
+    command.arg(&artefacts().gtrace);
+    command.args([
+        "exec",
+        "--remote",
+        &server.address(Via::Tcp),
+        "--link",
+        "tcp",
+    ]);
+    program(&mut command, "burst", &["200"]);
+    let outcome = process::run(&mut command, support::LIMIT).unwrap();
+    let stderr = outcome.stderr;
+    assert_eq!(outcome.stdout, "some failed, main thread: 5\n", "{stderr}");
+    assert!(stderr.contains("ulimit -n"), "{stderr}");
+    assert!(!stderr.contains("lost"), "{stderr}");
+}

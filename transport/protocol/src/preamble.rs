@@ -1,0 +1,274 @@
+//! The first bytes of a connection, in clear: what a server greets with, and what a client answers.
+
+use thiserror::Error;
+
+/// First bytes of a preamble.
+pub const MAGIC: [u8; 8] = *b"GTRACE\0\x02";
+/// First bytes of a greeting.
+pub const GREETING_MAGIC: [u8; 8] = *b"GTRACE\0S";
+/// Bytes of a greeting.
+pub const GREETING_LEN: usize = 48;
+/// Bytes of a preamble.
+pub const PREAMBLE_LEN: usize = 48;
+/// Bytes of a preamble before its tag.
+const PREAMBLE_HEAD: usize = 16;
+/// Oldest version of the protocol that is spoken here.
+pub const VERSION_MIN: u16 = 2;
+/// Newest version of the protocol that is spoken here.
+pub const VERSION_MAX: u16 = 2;
+
+/// The first bytes that a server sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Greeting {
+    /// It speaks TLS.
+    pub tls: bool,
+    /// It wants a token of a new session.
+    pub token: bool,
+    /// Random.
+    pub nonce: [u8; 32],
+}
+
+impl Greeting {
+    const TLS: u32 = 1;
+    const TOKEN: u32 = 2;
+
+    /// The bytes on the wire.
+    pub fn to_bytes(&self) -> [u8; GREETING_LEN] {
+        let mut flags = if self.tls { Self::TLS } else { 0 };
+        flags |= if self.token { Self::TOKEN } else { 0 };
+        let mut bytes = [0; GREETING_LEN];
+        bytes[..8].copy_from_slice(&GREETING_MAGIC);
+        bytes[8..10].copy_from_slice(&VERSION_MIN.to_le_bytes());
+        bytes[10..12].copy_from_slice(&VERSION_MAX.to_le_bytes());
+        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.nonce);
+        bytes
+    }
+
+    /// Reads a greeting.
+    ///
+    /// # Errors
+    ///
+    /// [`PreambleError`]: the server is none of ours, or of another version.
+    pub fn parse(bytes: &[u8; GREETING_LEN]) -> Result<Self, PreambleError> {
+        let mut magic = [0; 8];
+        magic.copy_from_slice(&bytes[..8]);
+        if magic != GREETING_MAGIC {
+            return Err(PreambleError::Server(magic));
+        }
+        let (version_min, version_max) = versions(&bytes[8..12]);
+        if !is_spoken(version_min, version_max) {
+            return Err(PreambleError::ServerVersion(version_min, version_max));
+        }
+        let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+        if flags & !(Self::TLS | Self::TOKEN) != 0 {
+            return Err(PreambleError::Flags(flags));
+        }
+        let mut nonce = [0; 32];
+        nonce.copy_from_slice(&bytes[16..]);
+        Ok(Self {
+            tls: flags & Self::TLS != 0,
+            token: flags & Self::TOKEN != 0,
+            nonce,
+        })
+    }
+}
+
+/// Two versions of the protocol.
+fn versions(bytes: &[u8]) -> (u16, u16) {
+    let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
+    (half(0), half(2))
+}
+
+/// Whether one of the versions is spoken here.
+fn is_spoken(min: u16, max: u16) -> bool {
+    min <= VERSION_MAX && max >= VERSION_MIN && min <= max
+}
+
+/// The first bytes of a client, in clear, so that its descriptor can be given to the process
+/// that has the session before anything is encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Preamble {
+    /// Oldest version that the client speaks.
+    pub version_min: u16,
+    /// Newest version that the client speaks.
+    pub version_max: u16,
+    /// TLS follows.
+    pub tls: bool,
+    /// The lane belongs to a session that there is.
+    pub further: bool,
+    /// HMAC-SHA-256 of [`tag_input`] under the secret; zeros where there is none.
+    pub tag: [u8; 32],
+}
+
+/// Why a connection does not begin as one of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum PreambleError {
+    /// Something else than a client of gtrace.
+    #[error("not a client of gtrace: the connection begins with {0:02x?}")]
+    Magic([u8; 8]),
+    /// No version in common.
+    #[error(
+        "the client speaks versions {0} to {1} of the protocol, this server {VERSION_MIN} to \
+         {VERSION_MAX}; install the same gtrace on both"
+    )]
+    Version(u16, u16),
+    /// Something else than a server of gtrace.
+    #[error("no server of gtrace: it begins with {0:02x?}")]
+    Server([u8; 8]),
+    /// No version in common.
+    #[error(
+        "the server speaks versions {0} to {1} of the protocol, this client {VERSION_MIN} to \
+         {VERSION_MAX}; install the same gtrace on both"
+    )]
+    ServerVersion(u16, u16),
+    /// Bits that this version does not know.
+    #[error("the first bytes have the unknown flags {0:#x}")]
+    Flags(u32),
+}
+
+impl Preamble {
+    const TLS: u32 = 1;
+    const FURTHER: u32 = 2;
+
+    /// Of a client that speaks the versions of this crate, without its tag.
+    pub const fn new(tls: bool, further: bool) -> Self {
+        Self {
+            version_min: VERSION_MIN,
+            version_max: VERSION_MAX,
+            tls,
+            further,
+            tag: [0; 32],
+        }
+    }
+
+    /// The bytes on the wire.
+    pub fn to_bytes(&self) -> [u8; PREAMBLE_LEN] {
+        let mut bytes = [0; PREAMBLE_LEN];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[8..10].copy_from_slice(&self.version_min.to_le_bytes());
+        bytes[10..12].copy_from_slice(&self.version_max.to_le_bytes());
+        let mut flags = if self.tls { Self::TLS } else { 0 };
+        flags |= if self.further { Self::FURTHER } else { 0 };
+        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
+        bytes[PREAMBLE_HEAD..].copy_from_slice(&self.tag);
+        bytes
+    }
+
+    /// Reads a preamble.
+    ///
+    /// # Errors
+    ///
+    /// [`PreambleError`]: the connection is none of ours, or of another version.
+    pub fn parse(bytes: &[u8; PREAMBLE_LEN]) -> Result<Self, PreambleError> {
+        let mut magic = [0; 8];
+        magic.copy_from_slice(&bytes[..8]);
+        if magic != MAGIC {
+            return Err(PreambleError::Magic(magic));
+        }
+        let (version_min, version_max) = versions(&bytes[8..12]);
+        if !is_spoken(version_min, version_max) {
+            return Err(PreambleError::Version(version_min, version_max));
+        }
+        let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
+        if flags & !(Self::TLS | Self::FURTHER) != 0 {
+            return Err(PreambleError::Flags(flags));
+        }
+        let mut tag = [0; 32];
+        tag.copy_from_slice(&bytes[PREAMBLE_HEAD..]);
+        Ok(Self {
+            version_min,
+            version_max,
+            tls: flags & Self::TLS != 0,
+            further: flags & Self::FURTHER != 0,
+            tag,
+        })
+    }
+
+    /// The version that both speak.
+    pub fn version(&self) -> u16 {
+        self.version_max.min(VERSION_MAX)
+    }
+}
+
+fn before_tag(preamble: &[u8; PREAMBLE_LEN]) -> &[u8] {
+    &preamble[..PREAMBLE_HEAD]
+}
+
+/// What the tag of a preamble is made of, under the secret.
+pub fn tag_input(greeting: &[u8; GREETING_LEN], preamble: &[u8; PREAMBLE_LEN]) -> Vec<u8> {
+    [b"gtrace 2 preamble", &greeting[..], before_tag(preamble)].concat()
+}
+
+/// What the key of a connection is made of, under the secret.
+pub fn key_input(greeting: &[u8; GREETING_LEN], preamble: &[u8; PREAMBLE_LEN]) -> Vec<u8> {
+    [b"gtrace 2 key", &greeting[..], before_tag(preamble)].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_preamble_comes_back_and_others_are_distinguished() {
+        let mut preamble = Preamble::new(true, true);
+        preamble.tag = [9; 32];
+        assert_eq!(Preamble::parse(&preamble.to_bytes()), Ok(preamble));
+        assert_eq!(preamble.version(), VERSION_MAX);
+        let http = *b"GET / HTTP/1.1\r\nHost: example\r\nAccept: nothing\r\n";
+        assert!(matches!(
+            Preamble::parse(&http),
+            Err(PreambleError::Magic(_))
+        ));
+        let mut newer = preamble;
+        (newer.version_min, newer.version_max) = (7, 9);
+        assert_eq!(
+            Preamble::parse(&newer.to_bytes()),
+            Err(PreambleError::Version(7, 9))
+        );
+        let greeting = Greeting {
+            tls: true,
+            token: false,
+            nonce: [3; 32],
+        };
+        assert_eq!(Greeting::parse(&greeting.to_bytes()), Ok(greeting));
+        assert!(matches!(
+            Greeting::parse(&http),
+            Err(PreambleError::Server(_))
+        ));
+        let mut newer = greeting.to_bytes();
+        newer[8..12].copy_from_slice(&[7, 0, 9, 0]);
+        assert_eq!(
+            Greeting::parse(&newer),
+            Err(PreambleError::ServerVersion(7, 9))
+        );
+    }
+
+    #[test]
+    fn tag_and_key_cover_all_that_comes_before_the_tag() {
+        let (greeting, mut preamble) = ([1; GREETING_LEN], [2; PREAMBLE_LEN]);
+        let tag = tag_input(&greeting, &preamble);
+        assert_ne!(tag, key_input(&greeting, &preamble));
+        preamble[PREAMBLE_LEN - 1] = 0;
+        assert_eq!(
+            tag,
+            tag_input(&greeting, &preamble),
+            "it does not cover itself"
+        );
+        preamble[12] = 0;
+        assert_ne!(tag, tag_input(&greeting, &preamble));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(any::<u8>(), 48..60)) {
+            if let Some(preamble) = bytes.first_chunk() {
+                let _ = Preamble::parse(preamble);
+            }
+            if let Some(greeting) = bytes.first_chunk() {
+                let _ = Greeting::parse(greeting);
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! The end of the process: the calls that it did not wait for are executed by then, or its user learns that they are not.
+
+// exit(3) and its like.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use crate::session::{Session, with_lane};
+use crate::{device_idle, flusher, log};
+
+/// How long the server may take for what is still to be executed.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// With `GTRACE_STRICT_EXIT`, what a program exits with whose calls are lost: EX_IOERR of sysexits.h.
+const CALLS_LOST: i32 = 74;
+
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Whether the process is at its end.
+pub(crate) fn is_ending() -> bool {
+    ENDING.load(Ordering::Relaxed)
+}
+
+/// Sends what lies unsent and waits until it is executed. One round trip, and none where the program has waited for
+/// all that it gave the device to do.
+pub(crate) fn confirm(session: &'static Session) {
+    ENDING.store(true, Ordering::Relaxed);
+    let sent_any = session.last.load(Ordering::Acquire) != 0;
+    if !session.is_lost() && sent_any && !device_idle::is(session) {
+        within_patience(session, || {
+            session.lanes.flush(&mut Vec::new());
+            // Not possible in the middle of a call, as in a host function that ends the process.
+            let _ = with_lane(session, |lane| lane.confirm());
+        });
+    } else {
+        session.lanes.flush(&mut Vec::new());
+    }
+}
+
+/// Ends the process with a status of its own if calls are lost and the program is to be strict about that. Handlers
+/// that were registered before this library was loaded do not run then.
+pub(crate) fn be_strict(session: &Session) {
+    if session.settings.strict_exit && session.is_lost() {
+        // SAFETY: ends the process; a null stream stands for all of them.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(CALLS_LOST);
+        }
+    }
+}
+
+/// Does `action`, and ends the links if that takes too long.
+fn within_patience(session: &'static Session, action: impl FnOnce()) {
+    let done = Arc::new((Mutex::new(false), Condvar::new()));
+    let watched = Arc::clone(&done);
+    let started = flusher::without_signals(|| {
+        thread::Builder::new()
+            .name("gtrace-exit".into())
+            .spawn(move || {
+                let done = watched.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let waited = watched.1.wait_timeout_while(done, PATIENCE, |done| !*done);
+                let (done, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                if !*done {
+                    session.lose_for("the server has not executed them within 5 s");
+                }
+            })
+    });
+    match started {
+        Ok(_) => action(),
+        // Who cannot be watched is not waited for.
+        Err(error) => log::say(&format!(
+            "no thread at the end of the program ({error}): whether its last calls were executed is not known"
+        )),
+    }
+    *done.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    done.1.notify_one();
+}
