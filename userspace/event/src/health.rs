@@ -559,7 +559,6 @@ pub struct HealthReport {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Record;
 
     #[test]
     fn names_are_those_of_json_and_bad_is_worse_than_unknown() {
@@ -576,43 +575,5 @@ mod tests {
             HealthState::Unhealthy.worse(HealthState::Degraded),
             HealthState::Unhealthy
         );
-    }
-
-    #[test]
-    fn a_record_reads_back_whole_and_has_what_the_store_looks_for() {
-        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
-        let subject = HealthSubject::new(SubjectKind::Gpu, "0000:3b:00.0");
-        for news in [
-            HealthNews::Observed {
-                occasion: Occasion::GpuReset {
-                    subject: subject.clone(),
-                },
-            },
-            HealthNews::Observed {
-                occasion: Occasion::Quiet,
-            },
-            HealthNews::Maintenance {
-                window: MaintenanceWindow {
-                    from: time,
-                    until: time,
-                    by: "me".to_owned(),
-                    note: String::new(),
-                },
-            },
-            HealthNews::Snapshot {
-                snapshot: Box::default(),
-            },
-        ] {
-            let record = Record::Health(Box::new(HealthRecord::new(time, news)));
-            let json = serde_json::to_string(&record).unwrap();
-            let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-            assert_eq!(value["record"], "health");
-            assert_eq!(value["id"], record.subject());
-            // These are columns of the store, and mean something else there.
-            for column in ["kind", "severity", "gpu"] {
-                assert!(value.get(column).is_none(), "{json}");
-            }
-            assert_eq!(serde_json::from_str::<Record>(&json).unwrap(), record);
-        }
     }
 }

@@ -53,8 +53,8 @@ struct Step {
     /// The daemon starts again: in order, or after it was killed.
     restart: Option<Restart>,
     /// Time passes.
-    #[serde(default, rename = "wait")]
-    _wait: bool,
+    #[serde(default)]
+    wait: bool,
     #[serde(default)]
     expect: Vec<Expected>,
 }

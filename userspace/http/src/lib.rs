@@ -113,6 +113,8 @@ struct AppState {
     shutdown: watch::Receiver<bool>,
     /// `/api/openapi.json`: made of the routes, which the handlers do not know.
     openapi: &'static LazyLock<Bytes>,
+    /// Paths of all routes.
+    paths: &'static LazyLock<Bytes>,
 }
 
 impl AppState {

@@ -15,6 +15,13 @@ use super::routes::{Answer, ROUTES, Route};
 pub(super) static DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| document().to_string().into_bytes().into());
 
+/// Paths of all routes, as JSON.
+pub(super) static PATHS: LazyLock<Bytes> = LazyLock::new(|| {
+    let paths: Vec<&str> = ROUTES.iter().map(|route| route.path).collect();
+    // A list of texts always makes JSON.
+    serde_json::to_vec(&paths).unwrap_or_default().into()
+});
+
 /// The API as OpenAPI 3.1, made from the table of routes and the schemas of the types that the
 /// handlers answer with.
 pub fn document() -> Value {

@@ -1,12 +1,11 @@
 //! The page for people at `/`: files that `cargo xtask page` builds of userspace/page, compiled in.
 
-use std::sync::LazyLock;
-
 use axum::body::Bytes;
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-use super::routes::ROUTES;
+use super::AppState;
 
 /// What the page may do: load its own files and ask this daemon. Nothing inline, nothing from elsewhere, in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -16,13 +15,6 @@ const INDEX: &[u8] = include_bytes!("../page/index.html");
 const SCRIPT: &[u8] = include_bytes!("../page/app.js");
 const STYLE: &[u8] = include_bytes!("../page/app.css");
 const ICON: &[u8] = include_bytes!("../page/icon.svg");
-
-/// Paths of all routes: the page asks for none that the daemon lacks.
-static PATHS: LazyLock<Bytes> = LazyLock::new(|| {
-    let paths: Vec<&str> = ROUTES.iter().map(|route| route.path).collect();
-    // A list of texts always makes JSON.
-    serde_json::to_vec(&paths).unwrap_or_default().into()
-});
 
 pub(super) async fn index() -> Response {
     file("text/html; charset=utf-8", Bytes::from_static(INDEX))
@@ -40,8 +32,9 @@ pub(super) async fn icon() -> Response {
     file("image/svg+xml", Bytes::from_static(ICON))
 }
 
-pub(super) async fn routes() -> Response {
-    file("application/json", PATHS.clone())
+/// Paths of all routes: the page asks for none that the daemon lacks.
+pub(super) async fn routes(State(state): State<AppState>) -> Response {
+    file("application/json", Bytes::clone(state.paths))
 }
 
 fn file(kind: &'static str, content: Bytes) -> Response {

@@ -82,6 +82,7 @@ pub async fn serve(
         limits,
         shutdown: ended.clone(),
         openapi: &openapi::DOCUMENT,
+        paths: &openapi::PATHS,
     };
     let unix = unix.map(UnixListener::from_std).transpose()?;
     let tcp = tcp.map(Tcp::new).transpose()?;

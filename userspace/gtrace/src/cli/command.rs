@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
@@ -126,8 +126,8 @@ pub fn main() -> ExitCode {
         Command::BenchClient { plan } => return bench::client(&plan),
         Command::Config(args) => config::run(args),
         Command::Schema(args) => schema::run(args),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Completions(args) => completions::run(args, Cli::command()),
+        Command::Man(args) => man::run(args, Cli::command()),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
         Command::StatfsChild { path } => {
             return match gtrace_devices::answer(&path) {

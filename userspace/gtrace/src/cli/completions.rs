@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap_complete::Shell;
 
-use super::{Cli, shared};
+use super::shared;
 
 /// Print a script that completes commands and options in a shell.
 ///
@@ -16,14 +16,14 @@ pub struct Args {
     shell: Shell,
 }
 
-/// Runs the command.
+/// Runs the command; `gtrace` describes all commands.
 ///
 /// # Errors
 ///
 /// What standard output says, a closed pipe aside.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: Args, mut gtrace: Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "gtrace", &mut script);
+    clap_complete::generate(args.shell, &mut gtrace, "gtrace", &mut script);
     shared::print_bytes(&script)?;
     Ok(ExitCode::SUCCESS)
 }

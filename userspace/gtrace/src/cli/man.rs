@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use clap::CommandFactory as _;
+use clap::Command;
 
-use super::{Cli, shared};
+use super::shared;
 
 /// Print the manual page of gtrace, or write those of every command: `gtrace man | man -l -`.
 #[derive(clap::Args, Clone, Debug)]
@@ -16,20 +16,20 @@ pub struct Args {
     to: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Runs the command; `gtrace` describes all commands.
 ///
 /// # Errors
 ///
 /// What standard output says, a closed pipe aside, and that the directory cannot be written.
-pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+pub fn run(args: Args, gtrace: Command) -> anyhow::Result<ExitCode> {
     let Some(dir) = args.to else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+        clap_mangen::Man::new(gtrace).render(&mut page)?;
         shared::print_bytes(&page)?;
         return Ok(ExitCode::SUCCESS);
     };
     std::fs::create_dir_all(&dir)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), &dir))
+        .and_then(|()| clap_mangen::generate_to(gtrace, &dir))
         .with_context(|| format!("the pages cannot be written to {}", dir.display()))?;
     Ok(ExitCode::SUCCESS)
 }
