@@ -197,19 +197,17 @@ fn check(target: &Target) -> Result<(), LinkError> {
 fn open(target: &Target) -> Result<Stream, LinkError> {
     let failed = |error: io::Error| {
         let remedy = match error.kind() {
-            _ if error.raw_os_error() == Some(libc::EMFILE) => {
-                "; this program has as many files open as it may have (`ulimit -n`)"
-            }
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
                 "; is `gtrace serve` running there?"
             }
             io::ErrorKind::PermissionDenied => "; the socket's owner decides who may connect",
             _ => "",
         };
-        LinkError::Io(
-            format!("cannot connect to {}", target.address),
-            io::Error::new(error.kind(), format!("{error}{remedy}")),
-        )
+        let error = match remedy {
+            "" => error,
+            remedy => io::Error::new(error.kind(), format!("{error}{remedy}")),
+        };
+        LinkError::Io(format!("cannot connect to {}", target.address), error)
     };
     let stream: Stream = match &target.address {
         Address::Unix(path) => UnixStream::connect(path).map_err(failed)?.into(),

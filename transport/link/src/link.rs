@@ -26,7 +26,7 @@ pub enum LinkError {
     #[error("the server refused the connection: {0}")]
     Refused(Refused),
     /// The system's error.
-    #[error("{0}: {1}")]
+    #[error("{0}: {1}{remedy}", remedy = remedy(.1))]
     Io(String, #[source] io::Error),
     /// A connection does not begin as one of ours.
     #[error(transparent)]
@@ -46,6 +46,13 @@ pub enum LinkError {
     /// An address or a setting that cannot be used.
     #[error("{0}")]
     Usage(String),
+}
+
+fn remedy(error: &io::Error) -> &'static str {
+    match error.raw_os_error() {
+        Some(libc::EMFILE) => "; this program has as many files open as it may have (`ulimit -n`)",
+        _ => "",
+    }
 }
 
 impl LinkError {

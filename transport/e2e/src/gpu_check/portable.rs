@@ -111,6 +111,22 @@ pub const PROGRAMS: &[Program] = &[
     ),
     c("per_thread", Portable::Yes),
     Program {
+        arguments: &["64"],
+        ..c("burst", Portable::Yes)
+    },
+    c(
+        "creates",
+        Portable::Partly("a driver reports a failed copy with the call that failed"),
+    ),
+    Program {
+        portable: Portable::No("it waits for somebody who ends the server"),
+        ..c("idle", Portable::Yes)
+    },
+    Program {
+        portable: Portable::No("it waits for somebody who breaks its connection"),
+        ..c("severed", Portable::Yes)
+    },
+    Program {
         portable: Portable::No("a driver has functions that are not supported through the network"),
         ..c("unsupported", Portable::Yes)
     },
