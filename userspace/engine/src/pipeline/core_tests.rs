@@ -1118,9 +1118,10 @@ fn a_fault_opens_an_incident_that_a_restart_takes_up_and_a_person_resolves() {
             break published;
         }
     };
+    // Behind the event, the incident, the boot and the change of health.
     assert_eq!(
         (published.incident.clone(), published.seq),
-        (acked.clone(), Some(3))
+        (acked.clone(), Some(5))
     );
 
     let World { dir, core, .. } = world;
