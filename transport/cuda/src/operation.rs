@@ -22,7 +22,7 @@ pub struct Attributes {
     /// It is one-way and gives the device nothing to do.
     pub idle: bool,
     /// It is awaited and makes something that the program has to end: if it succeeds it must say so, as the program
-    /// would not end what it was told does not exist. An earlier call's error waits for the next call.
+    /// would not end what it believes not to exist. An earlier call's error waits for the next call.
     pub creates: bool,
     /// What it changes of the memory that is allocated.
     pub memory: Option<MemoryChange>,

@@ -93,8 +93,8 @@ fn a_copy_to_a_server_that_has_died_is_never_lost_without_a_word() {
             idle.go_on();
             let (stdout, stderr, status) = idle.end();
             let name = via.name();
-            let told = stderr.contains("may not have been executed");
-            assert!(told, "{name}: {stdout}{stderr}");
+            let said_so = stderr.contains("may not have been executed");
+            assert!(said_so, "{name}: {stdout}{stderr}");
             assert_eq!(stderr.matches("executed").count(), 1, "{name}: {stderr}");
             assert_eq!(
                 status,

@@ -240,10 +240,10 @@ pub fn accept(
     welcome(stream, &opening, terms)
 }
 
-/// What a client with a wrong token, or with none, is told.
+/// The refusal of a client with a wrong token, or with none.
 pub const WRONG_TOKEN: &str =
     "the token is not the server's; give both the same file (--token-file)";
-/// What a lane is told whose session is not there, or is another's.
+/// The refusal of a lane whose session is not there, or is another's.
 pub const NO_SESSION: &str = "the session has ended; start the program again";
 
 /// Sends a client the reason of its refusal, before there is a link. The caller closes the connection.

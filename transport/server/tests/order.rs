@@ -74,7 +74,7 @@ fn a_call_that_needs_a_lost_one_is_not_executed_and_ends_the_session() {
         drop(broken);
         let said = goodbye(&call_after(&mut second, lost));
         assert!(said.contains("lost"), "{link}: {said}");
-        // And every other thread is told, whatever it waits for.
+        // And every other thread gets an error, whatever it waits for.
         let said = goodbye(&call_after(&mut third, After(0)));
         assert!(said.contains("lost"), "{link}: {said}");
         drop((second, third));

@@ -76,7 +76,7 @@ fn tls_and_token_let_a_client_in_and_clear_text_is_refused() {
     );
 }
 
-/// What a client has sent before it proved anything, to a server that greets as it is told.
+/// What a client has sent before it proved anything, to a server that greets as `greeting` says.
 fn beginning_of(target: &gtrace_link::Target, greeting: [u8; GREETING_LEN]) -> [u8; PREAMBLE_LEN] {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut target = target.clone();

@@ -141,7 +141,7 @@ impl DeferredCopies {
     }
 
     /// Takes the next `len` bytes of a copy for the calling thread alone: what a server sends is never written twice,
-    /// nor beyond what the program asked for, nor once the program was told that the copy is done.
+    /// nor beyond what the program asked for, nor once the copy was reported as done.
     fn claim(&self, piece: Piece, len: usize) -> Option<Claim<'_>> {
         let mut state = lock(&self.state);
         let target = state.pending.get_mut(&piece.ticket)?;

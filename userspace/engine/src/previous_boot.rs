@@ -1,6 +1,6 @@
 //! How the boot before this one ended: in order, by a failure that the kernel left a record of, or in no known way.
 //!
-//! Two witnesses. A file beside the store names the boot in which gtrace ran last, and whether gtrace was told to stop: a
+//! Two witnesses. A file beside the store names the boot in which gtrace ran last, and whether gtrace was asked to stop: a
 //! shutdown tells it to. And pstore has the kernel log's end of a boot that panicked, where firmware or memory keep it
 //! (Documentation/admin-guide/pstore-blk.rst); systemd moves its files to /var/lib/systemd/pstore (systemd-pstore(8)).
 
@@ -61,7 +61,7 @@ impl PreviousBoot {
         (this, input)
     }
 
-    /// Notes that gtrace was told to stop.
+    /// Notes that gtrace was asked to stop.
     pub fn stopped(&self) {
         self.note("stopped");
     }
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(found.detail.host.previous_boot_id.as_deref(), Some("a"));
         assert!(host.begin("b").1.is_none());
         this.stopped();
-        assert!(host.begin("c").1.is_none(), "it was told to stop");
+        assert!(host.begin("c").1.is_none(), "it was asked to stop");
     }
 
     #[test]

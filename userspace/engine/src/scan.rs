@@ -23,7 +23,7 @@ use crate::sources::kmsg;
 /// A component that has a judgement but no thread yet.
 const FILE_SYSTEMS: &str = "file_systems";
 
-/// Looks at everything once. `progress` is told each step.
+/// Looks at everything once. `progress` gets each step.
 ///
 /// # Errors
 ///

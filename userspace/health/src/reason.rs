@@ -114,7 +114,7 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
         (Some(cleared), ReasonStatus::Cleared) => match cleared.by {
             // It was not quiet after all.
             Clearing::Quiet => !newer,
-            // What is told late happened before.
+            // What is reported late happened before.
             _ => last <= cleared.time,
         },
         _ => false,

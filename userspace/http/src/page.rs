@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::AppState;
 
-/// What the page may do: load its own files and ask this daemon. Nothing inline, nothing from elsewhere, in no frame.
+/// What the page may do: load its own files and ask this daemon. Nothing inline, nothing from other hosts, in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

@@ -184,7 +184,7 @@ impl Supervisor {
     }
 }
 
-/// A connection, as a worker is told of it: with a key that is good for nothing else.
+/// A connection, as a worker gets it: with a key that is good for nothing else.
 fn lane(preamble: Preamble, key: Option<ConnectionKey>, peer: &str) -> ToWorker {
     ToWorker::Lane {
         tls: preamble.tls,

@@ -229,7 +229,7 @@ pub(super) fn changed(
 mod tests {
     use super::*;
 
-    /// What llama.cpp did for each token: one parameter of the arrays that it was given is pointed elsewhere.
+    /// What llama.cpp did for each token: one parameter of the arrays that it was given points to another place.
     #[test]
     fn arrays_stay_where_they_are() {
         let mut arrays = Arrays::new(vec![1, 0, 0, 0, 2, 0, 0, 0].into(), vec![0, 4].into());

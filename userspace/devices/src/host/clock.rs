@@ -17,7 +17,7 @@ pub(super) const INFO: PartInfo = PartInfo {
     every: Duration::from_secs(60),
 };
 
-/// Above this the clocks of two hosts do not tell which of two events came first.
+/// Above this the clocks of two hosts do not show which of two events came first.
 const MAX_ERROR: Duration = Duration::from_secs(1);
 
 /// What the kernel says of its clock.

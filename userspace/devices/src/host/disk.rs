@@ -56,13 +56,13 @@ impl Default for Disk {
 }
 
 fn ask(path: &Path) -> io::Result<Usage> {
-    let told = rustix::fs::statvfs(path)?;
-    let block = told.f_frsize as f64;
+    let space = rustix::fs::statvfs(path)?;
+    let block = space.f_frsize as f64;
     Ok(Usage {
-        size: told.f_blocks as f64 * block,
-        available: told.f_bavail as f64 * block,
-        inodes: told.f_files as f64,
-        inodes_free: told.f_favail as f64,
+        size: space.f_blocks as f64 * block,
+        available: space.f_bavail as f64 * block,
+        inodes: space.f_files as f64,
+        inodes_free: space.f_favail as f64,
     })
 }
 

@@ -159,11 +159,11 @@ fn watch(context: &Context, off: &[&str]) -> HostWatch {
 }
 
 fn ask_clock() -> io::Result<ClockReading> {
-    let told = clock::synchronisation()?;
+    let kernel = clock::synchronisation()?;
     Ok(ClockReading {
-        synchronised: told.synchronised,
-        max_error: Duration::from_micros(u64::try_from(told.max_error_us).unwrap_or(0)),
-        offset_ns: told.offset_us.saturating_mul(1000),
+        synchronised: kernel.synchronised,
+        max_error: Duration::from_micros(u64::try_from(kernel.max_error_us).unwrap_or(0)),
+        offset_ns: kernel.offset_us.saturating_mul(1000),
     })
 }
 

@@ -31,7 +31,7 @@ pub(in super::super) async fn get(
     Path((id, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
     let incident = find(&state, peer, &id).await?;
-    // Only what its record names, so that no path leads elsewhere.
+    // Only what its record names, so that no path leads to other files.
     let known = incident.evidence.iter().find(|file| file.name == name);
     let Some(known) = known else {
         return Err(Problem::not_found(
