@@ -2,8 +2,8 @@ use gtrace_event::{Kind, Occurrence};
 
 /// The failure mode that an occurrence is the first signal of, `F1` to `F8`, where one fits.
 ///
-/// F5 (noisy neighbour) is only hinted at by a slow call; F6 (memory leak) and F8 (starvation)
-/// show in trends and queues, never in a single event, so no kind carries them.
+/// F5 (noisy neighbour) is only hinted at by a slow call; F8 (starvation) shows in queues, never in a single event,
+/// so no kind carries it.
 pub fn failure_mode(occ: &Occurrence) -> Option<&'static str> {
     match occ.kind {
         Kind::Xid => xid(occ.detail.xid.xid?),
@@ -23,6 +23,7 @@ pub(crate) const fn of_kind(kind: Kind) -> Option<&'static str> {
             Some("F4")
         }
         Kind::SlowCall => Some("F5"),
+        Kind::MemoryGrowth => Some("F6"),
         Kind::DriverMismatch => Some("F7"),
         _ => None,
     }

@@ -90,6 +90,13 @@ impl Devices {
         self
     }
 
+    /// Reports processes whose GPU memory has only risen for so long.
+    #[must_use]
+    pub fn reporting_growth(mut self, window: Option<Duration>) -> Self {
+        self.samples.report_growth(window);
+        self
+    }
+
     /// Leaves the AER counters alone.
     #[must_use]
     pub fn without_aer(mut self, sys: SysRoot) -> Self {

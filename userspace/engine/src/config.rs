@@ -133,6 +133,9 @@ keys! {
     nvml_deadline_s: u64 = "GTRACE_NVML_DEADLINE_S",
     /// Path of the NVML library; libnvidia-ml.so.1 of the system by default.
     nvml_library: PathBuf = "GTRACE_NVML_LIBRARY",
+    /// Window of memory growth in seconds: a process whose GPU memory rises throughout it, by a twentieth of the
+    /// GPU's at least, is an event; 0 for none.
+    memory_growth_s: u64 = "GTRACE_MEMORY_GROWTH_S",
     /// Polling interval of PCI devices and RDMA ports in sysfs, in seconds; 0 for none.
     pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
     /// Expected number of active RDMA ports (InfiniBand, RoCE); 0: those that are active at the start.
@@ -227,6 +230,8 @@ pub struct Config {
     pub nvml_deadline: Duration,
     /// NVML library.
     pub nvml_library: Option<PathBuf>,
+    /// For how long the GPU memory of a process has to rise to be reported.
+    pub memory_growth: Option<Duration>,
     /// Between polls of sysfs.
     pub pci_interval: Option<Duration>,
     /// What is expected of RDMA ports.
@@ -359,6 +364,7 @@ impl Config {
             nvml_interval_s: Some(10),
             nvml_deadline_s: Some(5),
             nvml_library: None,
+            memory_growth_s: Some(1800),
             pci_interval_s: Some(10),
             rdma_ports: Some(0),
             rdma_rate_gbps: Some(0),
@@ -429,6 +435,7 @@ impl Config {
             nvml_interval: seconds(keys.nvml_interval_s),
             nvml_deadline: seconds(keys.nvml_deadline_s).unwrap_or(Duration::from_secs(5)),
             nvml_library: keys.nvml_library,
+            memory_growth: seconds(keys.memory_growth_s),
             pci_interval: seconds(keys.pci_interval_s),
             rdma: RdmaExpected {
                 ports: keys.rdma_ports.filter(|ports| *ports > 0),

@@ -109,6 +109,8 @@ kinds! {
     ApiError = "api_error",
     /// The GPU lowered its clocks for heat, power or another protective reason.
     Throttle = "throttle",
+    /// GPU memory of a process rose and rose, and none was given back.
+    MemoryGrowth = "memory_growth",
     /// ECC error counters rose.
     Ecc = "ecc",
     /// Rows of GPU memory were remapped, wait for a reset to be, or could not be.

@@ -171,6 +171,7 @@ impl Occurrence {
                 let scope = fabric.scope.as_deref().unwrap_or("");
                 Some(format!("sxid {code}|{:?}|{link}|{scope}", fabric.nvswitch))
             }
+            Kind::MemoryGrowth => Some(format!("{:?}", self.process.as_ref()?.pid)),
             _ => self.host_site(),
         }
     }

@@ -90,7 +90,9 @@ impl Lane {
             | Kind::IoError
             | Kind::FsError => Self::KernelLog,
             Kind::SlowCall | Kind::ApiError => Self::DriverCalls,
-            Kind::OomKill | Kind::GpuProcessExit | Kind::NcclSegfault => Self::Processes,
+            Kind::OomKill | Kind::GpuProcessExit | Kind::NcclSegfault | Kind::MemoryGrowth => {
+                Self::Processes
+            }
             Kind::SourceLost | Kind::RecordsRemoved | Kind::SiteTrigger | Kind::Capture => {
                 Self::Gtrace
             }

@@ -1,17 +1,20 @@
 //! Incidents: what real kernels report of one fault is one incident, with what was kept of that time.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::layout::FAKE_NVML;
 use gtrace_vm_tests::scenario::Scenario;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::Case;
 use super::pcie::{COMPLETION_TIMEOUT, GPU, GPUS, inject, watched_with};
 use super::process::group;
 use crate::guest::daemon::Daemon;
-use crate::guest::nvrm::NvDevice;
+use crate::guest::nvrm::{AllocForm, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, memory_params};
 use crate::guest::process::Helper;
 use crate::guest::stub::Generation;
 use crate::guest::{Guest, PATIENCE, within};
@@ -24,19 +27,35 @@ pub(super) const CASES: &[Case] = &[
     )
     .core(),
     Case::new("incident_of_a_hung_call", Scenario::Driver, hung),
+    Case::new("incident_of_a_full_group", Scenario::Driver, full_group),
+    Case::new("incident_of_a_leak", Scenario::Driver, leak),
+    Case::new("incident_of_heat", Scenario::Driver, heat),
+    Case::new(
+        "incident_of_an_upgrade_under_a_program",
+        Scenario::Driver,
+        upgrade,
+    ),
+    Case::new("incident_of_a_link_and_its_peer", Scenario::Driver, link),
+    Case::new("incident_of_an_application", Scenario::Driver, application),
+    Case::new("incidents_of_two_faults_at_once", Scenario::Driver, two),
+    Case::new("incidents_of_a_storm", Scenario::Driver, storm).patience(300),
 ];
 
-pub(super) const HELPERS: &[super::Helper] = &[("use", use_it)];
+pub(super) const HELPERS: &[super::Helper] =
+    &[("use", use_it), ("leak", leak_it), ("mismatch", mismatch)];
 
 /// A recording ends so long after the opening here.
 const AFTER: &str = "3";
+
+/// Readings of a GPU to which nothing has happened.
+const READINGS: &str = "bus 1\nreasons 0\nviolation 0\nremap_pending 0\n";
 
 /// Opens the device from within a control group, and waits to be killed.
 fn use_it(args: &[String]) -> Result<()> {
     let [device, group] = args else {
         anyhow::bail!("usage: use DEVICE GROUP");
     };
-    std::fs::write(Path::new(group).join("cgroup.procs"), "0")?;
+    fs::write(Path::new(group).join("cgroup.procs"), "0")?;
     let _device = NvDevice::open(device)?;
     println!("begun");
     loop {
@@ -44,18 +63,114 @@ fn use_it(args: &[String]) -> Result<()> {
     }
 }
 
+/// Opens the device, waits until a file is there, and takes memory until the driver refuses it.
+fn leak_it(args: &[String]) -> Result<()> {
+    let [device, go] = args else {
+        anyhow::bail!("usage: leak DEVICE FILE");
+    };
+    let device = NvDevice::open(device)?;
+    println!("begun");
+    within(PATIENCE, "the word to go on", || {
+        Ok(Path::new(go).exists().then_some(()))
+    })?;
+    for handle in 1.. {
+        let mut params = memory_params(8 << 20);
+        let status = device.alloc(
+            AllocForm::Long535,
+            NV01_MEMORY_LOCAL_USER,
+            handle,
+            Some(&mut params),
+        )?;
+        if status != NV_OK {
+            std::process::exit(1);
+        }
+    }
+    Ok(())
+}
+
+/// Asks the driver whether it is of the version of a library, and ends if not, as CUDA does.
+fn mismatch(args: &[String]) -> Result<()> {
+    let [device, version] = args else {
+        anyhow::bail!("usage: mismatch DEVICE VERSION");
+    };
+    let device = NvDevice::open(device)?;
+    if device.check_version(version).is_err() {
+        std::process::exit(1);
+    }
+    Ok(())
+}
+
+/// All incidents, once `fits` says so.
+fn all(daemon: &Daemon, what: &str, fits: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+    let mut last = Value::Null;
+    let found = within(PATIENCE, what, || {
+        last = daemon.get("/api/v1/incidents")?;
+        let all = last.as_array().context("no list")?;
+        Ok(fits(all).then(|| all.clone()))
+    });
+    found.with_context(|| format!("{last:#}{}", daemon.log_end()))
+}
+
 /// The one incident that there is, once it is as `fits` says.
 fn one(daemon: &Daemon, what: &str, fits: impl Fn(&Value) -> bool) -> Result<Value> {
-    let incident = within(PATIENCE, what, || {
-        let all = daemon.get("/api/v1/incidents")?;
-        let all = all.as_array().context("no list")?;
-        Ok(all.iter().find(|incident| fits(incident)).cloned())
-    });
-    let all = daemon.get("/api/v1/incidents")?;
-    let incident = incident.with_context(|| format!("{all:#}"))?;
-    let count = all.as_array().map_or(0, Vec::len);
-    ensure!(count == 1, "one incident wanted: {all:#}");
+    let mut incidents = all(daemon, what, |all| all.iter().any(&fits))?;
+    ensure!(incidents.len() == 1, "one incident wanted: {incidents:#?}");
+    Ok(incidents.remove(0))
+}
+
+/// Waits for the one incident to be of `class` with this chain of kinds, `["xid", "gpu_process_exit"]`, and its report
+/// to verify.
+fn whole(daemon: &Daemon, class: &str, chain: &[[&str; 2]]) -> Result<Value> {
+    let links = |incident: &Value| incident["chain"].as_array().map_or(0, Vec::len);
+    let incident = one(daemon, "the incident, its causes and its evidence", |i| {
+        has_evidence(i) && links(i) >= chain.len()
+    })?;
+    ensure!(incident["class"] == class, "{incident:#}");
+    let found = kinds_of_chain(daemon, &incident)?;
+    for link in chain {
+        ensure!(
+            found.iter().any(|kinds| kinds == link),
+            "{link:?} is no link of {found:?}: {incident:#}"
+        );
+    }
+    report(daemon, &incident)?;
     Ok(incident)
+}
+
+/// The kinds of the two ends of each link of its chain.
+fn kinds_of_chain(daemon: &Daemon, incident: &Value) -> Result<Vec<[String; 2]>> {
+    let kind = |id: &Value| -> Result<String> {
+        let id = id.as_str().context("no id")?;
+        let event = daemon.get(&format!("/api/v1/events/{id}"))?;
+        Ok(event["kind"].as_str().context("no kind")?.to_owned())
+    };
+    let chain = incident["chain"].as_array().context("no chain")?;
+    let ends = chain
+        .iter()
+        .map(|link| Ok([kind(&link["from"])?, kind(&link["to"])?]));
+    ends.collect()
+}
+
+/// A daemon that is asked for what it has of a process that uses a GPU until it has it.
+fn knows(daemon: &Daemon, pid: u32) -> Result<()> {
+    within(PATIENCE, "the daemon knows the process", || {
+        let status = daemon.get("/api/v1/status")?;
+        let users = status["gpu_processes"].as_array().context("no list")?;
+        Ok(users.iter().any(|user| user["pid"] == pid).then_some(()))
+    })
+}
+
+/// A daemon whose NVML is the fake, with readings out of a file, which is returned.
+fn with_readings(guest: &mut Guest, args: &[&str]) -> Result<(Daemon, PathBuf)> {
+    let path = guest.scratch().join("readings");
+    fs::write(&path, READINGS)?;
+    let nvml = ["--nvml-library", FAKE_NVML, "--nvml-interval-s", "1"];
+    let after = ["--recording-after-s", AFTER];
+    let daemon = guest.daemon_with(
+        &[&nvml[..], &after, args].concat(),
+        &[("FAKE_NVML_READINGS", &path.to_string_lossy())],
+    )?;
+    Ok((daemon, path))
 }
 
 fn has_evidence(incident: &Value) -> bool {
@@ -87,7 +202,7 @@ fn report(daemon: &Daemon, incident: &Value) -> Result<std::path::PathBuf> {
 
 fn text(parts: &Path, name: &str) -> Result<String> {
     let path = parts.join(name);
-    std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))
+    fs::read_to_string(&path).with_context(|| format!("{}", path.display()))
 }
 
 /// An error of the PCIe port, then the GPU's Xid, then the process that used it ends.
@@ -97,11 +212,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
     let mut helper = Helper::start("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
     helper.line()?;
-    within(PATIENCE, "the daemon knows the process", || {
-        let status = daemon.get("/api/v1/status")?;
-        let users = status["gpu_processes"].as_array().context("no list")?;
-        Ok(users.iter().any(|user| user["pid"] == pid).then_some(()))
-    })?;
+    knows(&daemon, pid)?;
     inject(GPU, COMPLETION_TIMEOUT, 0)?;
     daemon.wait_for(PATIENCE, "the AER event", |events| {
         events.iter().any(|e| e["kind"] == "aer").then_some(())
@@ -112,7 +223,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
     daemon.wait_for(PATIENCE, "the Xid", |events| {
         events.iter().any(|e| e["kind"] == "xid").then_some(())
     })?;
-    helper.signal(rustix::process::Signal::KILL)?;
+    helper.signal(Signal::KILL)?;
     helper.wait()?;
     let exited = daemon.wait_for(PATIENCE, "the end of the process", |events| {
         let ours = |e: &&Value| e["kind"] == "gpu_process_exit" && e["process"]["pid"] == pid;
@@ -137,16 +248,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
     ensure!(process["pid"] == pid, "{incident:#}");
     ensure!(exited["process"]["cgroup"] == "/job-incident", "{exited:#}");
     // AER, then Xid, then the end.
-    let chain = incident["chain"].as_array().context("no chain")?;
-    let event = |id: &Value| -> Result<Value> {
-        let id = id.as_str().context("no id")?;
-        daemon.get(&format!("/api/v1/events/{id}"))
-    };
-    let mut order = Vec::new();
-    for link in chain {
-        let kinds = [event(&link["from"])?, event(&link["to"])?].map(|e| e["kind"].clone());
-        order.push(kinds);
-    }
+    let order = kinds_of_chain(&daemon, &incident)?;
     ensure!(
         order.contains(&["aer".into(), "xid".into()])
             && order.contains(&["xid".into(), "gpu_process_exit".into()]),
@@ -166,7 +268,7 @@ fn pcie(guest: &mut Guest) -> Result<()> {
         ensure!(snapshot.contains(part), "no {part:?} in {snapshot}");
     }
     ensure!(parts.join("trace.pftrace").exists(), "no trace");
-    std::fs::remove_dir(&group).context("the group stays")?;
+    fs::remove_dir(&group).context("the group stays")?;
     Ok(())
 }
 
@@ -199,6 +301,224 @@ fn hung(guest: &mut Guest) -> Result<()> {
         "{threads}"
     );
     helper.wait()?;
-    std::fs::remove_dir(&group).context("the group stays")?;
+    fs::remove_dir(&group).context("the group stays")?;
     Ok(())
+}
+
+/// The control group of a job is full, and the kernel kills the program that uses the GPU.
+fn full_group(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
+    let group = group("job-full")?;
+    fs::write(group.join("memory.max"), "33554432")?;
+    let mut helper = Helper::start("eat", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let pid = helper.pid();
+    helper.line()?;
+    helper.wait()?;
+    let incident = whole(&daemon, "gpu_oom", &[["oom_kill", "gpu_process_exit"]])?;
+    let process = &incident["affected"]["processes"][0];
+    ensure!(process["pid"] == pid, "{incident:#}");
+    ensure!(incident.to_string().contains("/job-full"), "{incident:#}");
+    fs::remove_dir(&group).context("the group stays")?;
+    Ok(())
+}
+
+/// The memory of a process rises and rises; then the driver refuses it more, and it ends.
+fn leak(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, &format!("{GPUS} vram_mb=64"))?;
+    let (daemon, readings) = with_readings(guest, &["--memory-growth-s", "18"])?;
+    let go = guest.scratch().join("go");
+    let mut helper = Helper::start("leak", &["/dev/nvidia0", &go.to_string_lossy()])?;
+    let pid = helper.pid();
+    helper.line()?;
+    // 256 MiB at a time, of 80 GiB, until gtrace has seen enough.
+    let mut memory = 1_u64 << 30;
+    within(2 * PATIENCE, "the event of the growth", || {
+        memory += 256 << 20;
+        let new = readings.with_extension("new");
+        fs::write(&new, format!("{READINGS}pid {pid}\nmemory {memory}\n"))?;
+        fs::rename(&new, &readings)?;
+        let events = daemon.events(&["--kind", "memory_growth"])?;
+        Ok((!events.is_empty()).then_some(()))
+    })
+    .with_context(|| daemon.log_end())?;
+    fs::write(&go, "")?;
+    helper.wait()?;
+    let chain = [
+        ["memory_growth", "api_error"],
+        ["api_error", "gpu_process_exit"],
+    ];
+    let incident = whole(&daemon, "memory_leak", &chain)?;
+    ensure!(
+        incident["affected"]["processes"][0]["pid"] == pid,
+        "{incident:#}"
+    );
+    ensure!(
+        incident["affected"]["gpus"][0]["pci"] == GPU,
+        "{incident:#}"
+    );
+    Ok(())
+}
+
+/// The GPU is too hot, as NVML reports, and so its clocks are halved.
+fn heat(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let (daemon, readings) = with_readings(guest, &[])?;
+    within(PATIENCE, "the first reading", || {
+        let gpus = daemon.get("/api/v1/gpus")?;
+        Ok(gpus.to_string().contains("temperature").then_some(()))
+    })?;
+    // HwSlowdown and HwThermalSlowdown.
+    fs::write(&readings, format!("{READINGS}reasons 72\ntemperature 94\n"))?;
+    let incident = whole(&daemon, "thermal", &[])?;
+    ensure!(
+        incident["affected"]["gpus"][0]["pci"] == GPU,
+        "{incident:#}"
+    );
+    ensure!(incident["severity"] == "critical", "{incident:#}");
+    Ok(())
+}
+
+/// The driver is replaced; a program with the library of the old one finds that out and ends.
+fn upgrade(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Frontend, &format!("{GPUS} version=535.183.01"))?;
+    let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
+    within(PATIENCE, "the driver is unloaded", || {
+        Ok(guest.unload_stub().ok())
+    })?;
+    guest.load_stub(Generation::Current, &format!("{GPUS} version=580.95.05"))?;
+    daemon_sees_driver(&daemon)?;
+    let helper = Helper::start("mismatch", &["/dev/nvidia0", "535.183.01"])?;
+    helper.wait()?;
+    whole(
+        &daemon,
+        "library_mismatch",
+        &[["driver_mismatch", "gpu_process_exit"]],
+    )?;
+    Ok(())
+}
+
+/// Waits until what ends with a GPU open is an event again.
+fn daemon_sees_driver(daemon: &Daemon) -> Result<()> {
+    within(PATIENCE, "the probes are attached again", || {
+        let sources = daemon.get("/api/v1/sources")?;
+        let sources = sources.as_array().context("no list")?;
+        let active = |name: &str| {
+            sources
+                .iter()
+                .any(|source| source["source"] == name && source["state"] == "active")
+        };
+        Ok(active("driver:ioctl").then_some(()))
+    })
+    .with_context(|| daemon.log_end())
+}
+
+/// Both ends of an NVLink report that it failed.
+fn link(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, "gpus=0000:01:00.0,0000:02:00.0")?;
+    let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
+    for (gpu, link) in [(0, 3), (1, 5)] {
+        guest.stub(&format!(
+            "xid {gpu} 74 NVLink: fatal error detected on link {link}(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)"
+        ))?;
+    }
+    let incident = whole(&daemon, "nvlink", &[["xid", "xid"]])?;
+    let gpus = incident["affected"]["gpus"].as_array().context("no GPUs")?;
+    ensure!(gpus.len() == 2, "{incident:#}");
+    Ok(())
+}
+
+/// A program's own fault: nothing is wrong with the GPU.
+fn application(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, GPUS)?;
+    let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
+    let group = group("job-application")?;
+    let mut helper = Helper::start("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let pid = helper.pid();
+    helper.line()?;
+    knows(&daemon, pid)?;
+    guest.stub(&format!(
+        "xid 0 13 pid={pid} name=train Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): Out Of Range Address"
+    ))?;
+    guest.stub(&format!("xid 0 43 pid={pid} name=train Ch 00000010"))?;
+    helper.signal(Signal::ABORT)?;
+    helper.wait()?;
+    let incident = whole(
+        &daemon,
+        "application",
+        &[["xid", "xid"], ["xid", "gpu_process_exit"]],
+    )?;
+    ensure!(
+        incident["affected"]["processes"][0]["pid"] == pid,
+        "{incident:#}"
+    );
+    fs::remove_dir(&group).context("the group stays")?;
+    Ok(())
+}
+
+/// Two GPUs fail within a second, of causes that have nothing to do with each other.
+fn two(guest: &mut Guest) -> Result<()> {
+    guest.load_stub(Generation::Current, "gpus=0000:01:00.0,0000:02:00.0")?;
+    let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
+    guest.stub("xid 0 79 GPU has fallen off the bus.")?;
+    guest.stub("xid 1 48 DBE (double bit error) ECC Error")?;
+    let incidents = all(&daemon, "both incidents with their evidence", |all| {
+        all.len() >= 2 && all.iter().all(has_evidence)
+    })?;
+    ensure!(incidents.len() == 2, "{incidents:#?}");
+    for (class, gpu) in [("pcie", "0000:01:00.0"), ("gpu_memory", "0000:02:00.0")] {
+        let ours = |i: &&Value| i["class"] == class && i["affected"]["gpus"][0]["pci"] == gpu;
+        let incident = incidents.iter().find(ours);
+        let incident = incident.with_context(|| format!("no {class} of {gpu}: {incidents:#?}"))?;
+        report(&daemon, incident)?;
+    }
+    Ok(())
+}
+
+/// 10,000 Xids of eight GPUs, as fast as they come.
+fn storm(guest: &mut Guest) -> Result<()> {
+    const XIDS: usize = 10_000;
+    const LIMIT: u64 = 48 << 20;
+    let gpus: Vec<_> = (1..=8).map(|bus| format!("0000:{bus:02x}:00.0")).collect();
+    guest.load_stub(Generation::Current, &format!("gpus={}", gpus.join(",")))?;
+    let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
+    let began = std::time::Instant::now();
+    for nth in 0..XIDS / 8 {
+        let lines: Vec<_> = (0..8)
+            .map(|gpu| {
+                format!(
+                    "xid {gpu} 31 pid={} name=train Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPC1 \
+                     GPCCLIENT_T1_3 faulted @ 0x7f_{nth:08x}. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ",
+                    100 + gpu
+                )
+            })
+            .collect();
+        guest.stub(&lines.join("\n"))?;
+    }
+    let took = began.elapsed();
+    let count = |events: &[Value]| -> u64 {
+        let ours = events.iter().filter(|event| event["kind"] == "xid");
+        ours.map(|event| 1 + event["repeats"].as_u64().unwrap_or(0))
+            .sum()
+    };
+    daemon.wait_for(2 * PATIENCE, "every Xid is counted", |events| {
+        (count(events) >= XIDS as u64).then_some(())
+    })?;
+    let incidents = all(&daemon, "the incidents with their evidence", |all| {
+        !all.is_empty() && all.iter().all(has_evidence)
+    })?;
+    ensure!(incidents.len() <= 8, "{incidents:#?}");
+    let status = fs::read_to_string(format!("/proc/{}/status", daemon.pid()))?;
+    let anonymous = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:")?.split_whitespace().next())
+        .context("no RssAnon")?;
+    let anonymous = anonymous.parse::<u64>()? << 10;
+    ensure!(anonymous < LIMIT, "RssAnon is {anonymous} bytes");
+    guest.note(format!(
+        "{XIDS} Xids in {:.1} s: {} incidents, RssAnon {} MiB",
+        took.as_secs_f64(),
+        incidents.len(),
+        anonymous >> 20
+    ))
 }

@@ -27,6 +27,8 @@ pub(crate) const RM_FREE: u8 = 0x29;
 pub(crate) const RM_CONTROL: u8 = 0x2a;
 /// `NV_ESC_RM_ALLOC`.
 pub(crate) const RM_ALLOC: u8 = 0x2b;
+/// `NV_ESC_CHECK_VERSION_STR`.
+const CHECK_VERSION_STR: u8 = 210;
 /// `NV_ESC_IOCTL_XFER_CMD`: another call, wrapped.
 pub(crate) const XFER: u8 = 211;
 
@@ -118,6 +120,11 @@ struct Xfer {
     ptr: u64,
 }
 
+/// `nv_ioctl_rm_api_version_t`: the version is text, at 8.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct CheckVersion([u8; 72]);
+
 /// Room for the structure of any UVM call made here; the driver takes what it needs.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +133,7 @@ pub(crate) struct UvmParams(
     pub(crate) [u8; 128],
 );
 
-plain!(Control: 32, Free: 16, Alloc32: 32, Alloc40: 40, Alloc48: 48, Xfer: 16, UvmParams: 128);
+plain!(Control: 32, Free: 16, Alloc32: 32, Alloc40: 40, Alloc48: 48, Xfer: 16, CheckVersion: 72, UvmParams: 128);
 
 /// Which structure an RM_ALLOC comes with. A driver knows two: the short one and the long one of
 /// its time.
@@ -263,6 +270,17 @@ impl NvDevice {
         };
         self.call(RM_FREE, &mut free)?;
         Ok(free.status)
+    }
+
+    /// CHECK_VERSION_STR for a library of that version.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::control`]: the driver is of another version.
+    pub(crate) fn check_version(&self, version: &str) -> io::Result<()> {
+        let mut check = CheckVersion([0; 72]);
+        check.0[8..8 + version.len()].copy_from_slice(version.as_bytes());
+        self.call(CHECK_VERSION_STR, &mut check).map(drop)
     }
 
     /// A UVM call, on /dev/nvidia-uvm; the status in its structure.

@@ -3,10 +3,10 @@
 //!
 //! Either way the checksums and signatures are apt's business.
 
-use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context as _, Result, bail};
@@ -38,7 +38,7 @@ const DOWNLOAD: [&str; 2] = ["Acquire::Retries=2", "Acquire::http::Timeout=20"];
 #[derive(Debug)]
 pub(crate) struct Private {
     root: PathBuf,
-    apt: OnceCell<Result<Apt, String>>,
+    apt: OnceLock<Result<Apt, String>>,
 }
 
 impl Private {
@@ -46,7 +46,7 @@ impl Private {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self {
             root,
-            apt: OnceCell::new(),
+            apt: OnceLock::new(),
         }
     }
 

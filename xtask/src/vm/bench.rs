@@ -85,12 +85,12 @@ pub(crate) fn driver_ioctl(context: &Context, long: bool, write: bool) -> Result
     );
     for base in &bases {
         let line = &base.kernel.line;
-        let images = base.images(context, &cache, Profile::Release, &[])?;
+        let image = base.image(context, &cache, Profile::Release, &[])?;
         step(format!("measuring on kernel {}", base.kernel.key));
         let console = cache.dir.join(LOGS).join(format!("{line}-bench.log"));
         let machine = Boot {
             kernel: &base.kernel,
-            image: images.of(Scenario::Bench),
+            image: &image,
             scenario: Scenario::Bench,
             console: &console,
             long,

@@ -7,7 +7,6 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML, GTRACE};
-use gtrace_vm_tests::scenario::Scenario;
 
 use super::cpio::Archive;
 use super::kernel::Kernel;
@@ -20,26 +19,9 @@ const DIRS: [&str; 9] = [
     "/dev", "/etc", "/host", "/proc", "/root", "/run", "/sys", "/tmp", "/var",
 ];
 
-/// The images of one kernel.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Images {
-    most: PathBuf,
-    /// With NVIDIA's driver, which is as large as all else.
-    real: Option<PathBuf>,
-}
-
-impl Images {
-    /// The one to boot.
-    pub(super) fn of(&self, scenario: Scenario) -> &Path {
-        match (scenario, &self.real) {
-            (Scenario::Real, Some(real)) => real,
-            _ => &self.most,
-        }
-    }
-}
-
-/// Writes the images for `kernel` into `cache`; `stub_dir` has the modules of the stub. Of NVIDIA's `drivers` the first is
-/// the one that is tested, the second one has its modules beside it.
+/// Writes the image for `kernel` into `cache` and returns its path; `stub_dir` has the modules of the stub. Of NVIDIA's
+/// `drivers` the first is the one that is tested, the second one has its modules beside it. They are as large as all
+/// else, so there is an image of its own with them.
 pub(super) fn build(
     context: &Context,
     profile: Profile,
@@ -47,7 +29,7 @@ pub(super) fn build(
     kernel: &Kernel,
     stub_dir: &Path,
     drivers: &[real::Driver],
-) -> Result<Images> {
+) -> Result<PathBuf> {
     let mut archive = Archive::default();
     for dir in DIRS {
         archive.dir(dir);
@@ -68,25 +50,21 @@ pub(super) fn build(
     program(&mut archive, FAKE_NVML, &stub::fake_nvml(context, cache)?)?;
     rdma::add(&mut archive, context, profile, cache).context("what the cases about RDMA run")?;
     uprobes::add(&mut archive, context, cache).context("what the cases about CUDA calls run")?;
-    let dir = cache.join("images");
-    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
-    let save = |archive: &Archive, name: &str| -> Result<PathBuf> {
-        let path = dir.join(format!("{}{name}.cpio", kernel.line));
-        write(archive, &path).with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(path)
-    };
-    let most = save(&archive, "")?;
-    let real = match drivers {
-        [] => None,
+    let name = match drivers {
+        [] => format!("{}.cpio", kernel.line),
         [driver, others @ ..] => {
             real::add(&mut archive, context, cache, driver).context("NVIDIA's driver")?;
             if let Some(other) = others.first() {
                 real::add_other(&mut archive, other).context("another driver of NVIDIA's")?;
             }
-            Some(save(&archive, "-real")?)
+            format!("{}-{}.cpio", kernel.line, driver.version())
         }
     };
-    Ok(Images { most, real })
+    let dir = cache.join("images");
+    fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    let path = dir.join(name);
+    write(&archive, &path).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
 }
 
 fn write(archive: &Archive, path: &Path) -> std::io::Result<()> {

@@ -107,8 +107,8 @@ impl Boot<'_> {
             append.push(' ');
             append.push_str(arg);
         }
-        // The kernel sends the signal when the thread ends that started the child: the main one,
-        // here, which lives as long as the process.
+        // The kernel sends the signal when the thread ends that started the child, which is not before the machine has
+        // ended, or when the process ends.
         let mut command = Command::new(SETPRIV);
         command
             .args(["--pdeathsig", "KILL", "--"])

@@ -26,18 +26,22 @@ mod suite;
 mod uprobes;
 
 use std::fs::{self, File};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use gtrace_vm_tests::scenario::Scenario;
 
 use self::apt::Private;
 use self::cases::Case;
-use self::image::Images;
 use self::kernel::Kernel;
 pub(crate) use self::rotation::Selection;
-use self::suite::{Log, Suite};
+use self::suite::{Log, Outcome, Suite};
 use crate::context::{Context, Profile};
 use crate::ebpf;
 use crate::packages;
@@ -234,14 +238,14 @@ impl Base {
         Ok(Self { kernel, stub })
     }
 
-    /// Makes the guest's file systems of what [`build`] has built, one of them with NVIDIA's drivers where there are any.
-    fn images(
+    /// Makes the guest's file system of what [`build`] has built, with NVIDIA's drivers where there are any.
+    fn image(
         &self,
         context: &Context,
         cache: &Cache,
         profile: Profile,
         drivers: &[real::Driver],
-    ) -> Result<Images> {
+    ) -> Result<PathBuf> {
         let (kernel, stub) = (&self.kernel, &self.stub);
         image::build(context, profile, &cache.dir, kernel, stub, drivers)
     }
@@ -421,14 +425,18 @@ fn run(
         true => vec![DRIVERS[0].to_owned()],
         false => options.drivers.clone(),
     };
-    // What is run on one kernel: cases without NVIDIA's driver, then cases with each.
     let mut runs = Vec::new();
     for (base, mut plan) in bases {
         let real = plan.extract_if(.., |(scenario, _)| *scenario == Scenario::Real);
         let real: Vec<_> = real.collect();
         let name = row(&base.kernel.line);
         if !plan.is_empty() {
-            runs.push((name.clone(), base.clone(), Vec::new(), plan));
+            runs.push(Run {
+                row: name.clone(),
+                base: base.clone(),
+                drivers: Vec::new(),
+                plan,
+            });
         }
         if real.is_empty() {
             continue;
@@ -453,36 +461,39 @@ fn run(
                 1 => vec![driver.clone()],
                 _ => vec![driver.clone(), next.clone()],
             };
-            runs.push((name.clone(), base.clone(), both, real.clone()));
+            runs.push(Run {
+                row: name.clone(),
+                base: base.clone(),
+                drivers: both,
+                plan: real.clone(),
+            });
         }
     }
-    let mut log = Log::default();
-    for (row, base, drivers, plan) in &runs {
-        report.begin(row);
-        let images = match base.images(context, &cache, options.profile(), drivers) {
-            Ok(images) => images,
-            Err(error) => {
-                report.check(row, Err(error));
-                continue;
+    // Those with NVIDIA's driver come first: so the cases about RDMA, which want most of the processors, come at different
+    // times on different kernels.
+    runs.sort_by_key(|run| run.drivers.is_empty());
+    report.begin("virtual machines");
+    let log = Log::default();
+    let bench = Bench {
+        context,
+        cache: &cache,
+        options,
+        limit,
+        log: &log,
+        images: Mutex::default(),
+    };
+    for (run, outcome) in runs.iter().zip(bench.all(&runs)) {
+        match outcome {
+            Ok(outcome) => {
+                report.suite(&run.row, outcome.counts, outcome.note);
+                for (name, time) in outcome.times {
+                    report.detail(name, time);
+                }
             }
-        };
-        let driver = drivers.first().map_or(String::new(), |driver| {
-            format!(" with NVIDIA's driver {}", driver.version())
-        });
-        step(format!("testing on kernel {}{driver}", base.kernel.key));
-        let suite = Suite {
-            kernel: &base.kernel,
-            images: &images,
-            logs: &cache.dir.join(LOGS),
-            long: options.long,
-            limit,
-        };
-        let (counts, note) = suite.run(plan, &mut log);
-        report.suite(row, counts, note);
-        for (name, time) in log.times.drain(..) {
-            report.detail(name, time);
+            Err(error) => report.check(&run.row, Err(error)),
         }
     }
+    let log = log.entries();
     if !log.again.is_empty() {
         report.remark(format!(
             "cases run again, as their machines died by themselves: {} ({})",
@@ -504,6 +515,92 @@ fn run(
         report.check("virtual machines that died by themselves", Err(error));
     }
     Ok(true)
+}
+
+/// What is run on one kernel: cases without NVIDIA's driver, or cases with one.
+struct Run<'a> {
+    /// Its row in the report.
+    row: String,
+    base: Base,
+    /// The driver that is tested, and another one that a case changes to.
+    drivers: Vec<real::Driver>,
+    plan: Vec<(Scenario, Vec<&'a Case>)>,
+}
+
+/// What all runs share.
+struct Bench<'a> {
+    context: &'a Context,
+    cache: &'a Cache,
+    options: &'a Options,
+    limit: Duration,
+    log: &'a Log,
+    /// Held while an image is made: images share the files that they are made of.
+    images: Mutex<()>,
+}
+
+impl Bench<'_> {
+    /// Executes all runs, as many at a time as there are processors, two at most: an emulated machine keeps about one
+    /// busy. How each ended, in order.
+    fn all(&self, runs: &[Run<'_>]) -> Vec<Result<Outcome>> {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let next = AtomicUsize::new(0);
+        let mut outcomes: Vec<_> = runs.iter().map(|_| None).collect();
+        thread::scope(|threads| {
+            let work = || {
+                let mut done = Vec::new();
+                while let Some((nth, run)) = {
+                    let nth = next.fetch_add(1, Ordering::Relaxed);
+                    runs.get(nth).map(|run| (nth, run))
+                } {
+                    done.push((nth, self.one(run)));
+                }
+                done
+            };
+            let workers: Vec<_> = (0..processors.min(2))
+                .map(|_| threads.spawn(work))
+                .collect();
+            for worker in workers {
+                // What a thread that panicked has done is lost, and says so below.
+                for (nth, outcome) in worker.join().unwrap_or_default() {
+                    outcomes[nth] = Some(outcome);
+                }
+            }
+        });
+        let lost = || Err(anyhow!("the thread that ran these cases panicked"));
+        outcomes
+            .into_iter()
+            .map(|outcome| outcome.unwrap_or_else(lost))
+            .collect()
+    }
+
+    fn one(&self, run: &Run<'_>) -> Result<Outcome> {
+        let image = {
+            let _alone = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+            run.base.image(
+                self.context,
+                self.cache,
+                self.options.profile(),
+                &run.drivers,
+            )?
+        };
+        let driver = run.drivers.first().map_or(String::new(), |driver| {
+            format!(" with NVIDIA's driver {}", driver.version())
+        });
+        step(format!("testing on kernel {}{driver}", run.base.kernel.key));
+        let name = match run.drivers.first() {
+            None => run.base.kernel.line.clone(),
+            Some(driver) => format!("{}-{}", run.base.kernel.line, driver.version()),
+        };
+        let suite = Suite {
+            kernel: &run.base.kernel,
+            name,
+            image: &image,
+            logs: &self.cache.dir.join(LOGS),
+            long: self.options.long,
+            limit: self.limit,
+        };
+        Ok(suite.run(&run.plan, self.log))
+    }
 }
 
 /// The name of a kernel's row in the report.

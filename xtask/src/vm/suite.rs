@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;
 
 use super::cases::Case;
-use super::image::Images;
 use super::kernel::Kernel;
 use super::machine::Boot;
 use super::session::{self, OUT_OF_TIME, Progress, Verdict};
@@ -55,20 +55,29 @@ fn parse_limit(text: &str) -> Result<Duration> {
 /// The cases of each scenario, in order.
 pub(super) type Plan<'a> = [(Scenario, Vec<&'a Case>)];
 
-/// What a run has beside counts, over all kernels.
+/// What a run has beside counts, over all kernels, whose suites run at the same time.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct Log(Mutex<Entries>);
+
+impl Log {
+    /// What is in it so far.
+    pub(super) fn entries(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is in a [`Log`].
+#[derive(Debug, Default)]
+pub(super) struct Entries {
     /// Cases that were run again, each with what its machine died of.
     pub(super) again: Vec<String>,
     /// Cases that failed and were run again.
     pub(super) repeated: Vec<String>,
     /// Cases that failed for good, each with its message.
     pub(super) failures: Vec<(String, String)>,
-    /// How long machines of a scenario ran, and what they were.
-    pub(super) times: Vec<(String, Duration)>,
 }
 
-impl Log {
+impl Entries {
     /// Whether a case whose machine died by itself may be run again.
     fn may_run_again(&self) -> bool {
         self.again.len() < DEATHS
@@ -91,6 +100,17 @@ impl Log {
     }
 }
 
+/// How the cases on one kernel ended.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    /// How many ended how.
+    pub(super) counts: Counts,
+    /// For the report, where some were not run to their end.
+    pub(super) note: String,
+    /// How long machines of a scenario ran, and what they were.
+    pub(super) times: Vec<(String, Duration)>,
+}
+
 /// Why a case is run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Again {
@@ -102,8 +122,10 @@ enum Again {
 pub(super) struct Suite<'a> {
     /// The kernel.
     pub(super) kernel: &'a Kernel,
-    /// The guest's file system, by scenario.
-    pub(super) images: &'a Images,
+    /// Begins the names of the consoles' files.
+    pub(super) name: String,
+    /// The guest's file system.
+    pub(super) image: &'a Path,
     /// Where the consoles' output goes.
     pub(super) logs: &'a Path,
     /// Whether cases are to repeat what they repeat a hundred times.
@@ -113,9 +135,9 @@ pub(super) struct Suite<'a> {
 }
 
 impl Suite<'_> {
-    /// Runs the cases of `plan` and prints how each one ended; how many ended how, and a note for
-    /// the report where some were not run to their end.
-    pub(super) fn run(&self, plan: &Plan<'_>, log: &mut Log) -> (Counts, String) {
+    /// Runs the cases of `plan` and prints how each one ended.
+    pub(super) fn run(&self, plan: &Plan<'_>, log: &Log) -> Outcome {
+        let mut times = Vec::new();
         let mut tally = Tally::new(Instant::now() + self.limit);
         let mut note = String::new();
         for (scenario, cases) in plan {
@@ -136,12 +158,16 @@ impl Suite<'_> {
                 self.kernel.line,
                 cases.len()
             );
-            log.times.push((name, begin.elapsed()));
+            times.push((name, begin.elapsed()));
         }
         if note.is_empty() && tally.late(Instant::now()) {
             note = self.why_late();
         }
-        (tally.counts, note)
+        Outcome {
+            counts: tally.counts,
+            note,
+            times,
+        }
     }
 
     /// Runs the cases of one scenario, in as many machines as it takes, which are counted. Those that were not run,
@@ -151,7 +177,7 @@ impl Suite<'_> {
         scenario: Scenario,
         cases: &'c [&'c Case],
         tally: &mut Tally,
-        log: &mut Log,
+        log: &Log,
         machines: &mut usize,
     ) -> Option<(&'c [&'c Case], String)> {
         let mut left = cases;
@@ -166,7 +192,7 @@ impl Suite<'_> {
                 return Some((left, why));
             }
             *machines += 1;
-            let console = format!("{}-{scenario}-{machines}.log", self.kernel.line);
+            let console = format!("{}-{scenario}-{machines}.log", self.name);
             let this = again.take();
             let now = match this {
                 Some(_) => &left[..1],
@@ -176,7 +202,7 @@ impl Suite<'_> {
             let in_turns = this == Some(Again::Died);
             let boot = Boot {
                 kernel: self.kernel,
-                image: self.images.of(scenario),
+                image: self.image,
                 scenario,
                 console: &self.logs.join(console),
                 long: self.long,
@@ -190,12 +216,12 @@ impl Suite<'_> {
                     && this.is_none()
                 {
                     match verdict {
-                        Verdict::Died { cause, message } if log.may_run_again() => {
+                        Verdict::Died { cause, message } if log.entries().may_run_again() => {
                             self.run_again(scenario, case, cause, message, log);
                             again = Some(Again::Died);
                             return ControlFlow::Break(());
                         }
-                        Verdict::Failed(message) if log.may_repeat() => {
+                        Verdict::Failed(message) if log.entries().may_repeat() => {
                             self.repeat(scenario, case, message, log);
                             again = Some(Again::Failed);
                             return ControlFlow::Break(());
@@ -209,7 +235,7 @@ impl Suite<'_> {
             left = &left[done..];
             match booted {
                 Ok(Ok(())) => {}
-                Ok(Err(why)) if this.is_none() && log.may_run_again() => {
+                Ok(Err(why)) if this.is_none() && log.entries().may_run_again() => {
                     let cause = "the machine did not come up";
                     self.run_again(scenario, &first.name, cause, &why, log);
                     again = Some(Again::Died);
@@ -222,21 +248,21 @@ impl Suite<'_> {
     }
 
     /// A machine died by itself: its case is run again.
-    fn run_again(&self, scenario: Scenario, case: &str, cause: &str, message: &str, log: &mut Log) {
+    fn run_again(&self, scenario: Scenario, case: &str, cause: &str, message: &str, log: &Log) {
         let what = format!("{} {scenario} {case} ({cause})", self.kernel.line);
         println!("     AGAIN           {what}: once more in a machine whose CPUs take turns");
         print_indented(message);
-        log.again.push(what);
+        log.entries().again.push(what);
     }
 
     /// A case failed: it is run again in a machine of its own.
-    fn repeat(&self, scenario: Scenario, case: &str, message: &str, log: &mut Log) {
+    fn repeat(&self, scenario: Scenario, case: &str, message: &str, log: &Log) {
         let what = format!("{} {scenario} {case}", self.kernel.line);
         println!(
             "     AGAIN           {what}: it failed, and is run once more in a machine of its own"
         );
         print_indented(message);
-        log.repeated.push(what);
+        log.entries().repeated.push(what);
     }
 
     /// Prints and counts what happened; whether to go on in this machine.
@@ -244,7 +270,7 @@ impl Suite<'_> {
         &self,
         scenario: Scenario,
         tally: &mut Tally,
-        log: &mut Log,
+        log: &Log,
         progress: Progress<'_>,
     ) -> ControlFlow<()> {
         const END: &str = "(the machine's end)";
@@ -259,11 +285,11 @@ impl Suite<'_> {
                 verdict,
             } => self.over(scenario, tally, log, case, seconds, verdict),
             // Its cases have passed: none is run again.
-            Progress::BadEnd(Verdict::Died { cause, message }) if log.may_run_again() => {
+            Progress::BadEnd(Verdict::Died { cause, message }) if log.entries().may_run_again() => {
                 let what = format!("{line} {scenario} {END} ({cause})");
                 println!("     note            {what}");
                 print_indented(&message);
-                log.again.push(what);
+                log.entries().again.push(what);
             }
             Progress::BadEnd(verdict) => self.over(scenario, tally, log, END, 0.0, verdict),
         }
@@ -277,7 +303,7 @@ impl Suite<'_> {
         &self,
         scenario: Scenario,
         tally: &mut Tally,
-        log: &mut Log,
+        log: &Log,
         case: &str,
         seconds: f64,
         verdict: Verdict,
@@ -292,7 +318,7 @@ impl Suite<'_> {
         println!("     {word} [{seconds:8.3}s] {name}");
         print_indented(&text);
         if word == "FAIL" {
-            log.failures.push((name, text));
+            log.entries().failures.push((name, text));
         }
     }
 
@@ -396,15 +422,11 @@ mod tests {
         }
     }
 
-    fn suite<'a>(
-        kernel: &'a Kernel,
-        images: &'a Images,
-        dir: &'a Path,
-        limit: Duration,
-    ) -> Suite<'a> {
+    fn suite<'a>(kernel: &'a Kernel, dir: &'a Path, limit: Duration) -> Suite<'a> {
         Suite {
             kernel,
-            images,
+            name: kernel.line.clone(),
+            image: dir,
             logs: dir,
             long: false,
             limit,
@@ -440,20 +462,18 @@ mod tests {
             failed: 3,
             ..Counts::default()
         };
-        let mut log = Log::default();
+        let log = Log::default();
         let hour = Duration::from_secs(3600);
-        let (counts, note) =
-            suite(&kernel, &Images::default(), dir.path(), hour).run(&plan, &mut log);
-        assert_eq!(counts, all_failed);
-        assert!(note.contains("/boot"), "{note}");
-        let (counts, note) =
-            suite(&kernel, &Images::default(), dir.path(), Duration::ZERO).run(&plan, &mut log);
-        assert_eq!(counts, all_failed);
-        assert!(note.starts_with(OUT_OF_TIME), "{note}");
+        let ended = suite(&kernel, dir.path(), hour).run(&plan, &log);
+        assert_eq!(ended.counts, all_failed);
+        assert!(ended.note.contains("/boot"), "{ended:?}");
+        let ended = suite(&kernel, dir.path(), Duration::ZERO).run(&plan, &log);
+        assert_eq!(ended.counts, all_failed);
+        assert!(ended.note.starts_with(OUT_OF_TIME), "{ended:?}");
     }
     #[test]
     fn three_machines_that_die_by_themselves_fail_the_run() {
-        let mut log = Log::default();
+        let mut log = Entries::default();
         for nth in 1..=DEATHS {
             assert!(log.may_run_again() && log.check().is_ok());
             log.again

@@ -124,6 +124,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         | Kind::Mlx5PortModule
         | Kind::NetTimeout
         | Kind::CpuThrottle
+        | Kind::MemoryGrowth
         | Kind::KernelPanic
         | Kind::KernelOops
         | Kind::FileLimit

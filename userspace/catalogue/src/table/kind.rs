@@ -217,6 +217,11 @@ kinds! {
         "The GPU lowered its clocks.",
         ["Read the reasons: nvidia-smi -q -d PERFORMANCE.",
          "Check fans, airflow, inlet temperature and power of the host."];
+    MemoryGrowth: Application, Warning,
+        "A process takes more and more GPU memory and gives none back. If that goes on, its allocations fail, or those of its neighbours.",
+        ["See how much is left and how fast it goes: gtrace top --sort memory, the page's view of the GPU.",
+         "Ask the owner to write a checkpoint and restart the program before the memory is full.",
+         "Find what is allocated and not freed: gtrace trace --pid <pid> --duration 30s."];
     Ecc: HardwareMemory, Warning,
         "The ECC counters of the GPU's memory rose.",
         ["Read the counters: nvidia-smi -q -d ECC.",

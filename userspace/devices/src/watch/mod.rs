@@ -1,10 +1,12 @@
 //! Findings in NVML samples: what changed between one and the next, and what is trouble now.
 
+mod growth;
 mod links;
 mod memory;
 mod throttle;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
 
@@ -19,6 +21,8 @@ use crate::{GpuSample, Observed};
 #[derive(Debug, Default)]
 pub struct SampleWatch {
     gpus: BTreeMap<PciAddress, State>,
+    /// For how long the memory of a process has to rise to be reported; `None` for never.
+    growth_window: Option<Duration>,
 }
 
 #[derive(Debug)]
@@ -27,12 +31,18 @@ struct State {
     last: GpuSample,
     throttle: throttle::Episodes,
     replays: links::Replays,
+    growth: growth::Growth,
 }
 
 impl SampleWatch {
     /// A watch that has seen nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Reports processes whose GPU memory has only risen for so long.
+    pub fn report_growth(&mut self, window: Option<Duration>) {
+        self.growth_window = window;
     }
 
     /// What `sample` of `gpu` shows. A sample that is not newer than the last one shows nothing;
@@ -49,13 +59,14 @@ impl SampleWatch {
         let same =
             state.is_some_and(|s| s.uuid.is_none() || gpu.uuid.is_none() || s.uuid == gpu.uuid);
         let old = if same { self.gpus.remove(&pci) } else { None };
-        let (last, mut throttle, mut replays) = match old {
-            Some(state) => (Some(state.last), state.throttle, state.replays),
-            None => (
-                None,
-                throttle::Episodes::default(),
-                links::Replays::default(),
+        let (last, mut throttle, mut replays, mut growth) = match old {
+            Some(state) => (
+                Some(state.last),
+                state.throttle,
+                state.replays,
+                state.growth,
             ),
+            None => Default::default(),
         };
         let mut found = Findings {
             gpu,
@@ -65,12 +76,16 @@ impl SampleWatch {
         memory::observe(last.as_ref(), sample, &mut found);
         links::observe(last.as_ref(), sample, &mut found);
         replays.observe(sample, &mut found);
+        if let Some(window) = self.growth_window {
+            growth.observe(window, sample, &mut found);
+        }
         let events = found.events;
         let state = State {
             uuid: gpu.uuid.clone(),
             last: sample.clone(),
             throttle,
             replays,
+            growth,
         };
         self.gpus.insert(pci, state);
         events
@@ -79,12 +94,7 @@ impl SampleWatch {
     /// Whether the GPU worked hard when its newest sample was taken, no longer than `max_age`
     /// before `now`: performance state 0 to 2 and at least half of the time a kernel running.
     /// Only such a load means that its PCIe link ought to be at full speed.
-    pub fn busy(
-        &self,
-        pci: PciAddress,
-        now: jiff::Timestamp,
-        max_age: std::time::Duration,
-    ) -> bool {
+    pub fn busy(&self, pci: PciAddress, now: jiff::Timestamp, max_age: Duration) -> bool {
         self.gpus.get(&pci).is_some_and(|state| {
             let age = now.duration_since(state.last.time).unsigned_abs();
             age <= max_age

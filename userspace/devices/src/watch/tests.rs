@@ -1,7 +1,9 @@
 use gtrace_event::{PciAddress, Timestamp};
 
 use super::*;
-use crate::{ClockEventReasons as Reasons, EccErrors, GpuInfo, NvLinkSample};
+use crate::{
+    ClockEventReasons as Reasons, EccErrors, GpuInfo, GpuProcess, NvLinkSample, ProcessType,
+};
 
 struct Bench {
     watch: SampleWatch,
@@ -53,7 +55,7 @@ fn every_metric() -> Vec<&'static str> {
     (s.remapped_rows.pending, s.remapped_rows.failure) = (Some(false), Some(false));
     (s.remapped_rows.correctable, s.retired_pages.single_bit) = (Some(0), Some(0));
     s.retired_pages.pending = Some(false);
-    s.pcie_replays = Some(0);
+    (s.pcie_replays, s.memory.used) = (Some(0), Some(0));
     s.nvlinks = vec![NvLinkSample {
         active: Some(true),
         replay: Some(0),
@@ -297,4 +299,49 @@ fn an_old_sample_shows_nothing_and_another_gpu_starts_anew() {
         bench.see(|s| s.remapped_rows.correctable = Some(10)).len(),
         1
     );
+}
+
+/// Readings of one process, every ten seconds, on a GPU of 1,000 bytes with a window of ten minutes; when it was reported.
+fn growth(readings: impl IntoIterator<Item = u64>) -> Vec<i64> {
+    let mut bench = Bench::new();
+    bench.watch.report_growth(Some(Duration::from_secs(600)));
+    let mut reported = Vec::new();
+    for used in readings {
+        bench.second += 5;
+        let events = bench.see(|s| {
+            s.memory.total = Some(1000);
+            s.processes = vec![GpuProcess {
+                pid: 7,
+                comm: Some("train".to_owned()),
+                used_memory: Some(used),
+                kind: ProcessType::Compute,
+                mig_gi: None,
+                mig_ci: None,
+            }];
+        });
+        for event in events {
+            let found = event.occurrence;
+            assert_eq!(found.kind, Kind::MemoryGrowth);
+            assert_eq!(found.process.and_then(|process| process.pid), Some(7));
+            assert_eq!(found.detail.sample.value, Some(used as f64));
+            reported.push(bench.second);
+        }
+    }
+    reported
+}
+
+#[test]
+fn memory_that_only_rises_is_reported_and_again_after_another_rise() {
+    // A byte each ten seconds: 60 in a window. At 610 s, and when 50 more have come.
+    assert_eq!(growth(100..240), [610, 1110]);
+}
+
+#[test]
+fn memory_that_is_given_back_or_stays_is_no_growth() {
+    let start_up = (0..30).map(|n| n * 30).chain([900; 200]);
+    assert_eq!(growth(start_up), [0; 0]);
+    let sawtooth = (0..300).map(|n| 100 + n % 40 * 5);
+    assert_eq!(growth(sawtooth), [0; 0]);
+    let slow = (0..600).map(|n| 100 + n / 3);
+    assert_eq!(growth(slow), [0; 0]);
 }

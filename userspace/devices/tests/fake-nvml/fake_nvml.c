@@ -12,6 +12,9 @@
  *   FAKE_NVML_CLOSED=INDEX   that GPU cannot be opened: NVML_ERROR_GPU_IS_LOST
  *   FAKE_NVML_BARE=1         every reading is NVML_ERROR_NOT_SUPPORTED
  *   FAKE_NVML_CHATTER=1      writes to standard output at every call, as a library should not
+ *   FAKE_NVML_READINGS=FILE  a line "NAME NUMBER" each sets a reading from then on: bus (of the first GPU),
+ *                            temperature, reasons, violation, remap_pending, crc (of NVLink 0),
+ *                            pid and memory (of the process that computes)
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,6 +61,21 @@ static void enter(const char *function) {
 
 /* A handle is the index plus one. */
 static int at(device_t d) { return (int)(size_t)d - 1; }
+
+/* A reading that the file sets, or the usual one. */
+static u64 reading(const char *name, u64 otherwise) {
+    const char *path = getenv("FAKE_NVML_READINGS");
+    FILE *file = path ? fopen(path, "r") : NULL;
+    char found[32];
+    u64 value;
+    if (!file)
+        return otherwise;
+    while (fscanf(file, "%31s %llu", found, &value) == 2)
+        if (strcmp(found, name) == 0)
+            otherwise = value;
+    fclose(file);
+    return otherwise;
+}
 
 static int is_silent(device_t d) {
     const char *path = getenv("FAKE_NVML_SILENT");
@@ -139,7 +157,7 @@ struct pci_info {
 int nvmlDeviceGetPciInfo_v3(device_t d, struct pci_info *out) {
     ENTER();
     memset(out, 0, sizeof *out);
-    out->bus = 0x3b + (u32)at(d);
+    out->bus = (u32)reading("bus", 0x3b) + (u32)at(d);
     out->id = 0x233010de;
     snprintf(out->legacy, sizeof out->legacy, "0000:%02X:00.0", out->bus);
     snprintf(out->text, sizeof out->text, "00000000:%02X:00.0", out->bus);
@@ -177,7 +195,7 @@ int nvmlDeviceGetMemoryInfo_v2(device_t d, struct memory_v2 *out) {
 }
 int nvmlDeviceGetTemperature(device_t d, u32 sensor, u32 *out) {
     READING(d);
-    *out = 64 + sensor;
+    *out = (u32)reading("temperature", 64) + sensor;
     return OK;
 }
 int nvmlDeviceGetTemperatureThreshold(device_t d, u32 which, u32 *out) {
@@ -204,7 +222,7 @@ int nvmlDeviceGetMaxClockInfo(device_t d, u32 clock, u32 *out) {
     *out = max[clock & 3];
     return OK;
 }
-VALUE(nvmlDeviceGetCurrentClocksThrottleReasons, u64, 0x4 | 0x20)
+VALUE(nvmlDeviceGetCurrentClocksThrottleReasons, u64, reading("reasons", 0x4 | 0x20))
 
 struct violation {
     u64 reference, time;
@@ -214,7 +232,7 @@ int nvmlDeviceGetViolationStatus(device_t d, u32 policy, struct violation *out) 
     if (policy > 1)
         return NOT_SUPPORTED;
     out->reference = 1;
-    out->time = policy == 0 ? 5000000000ull : 250000000ull;
+    out->time = reading("violation", policy == 0 ? 5000000000ull : 250000000ull);
     return OK;
 }
 int nvmlDeviceGetEccMode(device_t d, u32 *current, u32 *pending) {
@@ -250,7 +268,7 @@ int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
         case 91: v->value.u = 2; break;   /* NVLinks */
         case 142: v->value.u = 3; break;  /* rows remapped, correctable */
         case 143: v->value.u = 1; break;  /* uncorrectable */
-        case 144: v->value.u = 1; break;  /* pending */
+        case 144: v->value.u = (u32)reading("remap_pending", 1); break;
         case 145: v->value.u = 0; break;  /* failure */
         case 251: v->type = 3; v->value.ull = 700000000ull; break;
         case 252: v->type = 3; v->value.ull = 0; break;
@@ -283,7 +301,7 @@ int nvmlDeviceGetNvLinkVersion(device_t d, u32 link, u32 *out) {
 }
 int nvmlDeviceGetNvLinkErrorCounter(device_t d, u32 link, u32 counter, u64 *out) {
     READING(d);
-    *out = 100 * link + counter;
+    *out = 100 * link + counter + (link == 0 ? reading("crc", 0) : 0);
     return OK;
 }
 
@@ -303,7 +321,8 @@ static int processes(u32 *n, struct process *out, struct process one) {
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
     READING(d);
-    return processes(n, out, (struct process){(u32)getpid(), 2ull << 30, ~0u, ~0u});
+    u32 pid = (u32)reading("pid", (u64)getpid());
+    return processes(n, out, (struct process){pid, reading("memory", 2ull << 30), ~0u, ~0u});
 }
 int nvmlDeviceGetGraphicsRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
     READING(d);

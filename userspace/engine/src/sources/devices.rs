@@ -18,6 +18,7 @@ use crate::config::Config;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation, send_all};
 use crate::poll::{PollRequest, PollScheduler};
+use crate::process::enrich;
 use crate::samples::Batch;
 use crate::supervise::{Pulse, Task, beat, names};
 
@@ -124,7 +125,8 @@ impl State {
         }
         let sys = SysRoot(config.sysfs_root.clone());
         let mut devices = Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
-            .expecting(sys.clone(), config.rdma);
+            .expecting(sys.clone(), config.rdma)
+            .reporting_growth(config.memory_growth);
         if config.disabled_sources.contains(&WitnessName::SysfsAer) {
             devices = devices.without_aer(sys);
         }
@@ -227,10 +229,15 @@ impl State {
             .events
             .into_iter()
             .filter(|observed| !self.is_off(observed.witness))
-            .map(|observed| Observation {
-                witness: observed.witness,
-                occurrence: observed.occurrence,
-                count: observed.count,
+            .map(|mut observed| {
+                if let Some(process) = &mut observed.occurrence.process {
+                    enrich(process);
+                }
+                Observation {
+                    witness: observed.witness,
+                    occurrence: observed.occurrence,
+                    count: observed.count,
+                }
             })
             .collect();
         for observation in &observations {
