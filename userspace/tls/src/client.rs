@@ -1,0 +1,55 @@
+//! The client's side of TLS.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::version::TLS13;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::pem::Contents;
+use super::{FileError, provider};
+
+/// The files of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientFiles {
+    /// PEM file of the authorities that are trusted. A certificate that signs itself is its own authority.
+    pub ca: PathBuf,
+    /// PEM files of the client's certificate, with those between it and its authority, and of its private key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// The configuration of a client, which shows its certificate if it has one.
+///
+/// # Errors
+///
+/// [`FileError`] with the file and the cause.
+pub fn client_config(files: &ClientFiles, alpn: &[&[u8]]) -> Result<Arc<ClientConfig>, FileError> {
+    let ca = Contents::read(&files.ca, false)?;
+    let mut roots = RootCertStore::empty();
+    for certificate in ca.certificates()? {
+        roots
+            .add(certificate)
+            .map_err(|error| ca.refused(format!("no authority: {error}")))?;
+    }
+    let builder = ClientConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(|error| ca.refused(error.to_string()))?
+        .with_root_certificates(roots);
+    let mut config = match &files.identity {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let certificate = Contents::read(certificate, false)?;
+            let key = Contents::read(key, true)?;
+            builder
+                .with_client_auth_cert(certificate.certificates()?, key.key()?)
+                .map_err(|error| {
+                    certificate.refused(format!(
+                        "cannot be used with the key {}: {error}",
+                        key.path.display()
+                    ))
+                })?
+        }
+    };
+    config.alpn_protocols = alpn.iter().map(|name| name.to_vec()).collect();
+    Ok(Arc::new(config))
+}

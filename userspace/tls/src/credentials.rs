@@ -1,0 +1,547 @@
+//! Who has which role: bearer tokens and client certificates, from one TOML file.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::{fmt, str};
+
+use jiff::Timestamp;
+use rustls::pki_types::CertificateDer;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use super::subject::{self, fingerprint};
+
+/// Most tokens, and most certificates, of a file: each request is compared with all.
+pub(super) const ENTRIES_MAX: usize = 1024;
+/// Longest name, bytes.
+pub(super) const NAME_MAX: usize = 64;
+
+/// What somebody may do; a later role includes the earlier ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Read.
+    Read,
+    /// Change something too, and read what was recorded of processes.
+    Operate,
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Operate => "operate",
+        })
+    }
+}
+
+impl str::FromStr for Role {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "read" => Ok(Self::Read),
+            "operate" => Ok(Self::Operate),
+            _ => Err(format!("`{text}` is no role; roles are read and operate")),
+        }
+    }
+}
+
+/// By what somebody was recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A bearer token (RFC 6750).
+    Token,
+    /// A certificate of a TLS client.
+    Certificate,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Token => "token",
+            Self::Certificate => "certificate",
+        })
+    }
+}
+
+/// Somebody who was recognised.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Credential {
+    /// By what.
+    pub kind: Kind,
+    /// The name in the file of credentials.
+    pub name: Arc<str>,
+    /// What it may do.
+    pub role: Role,
+    /// How often it may ask; `None`: the listener's own limit holds.
+    pub requests_per_minute: Option<NonZeroU32>,
+    /// SHA-256 of the token or of the certificate.
+    proof: [u8; 32],
+}
+
+impl fmt::Display for Credential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.name)
+    }
+}
+
+/// Why somebody was not recognised. For the log: a client learns only that it was not.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Denied {
+    /// It showed nothing.
+    #[error("no token and no certificate")]
+    Nothing,
+    /// No token in the file is this one.
+    #[error("an unknown token")]
+    UnknownToken,
+    /// No entry is for the certificate.
+    #[error("a certificate that is not listed: subject {subject}, fingerprint {fingerprint}")]
+    UnknownCertificate {
+        /// Its subject.
+        subject: String,
+        /// SHA-256, hexadecimal.
+        fingerprint: String,
+    },
+    /// Its time is over.
+    #[error("the {kind} {name}, which expired at {at}")]
+    Expired {
+        /// What it is.
+        kind: Kind,
+        /// Its name.
+        name: Arc<str>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Somebody took it back.
+    #[error("the {kind} {name}, which was revoked at {at}")]
+    Revoked {
+        /// What it is.
+        kind: Kind,
+        /// Its name.
+        name: Arc<str>,
+        /// When.
+        at: Timestamp,
+    },
+}
+
+impl Denied {
+    /// The reason as a label of metrics.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Nothing => "none",
+            Self::UnknownToken => "unknown_token",
+            Self::UnknownCertificate { .. } => "unknown_certificate",
+            Self::Expired { .. } => "expired",
+            Self::Revoked { .. } => "revoked",
+        }
+    }
+}
+
+/// A file of credentials.
+#[derive(Debug, Default)]
+pub struct Credentials {
+    tokens: Vec<Entry<[u8; 32]>>,
+    certificates: Vec<Entry<Match>>,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    proof: T,
+    name: Arc<str>,
+    role: Role,
+    expires: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+    requests_per_minute: Option<NonZeroU32>,
+}
+
+/// Which certificates an entry is for.
+#[derive(Debug)]
+enum Match {
+    Fingerprint([u8; 32]),
+    /// Attributes and values, sorted.
+    Subject(Vec<(String, String)>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    token: Vec<TokenTable>,
+    #[serde(default)]
+    certificate: Vec<CertificateTable>,
+}
+
+/// `[[token]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TokenTable {
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) sha256: String,
+    pub(super) created: Option<Timestamp>,
+    pub(super) expires: Option<Timestamp>,
+    pub(super) revoked: Option<Timestamp>,
+    pub(super) requests_per_minute: Option<NonZeroU32>,
+}
+
+/// `[[certificate]]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CertificateTable {
+    name: String,
+    role: Role,
+    fingerprint: Option<String>,
+    subject: Option<String>,
+    expires: Option<Timestamp>,
+    revoked: Option<Timestamp>,
+    requests_per_minute: Option<NonZeroU32>,
+}
+
+/// The tokens of a file, as written.
+pub(super) fn tokens(text: &str) -> Result<Vec<TokenTable>, String> {
+    Credentials::parse(text)?;
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    Ok(file.token)
+}
+
+/// Whether `name` can be one of a credential: it stands in logs, metrics and files.
+pub(super) fn check_name(name: &str) -> Result<(), String> {
+    let good = |b: u8| b.is_ascii_alphanumeric() || b"._-@".contains(&b);
+    match (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(good) {
+        true => Ok(()),
+        false => Err(format!(
+            "{name:?} is no name of a credential; use 1 to {NAME_MAX} letters, digits and ._-@"
+        )),
+    }
+}
+
+impl Credentials {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with which entry.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        for (what, count) in [
+            ("tokens", file.token.len()),
+            ("certificates", file.certificate.len()),
+        ] {
+            if count > ENTRIES_MAX {
+                return Err(format!(
+                    "there are {count} {what}; at most {ENTRIES_MAX} are taken"
+                ));
+            }
+        }
+        let mut all = Self::default();
+        for table in file.token {
+            check_name(&table.name)?;
+            if all.tokens.iter().any(|other| *other.name == *table.name) {
+                return Err(format!("two tokens are called {}", table.name));
+            }
+            let Some(proof) = subject::parse_hash(&table.sha256) else {
+                return Err(format!(
+                    "sha256 of the token {} is no SHA-256: 64 hexadecimal digits",
+                    table.name
+                ));
+            };
+            if let Some(other) = all.tokens.iter().find(|other| other.proof == proof) {
+                return Err(format!(
+                    "the tokens {} and {} have the same secret",
+                    other.name, table.name
+                ));
+            }
+            all.tokens.push(Entry {
+                proof,
+                name: table.name.into(),
+                role: table.role,
+                expires: table.expires,
+                revoked: table.revoked,
+                requests_per_minute: table.requests_per_minute,
+            });
+        }
+        for table in file.certificate {
+            check_name(&table.name)?;
+            if all.certificates.iter().any(|c| *c.name == *table.name) {
+                return Err(format!("two certificates are called {}", table.name));
+            }
+            let of = |reason: String| format!("certificate {}: {reason}", table.name);
+            let proof = match (&table.fingerprint, &table.subject) {
+                (Some(text), None) => {
+                    let hash = subject::parse_hash(text).ok_or_else(|| {
+                        of("its fingerprint is no SHA-256: 64 hexadecimal digits, as `openssl x509 -fingerprint \
+                            -sha256` prints it"
+                            .into())
+                    });
+                    Match::Fingerprint(hash?)
+                }
+                (None, Some(text)) => Match::Subject(subject::parse(text).map_err(of)?),
+                _ => return Err(of("it needs either a fingerprint or a subject".into())),
+            };
+            all.certificates.push(Entry {
+                proof,
+                name: table.name.into(),
+                role: table.role,
+                expires: table.expires,
+                revoked: table.revoked,
+                requests_per_minute: table.requests_per_minute,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether nobody can be recognised.
+    pub fn is_empty(&self) -> bool {
+        self.tokens.is_empty() && self.certificates.is_empty()
+    }
+
+    /// Who showed `token`, at `now`. The time that this takes does not depend on how much of a token is right.
+    ///
+    /// # Errors
+    ///
+    /// Why it is nobody.
+    pub fn by_token(&self, token: &str, now: Timestamp) -> Result<Credential, Denied> {
+        self.token_of(&hash(token), now)
+    }
+
+    /// Who showed `certificate`, which TLS has verified, at `now`. An entry for the fingerprint goes before one for
+    /// the subject.
+    ///
+    /// # Errors
+    ///
+    /// Why it is nobody.
+    pub fn by_certificate(
+        &self,
+        certificate: &CertificateDer<'_>,
+        now: Timestamp,
+    ) -> Result<Credential, Denied> {
+        let proof = fingerprint(certificate);
+        let by_fingerprint = self
+            .certificates
+            .iter()
+            .find(|entry| matches!(&entry.proof, Match::Fingerprint(wanted) if *wanted == proof));
+        let by_subject = || {
+            let mut shown = subject::attributes(certificate)?;
+            shown.sort();
+            self.certificates
+                .iter()
+                .find(|entry| matches!(&entry.proof, Match::Subject(wanted) if *wanted == shown))
+        };
+        match by_fingerprint.or_else(by_subject) {
+            Some(entry) => {
+                let known = entry.credential(Kind::Certificate, proof, now)?;
+                match subject::expiry(certificate).filter(|at| *at <= now) {
+                    None => Ok(known),
+                    Some(at) => Err(Denied::Expired {
+                        kind: Kind::Certificate,
+                        name: known.name,
+                        at,
+                    }),
+                }
+            }
+            None => Err(Denied::UnknownCertificate {
+                subject: subject::subject(certificate)
+                    .unwrap_or_default()
+                    .chars()
+                    .flat_map(char::escape_default)
+                    .take(200)
+                    .collect(),
+                fingerprint: hex(&proof),
+            }),
+        }
+    }
+
+    /// Who asks: by `token` if one was shown, else by `certificate`.
+    ///
+    /// # Errors
+    ///
+    /// Why it is nobody.
+    pub fn authenticate(
+        &self,
+        token: Option<&str>,
+        certificate: Option<&CertificateDer<'_>>,
+        now: Timestamp,
+    ) -> Result<Credential, Denied> {
+        match (token, certificate) {
+            (Some(token), _) => self.by_token(token, now),
+            (None, Some(certificate)) => self.by_certificate(certificate, now),
+            (None, None) => Err(Denied::Nothing),
+        }
+    }
+
+    /// Whether somebody who was recognised before, by this file or an older one, still is, with at least that role.
+    /// For connections that last. `certificate` is the one that it showed.
+    pub fn still_holds(
+        &self,
+        credential: &Credential,
+        certificate: Option<&CertificateDer<'_>>,
+        now: Timestamp,
+    ) -> bool {
+        let again = match (credential.kind, certificate) {
+            (Kind::Token, _) => self.token_of(&credential.proof, now),
+            (Kind::Certificate, Some(certificate)) => self.by_certificate(certificate, now),
+            (Kind::Certificate, None) => Err(Denied::Nothing),
+        };
+        again.is_ok_and(|again| again.role >= credential.role)
+    }
+
+    fn token_of(&self, proof: &[u8; 32], now: Timestamp) -> Result<Credential, Denied> {
+        let mut found = None;
+        for entry in &self.tokens {
+            // All are compared, so that the time does not say which one is near.
+            if bool::from(entry.proof.ct_eq(proof)) {
+                found = Some(entry);
+            }
+        }
+        let entry = found.ok_or(Denied::UnknownToken)?;
+        entry.credential(Kind::Token, *proof, now)
+    }
+}
+
+impl<T> Entry<T> {
+    fn credential(
+        &self,
+        kind: Kind,
+        proof: [u8; 32],
+        now: Timestamp,
+    ) -> Result<Credential, Denied> {
+        let name = Arc::clone(&self.name);
+        if let Some(at) = self.revoked {
+            return Err(Denied::Revoked { kind, name, at });
+        }
+        if let Some(at) = self.expires.filter(|at| *at <= now) {
+            return Err(Denied::Expired { kind, name, at });
+        }
+        Ok(Credential {
+            kind,
+            name,
+            role: self.role,
+            requests_per_minute: self.requests_per_minute,
+            proof,
+        })
+    }
+}
+
+/// What a file holds of a token. Tokens have 256 random bits, so that a plain hash cannot be turned back.
+pub(super) fn hash(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, DnType, KeyPair};
+
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_token_is_recognised_until_it_expires_or_is_revoked() {
+        let file = |end: &str| {
+            let sha256 = hex(&hash("secret"));
+            let text = format!(
+                "[[token]]\nname = \"prometheus\"\nrole = \"read\"\nsha256 = \"{sha256}\"\n\
+                 requests_per_minute = 60\n{end}"
+            );
+            Credentials::parse(&text).unwrap()
+        };
+        let now = at("2026-03-03T00:00:00Z");
+        let known = file("").by_token("secret", now).unwrap();
+        assert_eq!((&*known.name, known.role), ("prometheus", Role::Read));
+        assert_eq!(known.requests_per_minute.unwrap().get(), 60);
+        assert_eq!(file("").by_token("secre", now), Err(Denied::UnknownToken));
+        let ends = file("expires = \"2026-03-03T00:00:01Z\"");
+        assert!(ends.still_holds(&known, None, now));
+        let later = at("2026-03-03T00:00:01Z");
+        assert!(!ends.still_holds(&known, None, later));
+        let denied = ends.by_token("secret", later).unwrap_err();
+        assert_eq!(denied.label(), "expired");
+        let revoked = file("revoked = \"2026-03-01T00:00:00Z\"");
+        let denied = revoked.by_token("secret", now).unwrap_err();
+        assert_eq!(
+            denied.to_string(),
+            "the token prometheus, which was revoked at 2026-03-01T00:00:00Z"
+        );
+        // A token that is there with a lower role is not what was recognised before.
+        let operator = Credential {
+            role: Role::Operate,
+            ..known
+        };
+        assert!(!file("").still_holds(&operator, None, now));
+    }
+
+    #[test]
+    fn a_certificate_is_recognised_by_fingerprint_or_whole_subject() {
+        let certificate = |names: &[(DnType, &str)]| {
+            let mut params = CertificateParams::default();
+            params.distinguished_name = rcgen::DistinguishedName::new();
+            for (kind, value) in names {
+                params.distinguished_name.push(kind.clone(), *value);
+            }
+            let key = KeyPair::generate().unwrap();
+            params.self_signed(&key).unwrap().der().clone()
+        };
+        let ops = certificate(&[
+            (DnType::CommonName, "ops"),
+            (DnType::OrganizationName, "Example, Inc."),
+        ]);
+        assert_eq!(subject::subject(&ops).unwrap(), r"CN=ops, O=Example\, Inc.");
+        let by_subject = Credentials::parse(
+            "[[certificate]]\nname = \"ops\"\nrole = \"operate\"\nsubject = 'O=Example\\, Inc., CN=ops'",
+        );
+        let by_subject = by_subject.unwrap();
+        let now = Timestamp::now();
+        let known = by_subject.authenticate(None, Some(&ops), now).unwrap();
+        assert_eq!(known.role, Role::Operate);
+        assert!(by_subject.still_holds(&known, Some(&ops), now));
+        // Neither a part of the subject nor a value that looks like it.
+        let part = certificate(&[(DnType::CommonName, "ops")]);
+        let sly = certificate(&[(DnType::CommonName, r"ops, O=Example\, Inc.")]);
+        for other in [&part, &sly] {
+            let denied = by_subject.by_certificate(other, now).unwrap_err();
+            assert_eq!(denied.label(), "unknown_certificate");
+        }
+        let by_fingerprint = Credentials::parse(&format!(
+            "[[certificate]]\nname = \"ops\"\nrole = \"read\"\nfingerprint = \"{}\"",
+            hex(&fingerprint(&ops))
+        ));
+        let by_fingerprint = by_fingerprint.unwrap();
+        assert!(by_fingerprint.by_certificate(&ops, now).is_ok());
+        assert!(by_fingerprint.by_certificate(&part, now).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_wrong_says_where() {
+        let sha256 = hex(&hash("secret"));
+        let token = |name: &str| {
+            format!("[[token]]\nname = \"{name}\"\nrole = \"read\"\nsha256 = \"{sha256}\"\n")
+        };
+        for (text, wanted) in [
+            (token("a b"), "is no name of a credential"),
+            (token("a") + &token("a"), "two tokens are called a"),
+            (token("a") + &token("b"), "the same secret"),
+            (token("a").replace("read", "root"), "unknown variant `root`"),
+            (token("a").replace(&sha256, "00"), "is no SHA-256"),
+            (token("a") + "admin = true", "unknown field `admin`"),
+            (
+                "[[certificate]]\nname = \"a\"\nrole = \"read\"".into(),
+                "either a fingerprint or a subject",
+            ),
+        ] {
+            let error = Credentials::parse(&text).unwrap_err();
+            assert!(error.contains(wanted), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Changes the tokens of a file of credentials, and keeps all else in it.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Write as _};
+use std::num::NonZeroU32;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, flock};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
+
+use super::FileError;
+use super::credentials::{self, Credentials, ENTRIES_MAX, Role, hash, hex};
+use super::pem::Contents;
+
+/// What every token begins with, so that tools that look for secrets find it.
+const PREFIX: &str = "gtrace_";
+/// Random bytes of a token.
+const SECRET_BYTES: usize = 32;
+
+/// The first lines of a new file.
+const HEAD: &str = "\
+# Who may use the listeners of gtrace that other hosts reach. gtrace reads this file again when it changes.
+# `gtrace token new|list|revoke` changes the tokens. A certificate is listed by hand:
+#
+# [[certificate]]
+# name = \"ops\"
+# role = \"operate\"              # or read
+# subject = \"CN=ops, O=Example\" # or fingerprint = \"SHA-256\"
+";
+
+/// A token that is to be made.
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    /// Its name in logs and metrics.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Until when; `None` for ever.
+    pub expires: Option<Timestamp>,
+    /// How often its holder may ask; `None`: the listener's own limit holds.
+    pub requests_per_minute: Option<NonZeroU32>,
+}
+
+/// The secret of a new token: this is the only time that anybody sees it.
+pub struct Secret(String);
+
+impl Secret {
+    /// The secret itself.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// A token of a file.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct TokenEntry {
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// Until when it is good.
+    pub expires: Option<Timestamp>,
+    /// Since when it is not.
+    pub revoked: Option<Timestamp>,
+    /// How often its holder may ask.
+    pub requests_per_minute: Option<NonZeroU32>,
+}
+
+/// The tokens of the file at `path`, in its order.
+///
+/// # Errors
+///
+/// [`FileError`] with the file's name.
+pub fn list_tokens(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
+    let contents = Contents::read(path, false)?;
+    let text = text(&contents)?;
+    let tokens = credentials::tokens(text).map_err(|reason| contents.refused(reason))?;
+    let entries = tokens.into_iter().map(|token| TokenEntry {
+        name: token.name,
+        role: token.role,
+        created: token.created,
+        expires: token.expires,
+        revoked: token.revoked,
+        requests_per_minute: token.requests_per_minute,
+    });
+    Ok(entries.collect())
+}
+
+/// Adds a token to the file at `path`, which is made if there is none, and returns its secret.
+///
+/// # Errors
+///
+/// [`FileError`] with the file's name, also where there is a token of that name.
+pub fn new_token(path: &Path, token: &NewToken, now: Timestamp) -> Result<Secret, FileError> {
+    let mut random = [0; SECRET_BYTES];
+    let secret = match getrandom::fill(&mut random) {
+        Ok(()) => format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random)),
+        Err(error) => {
+            return Err(FileError::Write {
+                path: path.to_owned(),
+                cause: io::Error::other(format!("the system gives no random bytes: {error}")),
+            });
+        }
+    };
+    change(path, |document| {
+        credentials::check_name(&token.name)?;
+        let tables = document
+            .entry("token")
+            .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
+            .as_array_of_tables_mut()
+            .ok_or("`token` must be a list of tables: [[token]]")?;
+        if tables.iter().any(|table| is_called(table, &token.name)) {
+            return Err(format!(
+                "there is a token {} already; revoke and remove it, or choose another name",
+                token.name
+            ));
+        }
+        if tables.len() >= ENTRIES_MAX {
+            return Err(format!("there are {ENTRIES_MAX} tokens; remove some"));
+        }
+        let mut table = Table::new();
+        table.insert("name", value(token.name.as_str()));
+        table.insert("role", value(token.role.to_string()));
+        table.insert("sha256", value(hex(&hash(&secret))));
+        table.insert("created", value(seconds(now)));
+        if let Some(at) = token.expires {
+            table.insert("expires", value(seconds(at)));
+        }
+        if let Some(rate) = token.requests_per_minute {
+            table.insert("requests_per_minute", value(i64::from(rate.get())));
+        }
+        tables.push(table);
+        Ok(())
+    })?;
+    Ok(Secret(secret))
+}
+
+/// Marks the token `name` as revoked: it stays in the file, so that the log can say what was shown.
+///
+/// # Errors
+///
+/// [`FileError`] with the file's name, also where there is no such token.
+pub fn revoke_token(path: &Path, name: &str, now: Timestamp) -> Result<(), FileError> {
+    change(path, |document| {
+        let table = document
+            .get_mut("token")
+            .and_then(Item::as_array_of_tables_mut)
+            .and_then(|tables| tables.iter_mut().find(|table| is_called(table, name)))
+            .ok_or_else(|| format!("there is no token {name}; `gtrace token list` lists all"))?;
+        if table.contains_key("revoked") {
+            return Err(format!("the token {name} is revoked already"));
+        }
+        table.insert("revoked", value(seconds(now)));
+        Ok(())
+    })
+}
+
+fn is_called(table: &Table, name: &str) -> bool {
+    table.get("name").and_then(Item::as_str) == Some(name)
+}
+
+/// `at` without a fraction: people read it.
+fn seconds(at: Timestamp) -> String {
+    Timestamp::from_second(at.as_second())
+        .unwrap_or(at)
+        .to_string()
+}
+
+fn text(contents: &Contents) -> Result<&str, FileError> {
+    std::str::from_utf8(&contents.bytes).map_err(|_| contents.refused("it is not UTF-8"))
+}
+
+/// Replaces the file at `path` at once by what `edit` makes of it. Two that change it take turns.
+fn change(
+    path: &Path,
+    edit: impl FnOnce(&mut DocumentMut) -> Result<(), String>,
+) -> Result<(), FileError> {
+    // Where the name is a link, the file that it leads to is replaced.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let failed = |cause: io::Error| FileError::Write {
+        path: path.clone(),
+        cause,
+    };
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let lock = fs::File::open(&directory).map_err(failed)?;
+    flock(&lock, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+    let (contents, owner) = match fs::metadata(path) {
+        Ok(metadata) => (Contents::read(path, false)?, Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let head = Contents {
+                path: path.clone(),
+                bytes: HEAD.into(),
+            };
+            (head, None)
+        }
+        Err(cause) => return Err(failed(cause)),
+    };
+    let refused = |reason: String| contents.refused(reason);
+    let before = text(&contents)?;
+    Credentials::parse(before).map_err(refused)?;
+    let mut document: DocumentMut = before
+        .parse()
+        .map_err(|error: toml_edit::TomlError| refused(error.to_string()))?;
+    edit(&mut document).map_err(refused)?;
+    let mut after = document.to_string();
+    if owner.is_none() {
+        // A document of comments alone has them at its end.
+        after = format!("{HEAD}\n{}", after.replacen(HEAD, "", 1).trim_start());
+    }
+    Credentials::parse(&after).map_err(refused)?;
+    let mut new = tempfile::Builder::new()
+        .prefix(".credentials")
+        .tempfile_in(&directory)
+        .map_err(failed)?;
+    let mode = owner
+        .as_ref()
+        .map_or(0o640, |m| m.permissions().mode() & 0o777);
+    new.write_all(after.as_bytes()).map_err(failed)?;
+    new.as_file()
+        .set_permissions(fs::Permissions::from_mode(mode))
+        .map_err(failed)?;
+    if let Some(owner) = owner {
+        // Only root can give it back to another owner; for all others it is their own already.
+        let _ = std::os::unix::fs::fchown(new.as_file(), Some(owner.uid()), Some(owner.gid()));
+    }
+    new.as_file().sync_all().map_err(failed)?;
+    new.persist(path).map_err(|error| failed(error.error))?;
+    lock.sync_all().map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(name: &str) -> NewToken {
+        NewToken {
+            name: name.into(),
+            role: Role::Read,
+            expires: None,
+            requests_per_minute: NonZeroU32::new(600),
+        }
+    }
+
+    #[test]
+    fn tokens_are_made_listed_and_revoked_and_all_else_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("credentials.toml");
+        let now: Timestamp = "2026-03-03T00:00:00.5Z".parse().unwrap();
+        let secret = new_token(&path, &token("prometheus"), now).unwrap();
+        let read = || fs::read_to_string(&path).unwrap();
+        assert!(read().starts_with(HEAD), "{}", read());
+        assert!(!read().contains(secret.expose()), "the file has the secret");
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        let known = Credentials::parse(&read()).unwrap();
+        assert!(known.by_token(secret.expose(), now).is_ok());
+
+        let certificate = "\n[[certificate]] # of the on-call engineers\nname = \"ops\"\nrole = \"operate\"\n\
+             subject = \"CN=ops\"\n";
+        fs::write(&path, read() + certificate).unwrap();
+        let error = new_token(&path, &token("prometheus"), now).unwrap_err();
+        assert!(error.to_string().contains("already"), "{error}");
+        let second = new_token(&path, &token("grafana"), now).unwrap();
+        revoke_token(&path, "prometheus", now).unwrap();
+        assert!(read().contains(certificate), "{}", read());
+        let entries = list_tokens(&path).unwrap();
+        let names: Vec<_> = entries
+            .iter()
+            .map(|e| (e.name.as_str(), e.revoked.is_some()))
+            .collect();
+        assert_eq!(names, [("prometheus", true), ("grafana", false)]);
+        assert_eq!(
+            entries[0].created.unwrap().to_string(),
+            "2026-03-03T00:00:00Z"
+        );
+        let known = Credentials::parse(&read()).unwrap();
+        let denied = known.by_token(secret.expose(), now).unwrap_err();
+        assert_eq!(denied.label(), "revoked");
+        assert!(known.by_token(second.expose(), now).is_ok());
+        for name in ["prometheus", "nobody"] {
+            assert!(revoke_token(&path, name, now).is_err());
+        }
+        // What somebody broke is reported and left as it is.
+        let broken = read() + "[[token";
+        fs::write(&path, &broken).unwrap();
+        assert!(new_token(&path, &token("third"), now).is_err());
+        assert_eq!(read(), broken);
+    }
+}

@@ -1,0 +1,193 @@
+//! Certificate, key and credentials of a listener, as their files are now.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use jiff::Timestamp;
+use rustls::ServerConfig;
+use sha2::{Digest as _, Sha256};
+
+use super::FileError;
+use super::credentials::Credentials;
+use super::pem::Contents;
+use super::server::{self, ServerContents};
+use super::subject::expiry;
+
+/// The files of a listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccessFiles {
+    /// PEM file of the server's certificate, with those between it and its authority.
+    pub certificate: PathBuf,
+    /// PEM file of its private key.
+    pub key: PathBuf,
+    /// PEM file of the authorities whose certificates clients may show; `None`: no certificate is asked for.
+    pub client_ca: Option<PathBuf>,
+    /// PEM file of certificates that those authorities have revoked.
+    pub client_crl: Option<PathBuf>,
+    /// File of credentials.
+    pub credentials: PathBuf,
+}
+
+/// What the files say.
+#[derive(Debug)]
+pub struct Access {
+    /// How TLS is spoken.
+    pub tls: Arc<ServerConfig>,
+    /// Who is who.
+    pub credentials: Credentials,
+    /// The end of the server's own certificate.
+    pub expiry: Option<Timestamp>,
+}
+
+/// What [`Guard::check`] found.
+#[derive(Debug)]
+pub enum Reload {
+    /// Nothing new.
+    Unchanged,
+    /// The files have changed, and what they say now holds.
+    Reloaded,
+    /// The files have changed and cannot be used: what they said before holds. Returned once for each change.
+    Failed(FileError),
+}
+
+/// Holds what the files said when they were last good.
+#[derive(Debug)]
+pub struct Guard {
+    files: AccessFiles,
+    alpn: Vec<Vec<u8>>,
+    access: RwLock<Arc<Access>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// SHA-256 of the contents that were looked at last, or of why they could not be read.
+    seen: [u8; 32],
+    error: Option<String>,
+}
+
+impl Guard {
+    /// Reads the files; `alpn` are the protocols within TLS (RFC 7301).
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] with the file that cannot be used.
+    pub fn new(files: AccessFiles, alpn: &[&[u8]]) -> Result<Self, FileError> {
+        let alpn: Vec<Vec<u8>> = alpn.iter().map(|name| name.to_vec()).collect();
+        let contents = read(&files);
+        let seen = digest(&contents);
+        let access = load(&files, &contents?, &alpn)?;
+        Ok(Self {
+            files,
+            alpn,
+            access: RwLock::new(Arc::new(access)),
+            state: Mutex::new(State { seen, error: None }),
+        })
+    }
+
+    /// What holds now. Later connections and requests should ask again.
+    pub fn access(&self) -> Arc<Access> {
+        Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Why the files as they are now do not hold; `None` where they do.
+    pub fn error(&self) -> Option<String> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.error.clone()
+    }
+
+    /// The files.
+    pub fn files(&self) -> &AccessFiles {
+        &self.files
+    }
+
+    /// Reads the files and takes over what has changed. It blocks for the time that the disk takes. Contents are
+    /// compared, not times: a file that is replaced twice in one tick of the clock, or through a link, is seen.
+    pub fn check(&self) -> Reload {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let contents = read(&self.files);
+        let seen = digest(&contents);
+        if seen == state.seen {
+            return Reload::Unchanged;
+        }
+        state.seen = seen;
+        match contents.and_then(|contents| load(&self.files, &contents, &self.alpn)) {
+            Ok(access) => {
+                state.error = None;
+                let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
+                *current = Arc::new(access);
+                Reload::Reloaded
+            }
+            Err(error) => {
+                state.error = Some(error.to_string());
+                Reload::Failed(error)
+            }
+        }
+    }
+}
+
+/// The files in one order; those that are not configured are `None`.
+type Read = [Option<Contents>; 5];
+
+fn read(files: &AccessFiles) -> Result<Read, FileError> {
+    let some = |path: &PathBuf, secret| Contents::read(path, secret).map(Some);
+    let optional =
+        |path: &Option<PathBuf>| path.as_ref().map_or(Ok(None), |path| some(path, false));
+    Ok([
+        some(&files.certificate, false)?,
+        some(&files.key, true)?,
+        some(&files.credentials, false)?,
+        optional(&files.client_ca)?,
+        optional(&files.client_crl)?,
+    ])
+}
+
+fn digest(contents: &Result<Read, FileError>) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    match contents {
+        Ok(contents) => {
+            for contents in contents.iter().flatten() {
+                hasher.update(contents.bytes.len().to_le_bytes());
+                hasher.update(&contents.bytes);
+            }
+        }
+        Err(error) => hasher.update(error.to_string()),
+    }
+    hasher.finalize().into()
+}
+
+fn load(files: &AccessFiles, contents: &Read, alpn: &[Vec<u8>]) -> Result<Access, FileError> {
+    let [
+        Some(certificate),
+        Some(key),
+        Some(credentials),
+        client_ca,
+        client_crl,
+    ] = contents
+    else {
+        // `read` gives the first three.
+        return Err(FileError::Content {
+            path: files.certificate.clone(),
+            reason: "it was not read".into(),
+        });
+    };
+    let alpn: Vec<&[u8]> = alpn.iter().map(Vec::as_slice).collect();
+    let tls = server::config(
+        &ServerContents {
+            certificate,
+            key,
+            client_ca: client_ca.as_ref(),
+            client_crl: client_crl.as_ref(),
+        },
+        &alpn,
+    )?;
+    let text = std::str::from_utf8(&credentials.bytes)
+        .map_err(|_| credentials.refused("it is not UTF-8"))?;
+    let credentials = Credentials::parse(text).map_err(|reason| credentials.refused(reason))?;
+    let expiry = certificate.certificates()?.first().and_then(expiry);
+    Ok(Access {
+        tls,
+        credentials,
+        expiry,
+    })
+}

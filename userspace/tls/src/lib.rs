@@ -1,0 +1,70 @@
+//! Who may use a listener that other hosts reach.
+//!
+//! A [`Guard`] holds the server's certificate and the file of credentials, and reads both again when they change; a bad
+//! file changes nothing and is reported. [`Credentials`] says who a bearer token or a client certificate is, and its
+//! [`Role`]. [`client_config`] is the other end. [`RateLimiter`] bounds how often somebody may ask.
+//!
+//! TLS 1.3 only. Nothing here opens a socket.
+
+#![forbid(unsafe_code)]
+
+mod client;
+mod credentials;
+mod edit;
+mod guard;
+mod pem;
+mod rate;
+mod server;
+mod subject;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls::crypto::{CryptoProvider, ring};
+
+pub use client::{ClientFiles, client_config};
+pub use credentials::{Credential, Credentials, Denied, Kind, Role};
+pub use edit::{NewToken, Secret, TokenEntry, list_tokens, new_token, revoke_token};
+pub use guard::{Access, AccessFiles, Guard, Reload};
+pub use rate::RateLimiter;
+pub use subject::{expiry, fingerprint, subject};
+
+/// Where the credentials are unless the configuration names another file.
+pub const DEFAULT_CREDENTIALS: &str = "/etc/gtrace/credentials.toml";
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// It cannot be read.
+    #[error("{}: cannot be read: {cause}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        cause: std::io::Error,
+    },
+    /// It cannot be written.
+    #[error("{}: cannot be written: {cause}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        cause: std::io::Error,
+    },
+    /// It says something that cannot be used.
+    #[error("{}: {reason}", .path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What, and what would be right.
+        reason: String,
+    },
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
