@@ -74,6 +74,8 @@ pub enum FromGuest {
         /// The command.
         command: String,
     },
+    /// The running case wants the machine to lose its power, and come up again. It is run again then, from its beginning.
+    PowerCycle,
     /// After a case: the system cannot be used for another one.
     Spoilt {
         /// What the case left behind.
@@ -134,6 +136,7 @@ impl fmt::Display for FromGuest {
             Self::Skip { name, reason } => write!(f, "skip {name} {}", escape(reason)),
             Self::Note { text } => write!(f, "note {}", escape(text)),
             Self::Monitor { command } => write!(f, "monitor {}", escape(command)),
+            Self::PowerCycle => f.write_str("power-cycle"),
             Self::Spoilt { why } => write!(f, "spoilt {}", escape(why)),
             Self::Bye => f.write_str("bye"),
         }
@@ -187,6 +190,7 @@ impl FromStr for FromGuest {
             "spoilt" => Self::Spoilt {
                 why: unescape(rest),
             },
+            "power-cycle" if rest.is_empty() => Self::PowerCycle,
             "bye" if rest.is_empty() => Self::Bye,
             _ => return Err(no_message()),
         })
@@ -300,6 +304,7 @@ mod tests {
             FromGuest::Monitor {
                 command: "device_del gpu0".into(),
             },
+            FromGuest::PowerCycle,
             FromGuest::Spoilt { why: text() },
             FromGuest::Bye,
         ] {

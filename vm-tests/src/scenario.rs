@@ -31,6 +31,8 @@ pub enum Scenario {
     RdmaTwo,
     /// No device, but memory for one: NVIDIA's own driver runs on a PCI function that is made of it.
     Real,
+    /// No devices but a disk, with an ext4 file system that outlives the loss of the machine's power.
+    Power,
     /// No devices but a read-only share of the host (9p, tag [`SHARE_TAG`]); for measurements
     /// that compare two things inside one machine. `cargo xtask vm-test` does not boot it.
     Bench,
@@ -53,7 +55,7 @@ const NETWORK: [&str; 2] = ["-netdev", "user,id=n0,restrict=on"];
 
 impl Scenario {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Driver,
         Self::PcieInject,
         Self::PcieMonitor,
@@ -62,6 +64,7 @@ impl Scenario {
         Self::RdmaCounted,
         Self::RdmaTwo,
         Self::Real,
+        Self::Power,
         Self::Bench,
     ];
 
@@ -76,6 +79,7 @@ impl Scenario {
             Self::RdmaCounted => "rdma-counted",
             Self::RdmaTwo => "rdma-two",
             Self::Real => "real",
+            Self::Power => "power",
             Self::Bench => "bench",
         }
     }
@@ -99,6 +103,8 @@ impl Scenario {
             ],
             // Their cards and networks are of two machines at once.
             Self::RdmaTwo => return ROOT_PORT.to_vec(),
+            // A reset is what the loss of power is to a kernel: what it has not written is gone. Elsewhere it ends QEMU.
+            Self::Power => return vec!["-action", "reboot=reset"],
             Self::Real | Self::Bench => return Vec::new(),
         };
         let clock: &[&str] = match self.is_counted() {
@@ -124,6 +130,11 @@ impl Scenario {
             Self::Real => &["memmap=512M$0x40000000"],
             _ => &[],
         }
+    }
+
+    /// Whether it has a disk, `/dev/vda`.
+    pub fn has_disk(self) -> bool {
+        self == Self::Power
     }
 
     /// Whether a second machine belongs to it.
@@ -158,6 +169,7 @@ impl Scenario {
             // Of these cards QEMU loses fewer packets, and SoftRoCE does not always send again what was lost.
             Self::RdmaTwo => &["virtio_pci", "virtio_net", "crc32_generic", "rdma_rxe"],
             Self::Rdma | Self::RdmaCounted => &["e1000e", "crc32_generic", "rdma_rxe"],
+            Self::Power => &["virtio_pci", "virtio_blk", "crc32c_generic", "ext4"],
             Self::Bench => &["virtio_pci", "9pnet_virtio", "9p", "overlay"],
         }
     }

@@ -8,6 +8,7 @@ mod bench;
 mod calls;
 mod incidents;
 mod pcie;
+mod power;
 mod process;
 mod rdma;
 mod rdma_bench;
@@ -96,6 +97,7 @@ const TOPICS: &[&[Case]] = &[
     process::CASES,
     pcie::CASES,
     incidents::CASES,
+    power::CASES,
     rdma::CASES,
     rdma_bench::CASES,
     rdma_ports::CASES,

@@ -120,6 +120,18 @@ impl Guest {
         self.control()?.say(&FromGuest::Note { text })
     }
 
+    /// Has the machine lose its power, after which the case is run again from its beginning. Never returns.
+    ///
+    /// # Errors
+    ///
+    /// The way to the host is broken.
+    pub(crate) fn power_cycle(&mut self) -> Result<()> {
+        self.control()?.say(&FromGuest::PowerCycle)?;
+        loop {
+            std::thread::park();
+        }
+    }
+
     fn control(&mut self) -> Result<&mut Control> {
         if self.control.is_none() {
             self.control = Some(Control::open()?);

@@ -19,6 +19,7 @@ use super::kernel::Kernel;
 use super::pair::{self, Peer};
 use super::qemu;
 use super::qmp::Monitor;
+use crate::shell;
 
 /// Of util-linux. It has QEMU killed when this process ends without a chance to do so itself.
 pub(super) const SETPRIV: &str = "setpriv";
@@ -127,6 +128,12 @@ impl Boot<'_> {
         command.arg("-initrd").arg(self.image);
         command.args(["-append", &append]);
         command.args(self.scenario.qemu_args()).args(&seat.args);
+        if self.scenario.has_disk() {
+            let disk = disk(monitor.with_file_name("disk"))?.display().to_string();
+            let disk = disk.replace(',', ",,");
+            command.arg("-drive");
+            command.arg(format!("file={disk},format=raw,if=virtio"));
+        }
         if let Some(share) = self.share {
             let share = share.display().to_string().replace(',', ",,");
             command.arg("-virtfs");
@@ -313,6 +320,16 @@ impl Drop for Machine {
 fn append(file: &Path, line: &str) -> io::Result<()> {
     let mut file = fs::File::options().append(true).open(file)?;
     writeln!(file, "{line}")
+}
+
+/// A disk of 256 MiB with an empty file system.
+fn disk(path: PathBuf) -> Result<PathBuf> {
+    let mut make = Command::new("mke2fs");
+    let folders = std::env::var("PATH").unwrap_or_default();
+    make.env("PATH", format!("{folders}:/usr/sbin:/sbin"));
+    make.args(["-q", "-F", "-t", "ext4"]).arg(&path).arg("256M");
+    shell::read(&mut make).context("mke2fs is of e2fsprogs")?;
+    Ok(path)
 }
 
 pub(super) fn socket_dir() -> Result<TempDir> {

@@ -60,7 +60,7 @@ const LOGS: &str = "logs";
 
 /// Packages that machines, images and the stub take, beside QEMU and what building gtrace takes, and the
 /// program that will do wherever it comes from.
-const NEEDED: [(&str, Option<&str>); 10] = [
+const NEEDED: [(&str, Option<&str>); 11] = [
     ("busybox-static", Some("busybox")),
     ("make", Some("make")),
     ("gcc", Some("gcc")),
@@ -68,6 +68,8 @@ const NEEDED: [(&str, Option<&str>); 10] = [
     ("libelf-dev", None),
     ("xz-utils", Some("xz")),
     ("util-linux", Some(machine::SETPRIV)),
+    // It lies in /sbin, which is not in everybody's PATH.
+    ("e2fsprogs", None),
     ("ibverbs-providers", None),
     ("iproute2", Some("rdma")),
     ("perftest", Some("ib_send_lat")),

@@ -13,13 +13,15 @@ use super::kernel::Kernel;
 use crate::shell;
 
 /// What the scenarios and cases load, beside the stub and NVIDIA's driver. Some are built into some kernels.
-const WANTED: [&str; 12] = [
+const WANTED: [&str; 14] = [
     "9p",
     "9pnet_virtio",
     "aer_inject",
     "crc32_generic",
+    "crc32c_generic",
     "drm",
     "e1000e",
+    "ext4",
     "overlay",
     "rdma_rxe",
     "virtio_blk",

@@ -228,6 +228,14 @@ fn run(
                 let answer = machine.monitor(&command);
                 machine.send(&answer);
             }
+            Received::Message(FromGuest::PowerCycle) => {
+                if let Err(cause) = power_cycle(machine) {
+                    return (begin.elapsed().as_secs_f64(), cause.verdict(), false);
+                }
+                machine.send(&ToGuest::Run {
+                    name: case.name.clone(),
+                });
+            }
             Received::Message(FromGuest::Pass { seconds, .. }) => {
                 return (seconds, Verdict::Passed, true);
             }
@@ -253,6 +261,14 @@ fn run(
             }
         }
     }
+}
+
+/// Takes the power from a machine that its devices outlive, and waits until it is up again.
+fn power_cycle(machine: &mut Machine) -> Result<(), Cause> {
+    if let ToGuest::Error { text } = machine.monitor("system_reset") {
+        return Err(Cause::of_guest(format!("it was not reset: {text}")));
+    }
+    until_up(machine)
 }
 
 /// The machine does not answer.
