@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder, of profiles, of credentials and of GPU-over-IP.
+//! `cargo xtask fuzz`: runs the fuzz targets of the kernel-log decoder, of the flight recorder, reports, profiles, of credentials and of GPU-over-IP.
 
 use std::ffi::OsStr;
 use std::fs;
