@@ -2,6 +2,12 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// No host has so many PCI domains.
+const FIRST_DOMAIN: usize = 0x1000;
+
+/// Of a PCI domain.
+const BUSES: usize = 256;
+
 /// Makes lines with a running number, and finds the number in whatever quotes them.
 #[derive(Clone, Debug)]
 pub(crate) struct Marker {
@@ -41,6 +47,25 @@ impl Marker {
         )
     }
 
+    /// A loss of a GPU that no other line names: its address has the number.
+    pub(crate) fn loss(n: usize) -> String {
+        format!(
+            "gtrace-inject: NVRM: Xid (PCI:{:04x}:{:02x}:00): 79, GPU has fallen off the bus.",
+            FIRST_DOMAIN + n / BUSES,
+            n % BUSES
+        )
+    }
+
+    /// The number of the line of a loss, in what names the GPU.
+    pub(crate) fn find_loss(text: &[u8]) -> Option<usize> {
+        const BEFORE: &[u8] = b"\"pci\":\"";
+        let at = text.windows(BEFORE.len()).position(|w| w == BEFORE)? + BEFORE.len();
+        let address = std::str::from_utf8(text.get(at..at + 7)?).ok()?;
+        let (domain, bus) = address.split_once(':')?;
+        let number = |text| usize::from_str_radix(text, 16).ok();
+        Some(number(domain)?.checked_sub(FIRST_DOMAIN)? * BUSES + number(bus)?)
+    }
+
     /// The number of the line that `text` quotes.
     pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
         let token = self.token.as_bytes();
@@ -55,6 +80,14 @@ impl Marker {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_loss_is_found_by_the_address_of_its_gpu() {
+        assert!(Marker::loss(700).contains("(PCI:1002:bc:00): 79"));
+        let incident = br#"data: {"gpus":[{"pci":"1002:bc:00.0"}]}"#;
+        assert_eq!(Marker::find_loss(incident), Some(700));
+        assert_eq!(Marker::find_loss(br#"{"pci":"0000:3b:00.0"}"#), None);
+    }
 
     #[test]
     fn a_line_is_found_in_what_quotes_it_and_only_whole() {

@@ -70,6 +70,16 @@ impl Watcher {
         Ok(watcher)
     }
 
+    /// /api/v1/incidents/stream, at the socket: incidents of losses.
+    pub(crate) fn incidents(daemon: &Daemon, watch: &Watch) -> anyhow::Result<Self> {
+        let stream = daemon.client().stream("/api/v1/incidents/stream", None)?;
+        let stopper = stream.stopper()?;
+        let find = |line: &[u8]| Marker::find_loss(line);
+        let mut watcher = Self::find("incident", stream.into_read(), watch, find)?;
+        watcher.stream = Some(stopper);
+        Ok(watcher)
+    }
+
     fn process(name: &'static str, command: &mut Command, watch: &Watch) -> anyhow::Result<Self> {
         command
             .stdin(Stdio::null())
@@ -86,16 +96,27 @@ impl Watcher {
         from: impl Read + Send + 'static,
         watch: &Watch,
     ) -> anyhow::Result<Self> {
+        let marker = watch.marker.clone();
+        Self::find(name, from, watch, move |line| marker.find(line))
+    }
+
+    /// The same, of lines that `find` knows the number of.
+    fn find(
+        name: &'static str,
+        from: impl Read + Send + 'static,
+        watch: &Watch,
+        find: impl Fn(&[u8]) -> Option<usize> + Send + 'static,
+    ) -> anyhow::Result<Self> {
         let first = (0..watch.lines).map(|_| AtomicU64::new(0)).collect();
         let times = Arc::new(Times {
             epoch: watch.epoch,
             first,
         });
         let thread = {
-            let (times, marker) = (Arc::clone(&times), watch.marker.clone());
+            let times = Arc::clone(&times);
             std::thread::Builder::new()
                 .name("watcher".to_owned())
-                .spawn(move || take_lines(from, &marker, &times))?
+                .spawn(move || take_lines(from, find, &times))?
         };
         Ok(Self {
             name,
@@ -113,7 +134,7 @@ impl Watcher {
     }
 }
 
-fn take_lines(mut from: impl Read, marker: &Marker, times: &Times) {
+fn take_lines(mut from: impl Read, find: impl Fn(&[u8]) -> Option<usize>, times: &Times) {
     let mut buffer = vec![0; 256 << 10];
     let mut rest: Vec<u8> = Vec::new();
     loop {
@@ -130,7 +151,7 @@ fn take_lines(mut from: impl Read, marker: &Marker, times: &Times) {
             continue;
         };
         for line in rest[..end].split(|b| *b == b'\n') {
-            if let Some(time) = marker.find(line).and_then(|n| times.first.get(n)) {
+            if let Some(time) = find(line).and_then(|n| times.first.get(n)) {
                 // Later mentions are amendments.
                 let _ = time.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
             }

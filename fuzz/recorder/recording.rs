@@ -28,7 +28,9 @@ fuzz_target!(|data: &[u8]| {
     fs::write(ring.join("0000000001.jsonl"), data).unwrap();
     let read = Disk::read(&ring, Timestamp::MIN, Timestamp::MAX).unwrap();
     let lines = data.split(|byte| *byte == b'\n').count();
-    assert!(read.entries.len() as u64 + read.unreadable <= lines as u64 + data.len() as u64 / 65_536);
+    assert!(
+        read.entries.len() as u64 + read.unreadable <= lines as u64 + data.len() as u64 / 65_536
+    );
     // What was read is written as it would be read again.
     let again: Vec<u8> = read.entries.iter().flat_map(line).collect();
     fs::write(ring.join("0000000001.jsonl"), &again).unwrap();

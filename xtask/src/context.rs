@@ -52,6 +52,12 @@ impl Context {
         })
     }
 
+    /// Whether this run has built the workspace whole before anything asks for a part of it: only runs that clippy
+    /// compiles do.
+    pub(crate) fn has_built_all(&self) -> bool {
+        self.clippy.is_some()
+    }
+
     /// Has clippy compile in place of rustc. Cargo keeps what it builds so apart from the rest.
     pub(crate) fn with_clippy(self) -> Result<Self> {
         let driver = self.cargo.with_file_name("clippy-driver");

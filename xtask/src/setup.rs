@@ -54,7 +54,7 @@ pub(crate) fn host_packages(context: &Context) -> Result<()> {
 
 /// System packages, probes and `packages`' binaries, in this order.
 pub(crate) fn build(context: &Context, profile: Profile, crates: &[&str]) -> Result<()> {
-    if context.clippy.is_some() && profile == Profile::Dev {
+    if context.has_built_all() && profile == Profile::Dev {
         // Everything was built before. Some packages alone would be built anew, as they ask for fewer features.
         return Ok(());
     }

@@ -16,6 +16,8 @@ use crate::stats::Samples;
 use crate::watcher::{Watch, Watcher};
 
 const BUDGET_MS: f64 = 2.0;
+/// Until an incident can be read.
+const INCIDENT_MS: f64 = 10.0;
 /// Lines until every reader is there.
 const WARM_UP: usize = 100;
 const HOT_GAP: Duration = Duration::from_micros(500);
@@ -64,6 +66,10 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     for figure in split.figures.into_iter().chain(hot.figures) {
         report.push(figure);
     }
+    let opened = pass("a line opens an incident").incidents(&mut log)?;
+    for figure in opened.figures {
+        report.push(figure.budget(INCIDENT_MS));
+    }
     Ok(report)
 }
 
@@ -108,15 +114,39 @@ impl Pass<'_> {
         if dmesg {
             watchers.push(Watcher::dmesg(&watch)?);
         }
-        warm_up(log, &watch, &watchers)?;
-        let sent = send(log, &watch, pace, self.lines)?;
+        let line = |n| watch.marker.xid(n);
+        self.measure(log, &watch, &watchers, pace, line)
+    }
+
+    /// Each line is of a GPU of its own, and so of an incident of its own.
+    fn incidents(&self, log: &mut KernelLog) -> anyhow::Result<Passed> {
+        self.context.say(self.what);
+        let watch = Watch {
+            marker: Marker::new(),
+            epoch: Instant::now(),
+            lines: WARM_UP + self.lines,
+        };
+        let watchers = [Watcher::incidents(self.daemon, &watch)?];
+        self.measure(log, &watch, &watchers, Pace::Lone, Marker::loss)
+    }
+
+    fn measure(
+        &self,
+        log: &mut KernelLog,
+        watch: &Watch,
+        watchers: &[Watcher],
+        pace: Pace,
+        line: impl Fn(usize) -> String,
+    ) -> anyhow::Result<Passed> {
+        warm_up(log, &line, watchers)?;
+        let sent = send(log, watch, &line, pace, self.lines)?;
         let until = Instant::now() + GIVE_UP;
         let all = |w: &Watcher| (WARM_UP..watch.lines).all(|n| w.seen(n).is_some());
         while Instant::now() < until && !watchers.iter().all(all) {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(Passed {
-            figures: self.figures(&watchers, &sent),
+            figures: self.figures(watchers, &sent),
         })
     }
 
@@ -147,9 +177,13 @@ fn latencies(watcher: &Watcher, sent: &[u64]) -> Samples {
 }
 
 /// Writes lines until every watcher has seen the newest.
-fn warm_up(log: &mut KernelLog, watch: &Watch, watchers: &[Watcher]) -> anyhow::Result<()> {
+fn warm_up(
+    log: &mut KernelLog,
+    line: impl Fn(usize) -> String,
+    watchers: &[Watcher],
+) -> anyhow::Result<()> {
     for n in 0..WARM_UP {
-        log.write(&watch.marker.xid(n))?;
+        log.write(&line(n))?;
         std::thread::sleep(Duration::from_millis(100));
         if n >= 3 && watchers.iter().all(|w| w.seen(n).is_some()) {
             return Ok(());
@@ -167,12 +201,18 @@ fn warm_up(log: &mut KernelLog, watch: &Watch, watchers: &[Watcher]) -> anyhow::
 }
 
 /// Writes the lines; gives back when, in nanoseconds since the epoch.
-fn send(log: &mut KernelLog, watch: &Watch, pace: Pace, lines: usize) -> anyhow::Result<Vec<u64>> {
+fn send(
+    log: &mut KernelLog,
+    watch: &Watch,
+    line: impl Fn(usize) -> String,
+    pace: Pace,
+    lines: usize,
+) -> anyhow::Result<Vec<u64>> {
     let mut rng = Rng::with_seed(31);
     let mut sent = Vec::with_capacity(lines);
     let mut due = Instant::now();
     for n in WARM_UP..WARM_UP + lines {
-        let text = watch.marker.xid(n);
+        let text = line(n);
         due += match pace {
             Pace::Lone => Duration::from_micros(5_000 + rng.u64(..45_000)),
             Pace::Hot => HOT_GAP,

@@ -10,6 +10,7 @@ mod libcuda;
 pub(crate) mod passing;
 mod pytorch;
 mod remote;
+mod report;
 mod startup;
 mod store;
 
@@ -38,6 +39,8 @@ pub(crate) enum Name {
     Decode,
     /// Append rate, query time and size of the store
     Store,
+    /// Time and size of an incident's report
+    Report,
     /// A burst of kernel log lines
     Burst,
     /// GPU-over-IP on one host: blocking calls, launches, bulk copies
@@ -60,6 +63,7 @@ impl Name {
             Self::Libcuda => "libcuda",
             Self::Decode => "decode",
             Self::Store => "store",
+            Self::Report => "report",
             Self::Burst => "burst",
             Self::Remote => "remote",
             Self::PassThrough => "pass-through",
@@ -71,7 +75,7 @@ impl Name {
     fn needs_root(self) -> bool {
         !matches!(
             self,
-            Self::Decode | Self::Store | Self::Remote | Self::PassThrough | Self::Pytorch
+            Self::Decode | Self::Store | Self::Report | Self::Remote | Self::PassThrough | Self::Pytorch
         )
     }
 }
@@ -136,6 +140,7 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::Libcuda => libcuda::run(context),
         Name::Decode => decode::run(context),
         Name::Store => store::run(context),
+        Name::Report => report::run(context),
         Name::Burst => burst::run(context),
         Name::Remote => remote::run(context),
         Name::PassThrough => passing::run(context),

@@ -35,7 +35,9 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         context.say(&format!("{rounds} batches of {batch}"));
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
-            let records: Vec<_> = (written..written + batch).map(record).collect();
+            let records: Vec<_> = (written..written + batch)
+                .map(|n| record(n, Timestamp::now()))
+                .collect();
             written += batch;
             let per_second = |start: Instant| batch as f64 / start.elapsed().as_secs_f64();
             let start = Instant::now();
@@ -56,7 +58,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     context.say("filling up");
     while written < total {
         let records: Vec<_> = (written..(written + 1_000).min(total))
-            .map(record)
+            .map(|n| record(n, Timestamp::now()))
             .collect();
         written += records.len();
         store.append(&records, &[])?;
@@ -117,7 +119,8 @@ fn queries(context: &Context, path: &Path, bare: &Bare, report: &mut Report) -> 
     Ok(())
 }
 
-fn record(n: usize) -> Record {
+/// The event of the `n`th Xid, which no other folds into.
+pub(super) fn record(n: usize, time: Timestamp) -> Record {
     let pci = PciAddress {
         domain: 0,
         bus: 0x3b,
@@ -137,7 +140,6 @@ fn record(n: usize) -> Record {
     let mut occurrence = Occurrence::new(Kind::Xid, severity, message);
     occurrence.detail.xid.xid = Some(31);
     occurrence.gpu = Some(Gpu::at(pci));
-    let time = Timestamp::now();
     let first = Witness {
         source: WitnessName::Kmsg,
         count: 1,
