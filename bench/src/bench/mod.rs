@@ -75,7 +75,12 @@ impl Name {
     fn needs_root(self) -> bool {
         !matches!(
             self,
-            Self::Decode | Self::Store | Self::Report | Self::Remote | Self::PassThrough | Self::Pytorch
+            Self::Decode
+                | Self::Store
+                | Self::Report
+                | Self::Remote
+                | Self::PassThrough
+                | Self::Pytorch
         )
     }
 }

@@ -213,8 +213,12 @@ mod tests {
     #[test]
     fn bare_sqlite_keeps_what_it_is_given() {
         let mut bare = Bare::open(&PathBuf::from(":memory:")).unwrap();
-        bare.append(&(0..3).map(record).collect::<Vec<_>>())
-            .unwrap();
+        bare.append(
+            &(0..3)
+                .map(|n| record(n, Timestamp::now()))
+                .collect::<Vec<_>>(),
+        )
+        .unwrap();
         let count: i64 = bare
             .conn
             .query_row("SELECT count(*) FROM events", [], |row| row.get(0))
