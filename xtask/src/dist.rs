@@ -26,6 +26,8 @@ const FILES: [&str; 6] = [
 const PLACES: [(&str, &str); 10] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
+    ("packaging/gtrace.socket", "usr/lib/systemd/system"),
+    ("packaging/gtrace-https.socket", "usr/lib/systemd/system"),
     ("packaging/gtrace.toml", "etc/gtrace"),
     ("packaging/site-policy.example.toml", EXAMPLES),
     ("packaging/triggers.example.toml", EXAMPLES),

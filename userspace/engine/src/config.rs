@@ -5,6 +5,7 @@ mod address;
 mod parse;
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +14,16 @@ use clap::Args;
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
 use gtrace_devices::RdmaExpected;
 use gtrace_event::WitnessName;
+use gtrace_tls::AccessFiles;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
-    CALL_FAILURES, parse_after, parse_alertmanager, parse_budget, parse_call_failures,
-    parse_disabled_sources, parse_evidence, parse_history, parse_listen, parse_share,
+    CALL_FAILURES, parse_access, parse_after, parse_alertmanager, parse_budget,
+    parse_call_failures, parse_disabled_sources, parse_evidence, parse_history, parse_listen,
+    parse_share,
 };
 use crate::alertmanager;
 use crate::component::{self, driver_modules, pressure};
@@ -90,8 +93,19 @@ keys! {
     state_dir: PathBuf = "GTRACE_STATE_DIR",
     /// Unix socket of the API.
     socket: PathBuf = "GTRACE_SOCKET",
-    /// Address of the API, loopback only; `off` for none.
+    /// Addresses of the API, separated by commas; `off` for none. 127.0.0.1:7470 is on loopback, for reading only;
+    /// `https://0.0.0.0:7471` is for other hosts, and needs tls_cert, tls_key and credentials.
     listen: String = "GTRACE_LISTEN",
+    /// PEM file of the certificate for https, with those between it and its authority.
+    tls_cert: PathBuf = "GTRACE_TLS_CERT",
+    /// PEM file of the private key of that certificate.
+    tls_key: PathBuf = "GTRACE_TLS_KEY",
+    /// PEM file of the authorities whose certificates clients may show over https.
+    tls_client_ca: PathBuf = "GTRACE_TLS_CLIENT_CA",
+    /// PEM file of the certificates that those authorities have revoked.
+    tls_client_crl: PathBuf = "GTRACE_TLS_CLIENT_CRL",
+    /// Credentials for https: tokens and certificates with their roles; `gtrace token new` writes it.
+    credentials: PathBuf = "GTRACE_CREDENTIALS",
     /// Site policy: a TOML file that changes severities, actions and steps.
     site_policy: PathBuf = "GTRACE_SITE_POLICY",
     /// Triggers of the site: a TOML file of rules for samples and events that open an incident.
@@ -194,8 +208,12 @@ pub struct Config {
     pub state_dir: PathBuf,
     /// Unix socket of the API.
     pub socket: PathBuf,
-    /// Address of the API.
+    /// Address of the API on loopback.
     pub listen: Option<ReadAddress>,
+    /// Addresses of the API that other hosts may reach.
+    pub listen_https: Vec<SocketAddr>,
+    /// What https needs; `None` where no certificate is configured.
+    pub access: Option<AccessFiles>,
     /// Site policy file.
     pub site_policy: Option<PathBuf>,
     /// File of triggers.
@@ -348,6 +366,11 @@ impl Config {
             state_dir: Some("/var/lib/gtrace".into()),
             socket: Some("/run/gtrace/gtrace.sock".into()),
             listen: Some("127.0.0.1:7470".into()),
+            tls_cert: None,
+            tls_key: None,
+            tls_client_ca: None,
+            tls_client_crl: None,
+            credentials: Some(gtrace_tls::DEFAULT_CREDENTIALS.into()),
             site_policy: None,
             triggers: None,
             disabled_sources: Some(String::new()),
@@ -393,6 +416,8 @@ impl Config {
     pub fn from_keys(keys: Keys) -> Result<Self, ConfigError> {
         let keys = keys.over(Self::defaults());
         let alertmanager = parse_alertmanager(&keys)?;
+        let access = parse_access(&keys)?;
+        let listen = parse_listen(keys.listen.as_deref().unwrap_or_default(), access.is_some())?;
         let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
         let ring_bytes = keys.ring_bytes.unwrap_or(0);
         if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
@@ -415,7 +440,9 @@ impl Config {
         Ok(Self {
             state_dir: keys.state_dir.unwrap_or_default(),
             socket: keys.socket.unwrap_or_default(),
-            listen: parse_listen(&keys.listen.unwrap_or_default())?,
+            listen: listen.loopback,
+            listen_https: listen.https,
+            access,
             site_policy: keys.site_policy,
             triggers: keys.triggers,
             disabled_sources,
@@ -496,13 +523,14 @@ mod tests {
     fn defaults_are_valid_and_listen_on_loopback_only() {
         let config = with(|_| {}).unwrap();
         assert_eq!(config.listen, Some(ReadAddress::DEFAULT));
+        assert!(config.listen_https.is_empty() && config.access.is_none());
         assert_eq!(config.store(), Path::new("/var/lib/gtrace/store.db"));
     }
 
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 13] = [
+        let cases: [(Change, &str, &str); 15] = [
             (
                 |k| k.alertmanager_url = Some("127.0.0.1:9093".into()),
                 "alertmanager_url",
@@ -536,7 +564,17 @@ mod tests {
             (
                 |k| k.listen = Some("0.0.0.0:7470".into()),
                 "listen",
-                "loopback",
+                "https://0.0.0.0:7470",
+            ),
+            (
+                |k| k.listen = Some("https://0.0.0.0:7471".into()),
+                "listen",
+                "tls_cert",
+            ),
+            (
+                |k| k.tls_cert = Some("/etc/gtrace/tls.pem".into()),
+                "tls_key",
+                "tls_cert",
             ),
             (
                 |k| k.listen = Some("7470".into()),
@@ -611,6 +649,29 @@ mod tests {
     }
 
     #[test]
+    fn addresses_on_loopback_and_beyond_are_told_apart() {
+        let config = with(|k| {
+            k.listen = Some("http://[::1]:1, https://0.0.0.0:2,https://[::]:3".into());
+            k.tls_cert = Some("cert.pem".into());
+            k.tls_key = Some("key.pem".into());
+        });
+        let config = config.unwrap();
+        assert_eq!(config.listen.map(|a| SocketAddr::from(a).port()), Some(1));
+        let ports: Vec<_> = config.listen_https.iter().map(SocketAddr::port).collect();
+        assert_eq!(ports, [2, 3]);
+        let files = config.access.unwrap();
+        assert_eq!(
+            files.credentials,
+            Path::new(gtrace_tls::DEFAULT_CREDENTIALS)
+        );
+        let error = with(|k| k.listen = Some("127.0.0.1:1,127.0.0.1:2".into())).unwrap_err();
+        assert!(
+            error.to_string().contains("one address on loopback"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn devices_take_majors_minors_and_auto() {
         let config = with(|k| k.devices = Some("1:3, 195".into())).unwrap();
         let any = DeviceFilter::ANY_MINOR;
@@ -644,6 +705,10 @@ mod tests {
             alertmanager_token_file: example.alertmanager_token_file.clone(),
             alertmanager_ca_file: example.alertmanager_ca_file.clone(),
             alertmanager_runbook_url: example.alertmanager_runbook_url.clone(),
+            tls_cert: example.tls_cert.clone(),
+            tls_key: example.tls_key.clone(),
+            tls_client_ca: example.tls_client_ca.clone(),
+            tls_client_crl: example.tls_client_crl.clone(),
             site_policy: example.site_policy.clone(),
             triggers: example.triggers.clone(),
             nvml_library: example.nvml_library.clone(),
@@ -651,6 +716,8 @@ mod tests {
         };
         assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
         assert!(expected.triggers.is_some());
+        assert!(expected.tls_cert.is_some() && expected.tls_key.is_some());
+        assert!(expected.tls_client_ca.is_some() && expected.tls_client_crl.is_some());
         assert!(expected.alertmanager_token_file.is_some());
         assert!(expected.alertmanager_ca_file.is_some());
         assert!(expected.alertmanager_runbook_url.is_some());

@@ -81,10 +81,24 @@ pub struct ExitLabels {
 /// Labels of `gtrace_http_refused`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct RefusedLabels {
-    /// `unix` or `tcp`.
+    /// `unix`, `tcp` or `https`.
     pub listener: &'static str,
     /// Why.
     pub reason: &'static str,
+}
+
+/// Labels of `gtrace_http_failed_logins`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct LoginLabels {
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// Labels of what there is of https alone.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct ListenerLabels {
+    /// `https`.
+    pub listener: &'static str,
 }
 
 /// Labels of `gtrace_incidents_opened`.
@@ -295,6 +309,12 @@ pub struct Metrics {
     pub process_exits: Family<ExitLabels, Counter>,
     /// Clients of the API that were refused or cut off.
     pub refused: Family<RefusedLabels, Counter>,
+    /// Requests over https without a valid credential.
+    pub failed_logins: Family<LoginLabels, Counter>,
+    /// Whether the files of the https listener could be read when they changed last.
+    pub listener_files_good: Family<ListenerLabels, Gauge>,
+    /// The end of the certificate of the https listener, seconds since 1970.
+    pub listener_certificate_expiry: Family<ListenerLabels, Gauge>,
     /// Incidents that were opened.
     pub incidents_opened: Family<IncidentLabels, Counter>,
     /// From the first event of an incident to its acknowledgement, in seconds; without drills.
@@ -494,6 +514,26 @@ impl Metrics {
         self.refused
             .get_or_create(&RefusedLabels { listener, reason })
             .inc();
+    }
+
+    /// Counts a request over https without a valid credential.
+    pub fn count_failed_login(&self, reason: &'static str) {
+        self.failed_logins
+            .get_or_create(&LoginLabels { reason })
+            .inc();
+    }
+
+    /// Sets what there is to know of the files of the https listener.
+    pub fn set_listener_files(&self, good: bool, expiry: Option<i64>) {
+        let labels = ListenerLabels { listener: "https" };
+        self.listener_files_good
+            .get_or_create(&labels)
+            .set(good.into());
+        if let Some(expiry) = expiry {
+            self.listener_certificate_expiry
+                .get_or_create(&labels)
+                .set(expiry);
+        }
     }
 
     /// How many records were read from `source`.

@@ -777,6 +777,8 @@ fn config(dir: &std::path::Path) -> ApiConfig {
     ApiConfig {
         socket: Some(dir.join("run/socket")),
         listen: None,
+        listen_https: Vec::new(),
+        access: None,
         store: dir.join("store.db"),
         limits: Limits::default(),
     }

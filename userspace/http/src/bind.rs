@@ -2,12 +2,15 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use gtrace_api::DEFAULT_SOCKET;
 use gtrace_engine::config::ReadAddress;
+use gtrace_tls::{AccessFiles, FileError, Guard};
 
-use super::{Limits, holder};
+use super::inherit::Inherited;
+use super::{Limits, holder, https};
 
 /// Where the API listens and which store it reads.
 #[derive(Clone, Debug)]
@@ -16,6 +19,10 @@ pub struct ApiConfig {
     pub socket: Option<PathBuf>,
     /// TCP address for reading; `None` for no TCP.
     pub listen: Option<ReadAddress>,
+    /// Addresses for other hosts, over TLS.
+    pub listen_https: Vec<SocketAddr>,
+    /// Certificate and credentials for these.
+    pub access: Option<AccessFiles>,
     /// The store's path, as [`gtrace_store::Reader::open`] takes it.
     pub store: PathBuf,
     /// What clients may cost.
@@ -28,6 +35,8 @@ impl ApiConfig {
         Self {
             socket: Some(DEFAULT_SOCKET.into()),
             listen: Some(ReadAddress::DEFAULT),
+            listen_https: Vec::new(),
+            access: None,
             store: store.into(),
             limits: Limits::default(),
         }
@@ -46,6 +55,16 @@ pub enum ApiError {
         cause: io::Error,
         /// The process that has it, where /proc shows that.
         holder: Option<String>,
+    },
+    /// There is no certificate for a socket that speaks TLS.
+    #[error("an https listener needs a certificate: set tls_cert, tls_key and credentials")]
+    NoCertificate,
+    /// Certificate or credentials cannot be used.
+    #[error("https cannot be served: {file}{}", remedy(.file))]
+    Access {
+        /// What is wrong with which file.
+        #[from]
+        file: FileError,
     },
     /// A running daemon answers on the Unix socket.
     #[error("the socket {} is in use{}; stop that gtrace first, or choose another path with --socket", .path.display(), held_by(.holder))]
@@ -74,11 +93,22 @@ fn held_by(holder: &Option<String>) -> String {
         .unwrap_or_default()
 }
 
+fn remedy(error: &FileError) -> &'static str {
+    match error {
+        FileError::Read { cause, .. } if cause.kind() == io::ErrorKind::NotFound => {
+            "; the keys tls_cert, tls_key and credentials name the files, and `gtrace token new` makes the last"
+        }
+        _ => "",
+    }
+}
+
 /// The sockets that the API listens on. The Unix socket's file goes when this is dropped.
 #[derive(Debug)]
 pub struct Bound {
     pub(super) unix: Option<UnixListener>,
     pub(super) tcp: Option<TcpListener>,
+    pub(super) https: Vec<TcpListener>,
+    pub(super) guard: Option<Arc<Guard>>,
     pub(super) file: Option<SocketFile>,
     pub(super) socket: Option<PathBuf>,
     pub(super) store: PathBuf,
@@ -89,6 +119,13 @@ impl Bound {
     /// The TCP address, with the port that the system chose where the configuration has port 0.
     pub fn tcp_addr(&self) -> Option<SocketAddr> {
         self.tcp.as_ref()?.local_addr().ok()
+    }
+
+    /// The addresses for other hosts.
+    pub fn https_addrs(&self) -> impl Iterator<Item = SocketAddr> {
+        self.https
+            .iter()
+            .filter_map(|https| https.local_addr().ok())
     }
 
     /// The same sockets for another server; the Unix socket's file stays with this one.
@@ -104,6 +141,12 @@ impl Bound {
                 .map(UnixListener::try_clone)
                 .transpose()?,
             tcp: self.tcp.as_ref().map(TcpListener::try_clone).transpose()?,
+            https: self
+                .https
+                .iter()
+                .map(TcpListener::try_clone)
+                .collect::<Result<_, _>>()?,
+            guard: self.guard.clone(),
             file: None,
             socket: self.socket.clone(),
             store: self.store.clone(),
@@ -139,26 +182,57 @@ impl Drop for SocketFile {
 ///
 /// The first socket that cannot be had, with the process that holds it where that can be seen.
 pub fn bind(config: &ApiConfig) -> Result<Bound, ApiError> {
-    let (unix, file) = match &config.socket {
-        Some(path) => {
+    bind_beside(config, Inherited::default())
+}
+
+/// As [`bind`], beside sockets that are there: each goes before what the configuration says of its kind.
+///
+/// # Errors
+///
+/// As [`bind`].
+pub fn bind_beside(config: &ApiConfig, inherited: Inherited) -> Result<Bound, ApiError> {
+    let mut socket = config.socket.clone();
+    let (unix, file) = match (inherited.unix, &config.socket) {
+        // Its file is systemd's.
+        (Some((listener, path)), _) => {
+            socket = path;
+            (Some(listener), None)
+        }
+        (None, Some(path)) => {
             let (listener, file) = bind_unix(path)?;
             (Some(listener), Some(file))
         }
-        None => (None, None),
+        (None, None) => (None, None),
     };
-    let tcp = config.listen.map(bind_tcp).transpose()?;
+    let tcp = match inherited.tcp {
+        Some(listener) => Some(listener),
+        None => config.listen.map(|a| bind_tcp(a.into())).transpose()?,
+    };
+    let https = match inherited.https.is_empty() {
+        false => inherited.https,
+        true => {
+            let bound = config.listen_https.iter().copied().map(bind_tcp);
+            bound.collect::<Result<_, _>>()?
+        }
+    };
+    let guard = match (&config.access, https.is_empty()) {
+        (_, true) => None,
+        (None, false) => return Err(ApiError::NoCertificate),
+        (Some(files), false) => Some(Arc::new(Guard::new(files.clone(), https::ALPN)?)),
+    };
     Ok(Bound {
         unix,
         tcp,
+        https,
+        guard,
         file,
-        socket: config.socket.clone(),
+        socket,
         store: config.store.clone(),
         limits: config.limits,
     })
 }
 
-fn bind_tcp(address: ReadAddress) -> Result<TcpListener, ApiError> {
-    let address = SocketAddr::from(address);
+fn bind_tcp(address: SocketAddr) -> Result<TcpListener, ApiError> {
     let failed = |cause: io::Error| {
         let in_use = cause.kind() == io::ErrorKind::AddrInUse;
         let holder = in_use.then(|| holder::of_tcp_port(address)).flatten();

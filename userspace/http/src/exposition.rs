@@ -108,6 +108,21 @@ pub(super) fn text(hub: &Arc<Hub>, clients: Clients, format: Format) -> Result<S
         m.refused.clone(),
     );
     registry.register(
+        "http_failed_logins",
+        "Requests over https without a valid credential, by reason",
+        m.failed_logins.clone(),
+    );
+    registry.register(
+        "listener_files_good",
+        "Whether certificate and credentials of a listener could be read when they changed last",
+        m.listener_files_good.clone(),
+    );
+    registry.register(
+        "listener_certificate_expiry_timestamp_seconds",
+        "End of the certificate of a listener",
+        m.listener_certificate_expiry.clone(),
+    );
+    registry.register(
         "incidents_opened",
         "Incidents that were opened, by suspected class of failure",
         m.incidents_opened.clone(),

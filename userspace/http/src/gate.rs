@@ -7,11 +7,12 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use gtrace_tls::{Credential, Role};
 
 use super::AppState;
-use super::peer::Peer;
+use super::login::{self, Secured};
+use super::peer::{Origin, Peer};
 use super::problem::Problem;
-use super::role::Role;
 
 /// What [`authorise`] knows.
 #[derive(Clone)]
@@ -28,13 +29,30 @@ pub(super) async fn authorise(
     request: Request,
     next: Next,
 ) -> Result<Response, Problem> {
-    if peer.role == Role::Read {
-        refuse_foreign_host(request.headers())?;
-    }
     let path = request.extensions().get::<MatchedPath>();
     let needs = path.map_or(Role::Read, |path| needed(path.as_str()));
-    if peer.role < needs {
-        return Err(forbidden(&state));
+    match peer.origin {
+        Origin::Unix => {}
+        Origin::Loopback => {
+            refuse_foreign_host(request.headers())?;
+            if Role::Read < needs {
+                return Err(forbidden(&state));
+            }
+        }
+        Origin::Https => {
+            let Some(Secured { https, session }) = request.extensions().get().cloned() else {
+                return Err(without_session());
+            };
+            let headers = request.headers();
+            login::refuse_foreign_origin(request.method(), headers)?;
+            let shown = login::shown(headers);
+            let known = login::authenticate(&state, &https, peer, &session, shown).await;
+            match known {
+                Ok(known) if known.role < needs => return Err(beyond_role(&known)),
+                Ok(_) => {}
+                Err(answer) => return Ok(answer),
+            }
+        }
     }
     // Only so many requests of a user begin in a round of the runtime, and those of others come between.
     // It is not held longer: a request that waits for the store keeps no other one.
@@ -42,6 +60,25 @@ pub(super) async fn authorise(
     tokio::task::yield_now().await;
     drop(turn);
     Ok(next.run(request).await)
+}
+
+/// Nothing is answered to who came without a session: each connection over TLS has one.
+fn without_session() -> Problem {
+    Problem::new(
+        StatusCode::UNAUTHORIZED,
+        "not logged in",
+        "the connection has no session",
+        "report this",
+    )
+}
+
+fn beyond_role(known: &Credential) -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "forbidden for this role",
+        format!("the {known} has the role {}", known.role),
+        "use a credential with the role operate, or the Unix socket of the host",
+    )
 }
 
 fn forbidden(state: &AppState) -> Problem {

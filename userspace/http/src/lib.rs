@@ -1,4 +1,5 @@
-//! The HTTP API. Each listener gives its clients a [`Role`]: the Unix socket administers, TCP on loopback reads.
+//! The HTTP API. Each listener gives its clients a [`Role`]: over the Unix socket they operate, over TCP on loopback they
+//! read, over TLS the role is that of the credential.
 //!
 //! [`bind`] takes the sockets early, so that a second instance fails before it attaches anything;
 //! [`serve`] answers until ordered to stop. Router and `/api/openapi.json` are made from one
@@ -11,7 +12,10 @@ mod exposition;
 mod gate;
 mod handlers;
 mod holder;
+mod https;
 mod impatient;
+mod inherit;
+mod login;
 mod openapi;
 mod page;
 mod peer;
@@ -19,7 +23,6 @@ mod problem;
 mod query;
 mod refusals;
 mod remote;
-mod role;
 mod routes;
 mod samples;
 mod schema;
@@ -28,6 +31,7 @@ mod share;
 mod stream;
 mod task;
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -38,13 +42,14 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinError;
 
 pub use archive::{Archive, ArchiveError};
-pub use bind::{ApiConfig, ApiError, Bound, bind};
+pub use bind::{ApiConfig, ApiError, Bound, bind, bind_beside};
+pub use gtrace_tls::Role;
+pub use inherit::{InheritError, Inherited};
 pub use openapi::document as openapi_document;
 pub use query::{
     BadParameter, DEFAULT_LIMIT, EventQuery, GpuSelector, MAX_LIMIT, PARAMETERS, Parameter, Values,
     parse_provenance, parse_time,
 };
-pub use role::Role;
 pub use samples::{DEFAULT_POINTS, MAX_POINTS, SampleQuery, SamplesError, read_samples};
 pub use schema::event_schema;
 pub use server::serve;
@@ -75,6 +80,12 @@ pub struct Limits {
     pub body: Duration,
     /// How long it may take nothing of its answer.
     pub stall: Duration,
+    /// How long a client may take for the handshake of TLS.
+    pub handshake: Duration,
+    /// Handshakes of a host in a minute.
+    pub handshakes_per_minute: NonZeroU32,
+    /// Requests of a credential in a minute, unless it has a limit of its own.
+    pub requests_per_minute: NonZeroU32,
     /// Bytes of answers at once that wait for their readers; one user gets at most half of them.
     pub answer_bytes: usize,
 }
@@ -86,8 +97,18 @@ impl Default for Limits {
             idle: Duration::from_secs(20),
             body: Duration::from_secs(10),
             stall: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
+            handshakes_per_minute: per_minute(600),
+            requests_per_minute: per_minute(1200),
             answer_bytes: 16 << 20,
         }
+    }
+}
+
+const fn per_minute(n: u32) -> NonZeroU32 {
+    match NonZeroU32::new(n) {
+        Some(n) => n,
+        None => NonZeroU32::MIN,
     }
 }
 

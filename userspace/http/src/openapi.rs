@@ -8,7 +8,6 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::query::{Parameter, Values};
-use super::role::Role;
 use super::routes::{Answer, ROUTES, Route};
 
 /// [`document`] as text: making it takes long.
@@ -45,7 +44,8 @@ pub fn document() -> Value {
             "title": "gtrace",
             "version": env!("CARGO_PKG_VERSION"),
             "description": "Events, status and metrics of the gtrace daemon of one host. \
-                Operations marked x-unix-socket-only are refused over TCP.",
+                x-role is what a client must be: over the Unix socket it is operate, over TCP on loopback \
+                read, over https what its token or certificate is.",
         },
         "servers": [{ "url": "http://127.0.0.1:7470" }],
         "paths": paths,
@@ -90,9 +90,7 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
         operation["requestBody"] =
             json!({ "required": true, "content": file("application/octet-stream") });
     }
-    if route.needs == Role::Administer {
-        operation["x-unix-socket-only"] = json!(true);
-    }
+    operation["x-role"] = json!(route.needs);
     operation
 }
 

@@ -9,34 +9,50 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 
-use super::role::Role;
-
-/// The user of the peer's socket; `None` where the kernel does not say. Those are one user.
+/// Who a peer is before it has said anything: what is shared out is shared out among these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct User(pub(super) Option<u32>);
+pub(super) enum User {
+    /// The user of the peer's socket; `None` where the kernel does not say. Those are one user.
+    Local(Option<u32>),
+    /// Another host.
+    Host(IpAddr),
+}
 
 impl fmt::Display for User {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(uid) => write!(f, "user {uid}"),
-            None => f.write_str("an unknown user"),
+        match self {
+            Self::Local(Some(uid)) => write!(f, "user {uid}"),
+            Self::Local(None) => f.write_str("an unknown user"),
+            Self::Host(address) => write!(f, "host {address}"),
         }
     }
+}
+
+/// Where a connection came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Origin {
+    /// The Unix socket, whose file mode says who may.
+    Unix,
+    /// TCP on loopback: every user of the host.
+    Loopback,
+    /// TLS: any host.
+    Https,
 }
 
 /// The peer of a connection, beside every request that comes over it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer {
     pub(super) user: User,
-    pub(super) role: Role,
+    pub(super) origin: Origin,
 }
 
 impl Peer {
     /// The listener's name, in metrics and log.
     pub(super) fn listener(self) -> &'static str {
-        match self.role {
-            Role::Administer => "unix",
-            Role::Read => "tcp",
+        match self.origin {
+            Origin::Unix => "unix",
+            Origin::Loopback => "tcp",
+            Origin::Https => "https",
         }
     }
 }

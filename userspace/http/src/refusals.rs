@@ -27,6 +27,12 @@ pub(super) enum Reason {
     Idle,
     /// It did not send the body that it announced.
     Body,
+    /// It did not come through the handshake of TLS.
+    Handshake,
+    /// What it showed is no valid credential.
+    Login,
+    /// It asked too often.
+    Rate,
 }
 
 impl Reason {
@@ -38,6 +44,9 @@ impl Reason {
             Self::SlowReader => "slow_reader",
             Self::Idle => "idle",
             Self::Body => "body",
+            Self::Handshake => "handshake",
+            Self::Login => "login",
+            Self::Rate => "rate",
         }
     }
 }

@@ -9,11 +9,11 @@ use gtrace_api::{
 use gtrace_devices::GpuInfo;
 use gtrace_engine::recorder::ATTACHED_MAX;
 use gtrace_event::{Event, HealthReport, Incident, MaintenanceWindow};
+use gtrace_tls::Role;
 use schemars::{Schema, SchemaGenerator};
 
 use super::gate::Gate;
 use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, INCIDENT_PARAMETERS, PARAMETERS, Parameter};
-use super::role::Role;
 use super::samples::SAMPLE_PARAMETERS;
 use super::{AppState, MAX_BODY, body, gate, handlers, page};
 
@@ -91,7 +91,7 @@ const fn change(
     let errors = &[400, 403, 408, 413, 503];
     Route {
         method: "post",
-        needs: Role::Administer,
+        needs: Role::Operate,
         errors,
         ..read(path, summary, answer, handler)
     }
@@ -211,7 +211,7 @@ pub(super) static ROUTES: &[Route] = &[
         )
     },
     Route {
-        needs: Role::Administer,
+        needs: Role::Operate,
         errors: &[400, 403, 404, 503],
         ..read(
             "/api/v1/incidents/{id}/evidence/{*name}",

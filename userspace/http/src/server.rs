@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use futures_util::future::join_all;
 use gtrace_engine::hub::Hub;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -20,10 +21,11 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tower_service::Service as _;
 
+use super::https::{self, Https};
 use super::impatient::Impatient;
-use super::peer::{Peer, SocketOwners, User};
+use super::login::Secured;
+use super::peer::{Origin, Peer, SocketOwners, User};
 use super::refusals::{Reason, Refusals};
-use super::role::Role;
 use super::share::{Supply, Turns};
 use super::{AppState, Bound, Limits, MAX_STREAMS, REQUESTS_AT_ONCE, openapi, routes};
 
@@ -60,6 +62,8 @@ pub async fn serve(
     let Bound {
         unix,
         tcp,
+        https,
+        guard,
         file,
         socket,
         store,
@@ -86,13 +90,25 @@ pub async fn serve(
     };
     let unix = unix.map(UnixListener::from_std).transpose()?;
     let tcp = tcp.map(Tcp::new).transpose()?;
+    let others = https.into_iter().map(TlsTcp::new);
+    let others = others.collect::<io::Result<Vec<_>>>()?;
+    let guarded = guard.map(|guard| Arc::new(Https::new(guard)));
+    let files = https::watch_files(guarded.clone(), Arc::clone(&state.hub));
     let server = Server {
         router: routes::router(state),
         limits,
         refusals,
+        https: guarded,
         ended,
     };
-    let servers = async { tokio::join!(server.answer(unix), server.answer(tcp)) };
+    let servers = async {
+        let others = join_all(others.into_iter().map(|tls| server.answer(Some(tls))));
+        let answering = async { tokio::join!(server.answer(unix), server.answer(tcp), others) };
+        tokio::select! {
+            _ = answering => {}
+            never = files => match never {},
+        }
+    };
     tokio::pin!(servers);
     tokio::select! {
         _ = &mut servers => {}
@@ -107,20 +123,40 @@ pub async fn serve(
 
 /// Where connections come from.
 trait Listener {
-    type Io: AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static;
-    /// What its clients may do.
-    const ROLE: Role;
+    type Io: Begins + AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static;
+    const ORIGIN: Origin;
 
     fn accept(&mut self) -> impl Future<Output = io::Result<(Self::Io, User)>>;
 }
 
+/// How a connection begins.
+trait Begins {
+    /// The first byte that the client sends, which stays to be read; `None` where it sends none.
+    fn first_byte(&self) -> impl Future<Output = io::Result<Option<u8>>> + Send;
+}
+
+impl Begins for TcpStream {
+    async fn first_byte(&self) -> io::Result<Option<u8>> {
+        let mut first = [0];
+        let read = self.peek(&mut first).await?;
+        Ok((read > 0).then_some(first[0]))
+    }
+}
+
+impl Begins for UnixStream {
+    /// Nothing that is served over it depends on that.
+    async fn first_byte(&self) -> io::Result<Option<u8>> {
+        Ok(None)
+    }
+}
+
 impl Listener for UnixListener {
     type Io = UnixStream;
-    const ROLE: Role = Role::Administer;
+    const ORIGIN: Origin = Origin::Unix;
 
     async fn accept(&mut self) -> io::Result<(UnixStream, User)> {
         let (stream, _) = Self::accept(self).await?;
-        let user = User(stream.peer_cred().ok().map(|peer| peer.uid()));
+        let user = User::Local(stream.peer_cred().ok().map(|peer| peer.uid()));
         Ok((stream, user))
     }
 }
@@ -150,13 +186,13 @@ impl Tcp {
     fn user(&mut self, stream: &TcpStream, from: SocketAddr) -> User {
         let to = stream.local_addr().ok();
         let uid = |owners: &mut SocketOwners| owners.of(from, to?).ok();
-        User(self.owners.as_mut().and_then(uid))
+        User::Local(self.owners.as_mut().and_then(uid))
     }
 }
 
 impl Listener for Tcp {
     type Io = TcpStream;
-    const ROLE: Role = Role::Read;
+    const ORIGIN: Origin = Origin::Loopback;
 
     async fn accept(&mut self) -> io::Result<(TcpStream, User)> {
         let (stream, from) = self.listener.accept().await?;
@@ -167,10 +203,34 @@ impl Listener for Tcp {
     }
 }
 
+/// A listener for other hosts.
+struct TlsTcp(TcpListener);
+
+impl TlsTcp {
+    fn new(listener: std::net::TcpListener) -> io::Result<Self> {
+        // Connections inherit it.
+        set_socket_send_buffer_size(&listener, SEND_BUFFER)?;
+        TcpListener::from_std(listener).map(Self)
+    }
+}
+
+impl Listener for TlsTcp {
+    type Io = TcpStream;
+    const ORIGIN: Origin = Origin::Https;
+
+    async fn accept(&mut self) -> io::Result<(TcpStream, User)> {
+        let (stream, from) = self.0.accept().await?;
+        let _ = stream.set_nodelay(true);
+        Ok((stream, https::user(from)))
+    }
+}
+
 struct Server {
     router: Router,
     limits: Limits,
     refusals: Arc<Refusals>,
+    /// Where there is a listener for other hosts.
+    https: Option<Arc<Https>>,
     ended: watch::Receiver<bool>,
 }
 
@@ -187,7 +247,7 @@ impl Server {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
                     Ok((io, user)) => {
-                        let peer = Peer { user, role: L::ROLE };
+                        let peer = Peer { user, origin: L::ORIGIN };
                         if let Some(connection) = self.connection(io, peer, &places) {
                             connections.spawn(connection);
                         }
@@ -214,50 +274,105 @@ impl Server {
         places: &Arc<Supply>,
     ) -> Option<impl Future<Output = ()> + Send + 'static>
     where
-        T: AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static,
+        T: Begins + AsyncRead + AsyncWrite + AsFd + Unpin + Send + 'static,
     {
+        let https = match peer.origin {
+            Origin::Https => Some(self.https.clone()?),
+            Origin::Unix | Origin::Loopback => None,
+        };
+        if let Some(https) = &https
+            && !https.may_begin(peer, &self.limits, &self.refusals)
+        {
+            return None;
+        }
         let Some(place) = places.take(peer.user, 1) else {
-            // As much as goes without waiting.
-            let _ = send(
-                &io,
-                REFUSED.as_bytes(),
-                SendFlags::DONTWAIT | SendFlags::NOSIGNAL,
-            );
+            if https.is_none() {
+                // As much as goes without waiting.
+                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                let _ = send(&io, REFUSED.as_bytes(), flags);
+            }
             let (held, total) = (places.held_by(peer.user), places.total());
             let what = format_args!("refused a connection: it has {held} of {total} places");
             self.refusals.count(peer, Reason::Connections, what);
             return None;
         };
-        let limits = self.limits;
-        let refusals = Arc::clone(&self.refusals);
-        let mut ended = self.ended.clone();
-        let router = self.router.clone();
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(peer);
-            router.clone().call(request)
-        });
+        let talk = Talk {
+            router: self.router.clone(),
+            limits: self.limits,
+            refusals: Arc::clone(&self.refusals),
+            ended: self.ended.clone(),
+            peer,
+        };
         Some(async move {
             let _place = place;
-            let io = Impatient::new(io, limits.stall, peer, Arc::clone(&refusals));
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                // Runs while the client is idle, too.
-                .header_read_timeout(limits.idle)
-                .max_buf_size(CONNECTION_BUFFER)
-                .serve_connection(TokioIo::new(io), service);
-            tokio::pin!(connection);
-            let result = tokio::select! {
-                result = &mut connection => result,
-                () = async { drop(ended.wait_for(|end| *end).await) } => {
-                    connection.as_mut().graceful_shutdown();
-                    connection.await
-                }
+            let limits = talk.limits;
+            let refusals = Arc::clone(&talk.refusals);
+            let Some(https) = https else {
+                let io = Impatient::new(io, limits.stall, peer, refusals);
+                return talk.serve(io, None).await;
             };
-            if result.is_err_and(|error| error.is_timeout()) {
-                let what = format_args!("no request within {:?}", limits.idle);
-                refusals.count(peer, Reason::Idle, what);
-            }
+            let first = tokio::time::timeout(limits.handshake, io.first_byte()).await;
+            let first = first.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+            let io = Impatient::new(io, limits.stall, peer, Arc::clone(&refusals));
+            let begun = https.handshake(io, first, peer, &limits, &refusals);
+            let Some((io, session)) = begun.await else {
+                return;
+            };
+            let secured = Secured { https, session };
+            talk.serve(io, Some(secured)).await;
         })
+    }
+}
+
+/// What a connection is served with.
+struct Talk {
+    router: Router,
+    limits: Limits,
+    refusals: Arc<Refusals>,
+    ended: watch::Receiver<bool>,
+    peer: Peer,
+}
+
+impl Talk {
+    async fn serve<T>(mut self, io: T, secured: Option<Secured>)
+    where
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (peer, limits) = (self.peer, self.limits);
+        let (router, of_requests) = (self.router, secured.clone());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            if let Some(secured) = &of_requests {
+                request.extensions_mut().insert(secured.clone());
+            }
+            router.clone().call(request)
+        });
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            // Runs while the client is idle, too.
+            .header_read_timeout(limits.idle)
+            .max_buf_size(CONNECTION_BUFFER)
+            .serve_connection(TokioIo::new(io), service);
+        tokio::pin!(connection);
+        let lost = async {
+            match &secured {
+                Some(Secured { https, session }) => https.lost(session).await,
+                None => std::future::pending().await,
+            }
+        };
+        let result = tokio::select! {
+            result = &mut connection => result,
+            // Also amid an answer: a stream would go on for ever.
+            () = lost => return,
+            () = async { drop(self.ended.wait_for(|end| *end).await) } => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        if result.is_err_and(|error| error.is_timeout()) {
+            let what = format_args!("no request within {:?}", limits.idle);
+            self.refusals.count(peer, Reason::Idle, what);
+        }
     }
 }
 

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::peer::{Peer, User};
-use super::role::Role;
+use super::peer::{Origin, Peer, User};
 
 /// So many places, or bytes. A user who holds some gets more only while at least as much stays free: alone
 /// it gets half, and who comes new finds a reserve. Who holds nothing gets what is free.
@@ -99,7 +98,7 @@ impl Drop for Share {
 #[derive(Debug)]
 pub(super) struct Turns {
     at_once: usize,
-    users: Mutex<HashMap<(Role, User), Weak<Semaphore>>>,
+    users: Mutex<HashMap<(Origin, User), Weak<Semaphore>>>,
 }
 
 impl Turns {
@@ -119,7 +118,7 @@ impl Turns {
     fn of(&self, peer: Peer) -> Arc<Semaphore> {
         let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
         users.retain(|_, turns| turns.strong_count() > 0);
-        let place = users.entry((peer.role, peer.user)).or_default();
+        let place = users.entry((peer.origin, peer.user)).or_default();
         place.upgrade().unwrap_or_else(|| {
             let turns = Arc::new(Semaphore::new(self.at_once));
             *place = Arc::downgrade(&turns);
@@ -140,39 +139,42 @@ mod tests {
     fn greedy_users_leave_a_reserve_and_who_comes_new_gets_of_it() {
         let supply = Supply::new(256);
         let shares: Vec<_> = [Some(1), Some(2), None]
-            .map(|uid| take_all(&supply, User(uid)))
+            .map(|uid| take_all(&supply, User::Local(uid)))
             .into();
         let counts: Vec<_> = shares.iter().map(Vec::len).collect();
         assert_eq!(counts, [128, 64, 32]);
         let newcomers: Vec<_> = (10..42)
-            .map(|uid| supply.take(User(Some(uid)), 1).unwrap())
+            .map(|uid| supply.take(User::Local(Some(uid)), 1).unwrap())
             .collect();
         assert_eq!(newcomers.len(), 32);
-        assert!(supply.take(User(Some(42)), 1).is_none(), "nothing is left");
+        assert!(
+            supply.take(User::Local(Some(42)), 1).is_none(),
+            "nothing is left"
+        );
         drop(shares);
         assert_eq!(supply.held(), 32);
-        assert_eq!(supply.held_by(User(Some(1))), 0);
-        assert_eq!(supply.take(User(Some(1)), 224).unwrap().amount, 224);
+        assert_eq!(supply.held_by(User::Local(Some(1))), 0);
+        assert_eq!(supply.take(User::Local(Some(1)), 224).unwrap().amount, 224);
     }
 
     #[tokio::test]
     async fn a_user_waits_for_its_own_turns_and_not_for_those_of_others() {
         let turns = Turns::new(1);
-        let peer = |uid, role| Peer {
-            user: User(Some(uid)),
-            role,
+        let peer = |uid, origin| Peer {
+            user: User::Local(Some(uid)),
+            origin,
         };
-        let first = turns.take(peer(1, Role::Read)).await;
-        let mut second = Box::pin(turns.take(peer(1, Role::Read)));
+        let first = turns.take(peer(1, Origin::Loopback)).await;
+        let mut second = Box::pin(turns.take(peer(1, Origin::Loopback)));
         tokio::select! {
             biased;
             _ = &mut second => panic!("two at once"),
-            _ = turns.take(peer(2, Role::Read)) => {}
+            _ = turns.take(peer(2, Origin::Loopback)) => {}
         }
-        drop(turns.take(peer(1, Role::Administer)).await);
+        drop(turns.take(peer(1, Origin::Unix)).await);
         drop(first);
         drop(second.await);
-        turns.take(peer(3, Role::Read)).await;
+        turns.take(peer(3, Origin::Loopback)).await;
         assert_eq!(
             turns.users.lock().unwrap().len(),
             1,

@@ -45,6 +45,8 @@ fn config(dir: &Path) -> ApiConfig {
     ApiConfig {
         socket: Some(dir.join("socket")),
         listen: None,
+        listen_https: Vec::new(),
+        access: None,
         store: dir.join("store.db"),
         limits: gtrace_http::Limits::default(),
     }

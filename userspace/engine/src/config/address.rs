@@ -9,8 +9,8 @@ pub struct ReadAddress(SocketAddr);
 /// The address can be reached from other hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
-    "{0} is reachable from other machines and the API has no authentication; \
-     use a loopback address, and a proxy with TLS and a token in front of it"
+    "{0} is reachable from other machines, which read nothing without TLS and a credential; \
+     write https://{0}, and set tls_cert, tls_key and credentials"
 )]
 pub struct NotLoopback(SocketAddr);
 

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
+use gtrace_tls::AccessFiles;
 
 use super::{CallFailures, ConfigError, Keys, ReadAddress};
 use crate::alertmanager::{self, BaseUrl};
@@ -67,21 +68,81 @@ pub(super) fn parse_budget(percent: f64) -> Result<Option<f64>, ConfigError> {
     Ok((percent > 0.0).then_some(percent / 100.0))
 }
 
-pub(super) fn parse_listen(text: &str) -> Result<Option<ReadAddress>, ConfigError> {
-    if text == "off" {
-        return Ok(None);
-    }
+/// Where the API listens.
+#[derive(Default)]
+pub(super) struct Listen {
+    pub(super) loopback: Option<ReadAddress>,
+    pub(super) https: Vec<SocketAddr>,
+}
+
+/// Most addresses of https.
+const HTTPS_MAX: usize = 8;
+
+/// Reads the key `listen`; `tls` says whether a certificate is configured.
+pub(super) fn parse_listen(text: &str, tls: bool) -> Result<Listen, ConfigError> {
     let refuse = |reason: String| ConfigError::Value {
         key: "listen",
         reason,
     };
-    let address: SocketAddr = text.parse().map_err(|_| {
-        refuse(format!(
-            "`{text}` is no address; write it as 127.0.0.1:7470, or `off`"
-        ))
-    })?;
-    let address = ReadAddress::try_from(address).map_err(|error| refuse(error.to_string()))?;
-    Ok(Some(address))
+    let mut listen = Listen::default();
+    if text == "off" {
+        return Ok(listen);
+    }
+    for word in split(text) {
+        let https = word.strip_prefix("https://");
+        let address = https.or(word.strip_prefix("http://")).unwrap_or(word);
+        let address: SocketAddr = address.trim_end_matches('/').parse().map_err(|_| {
+            refuse(format!(
+                "`{word}` is no address; write it as 127.0.0.1:7470 or https://0.0.0.0:7471, or `off`"
+            ))
+        })?;
+        if https.is_some() {
+            if !tls {
+                return Err(refuse(format!(
+                    "{word} needs a certificate: set tls_cert and tls_key"
+                )));
+            }
+            if listen.https.len() == HTTPS_MAX {
+                return Err(refuse(format!("there are more than {HTTPS_MAX} addresses")));
+            }
+            listen.https.push(address);
+            continue;
+        }
+        let address = ReadAddress::try_from(address).map_err(|error| refuse(error.to_string()))?;
+        if listen.loopback.replace(address).is_some() {
+            return Err(refuse("there is more than one address on loopback".into()));
+        }
+    }
+    Ok(listen)
+}
+
+/// What https needs; `None` where no certificate is configured.
+pub(super) fn parse_access(keys: &Keys) -> Result<Option<AccessFiles>, ConfigError> {
+    let refuse = |key, reason: &str| {
+        Err(ConfigError::Value {
+            key,
+            reason: reason.to_owned(),
+        })
+    };
+    let (certificate, key) = match (&keys.tls_cert, &keys.tls_key) {
+        (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
+        (Some(_), None) => return refuse("tls_key", "tls_cert needs the private key with it"),
+        (None, Some(_)) => return refuse("tls_cert", "tls_key needs the certificate with it"),
+        (None, None) if keys.tls_client_ca.is_some() => {
+            return refuse("tls_client_ca", "it needs tls_cert and tls_key with it");
+        }
+        (None, None) => return Ok(None),
+    };
+    if keys.tls_client_crl.is_some() && keys.tls_client_ca.is_none() {
+        return refuse("tls_client_crl", "it needs tls_client_ca with it");
+    }
+    Ok(Some(AccessFiles {
+        certificate,
+        key,
+        client_ca: keys.tls_client_ca.clone(),
+        client_crl: keys.tls_client_crl.clone(),
+        credentials: keys.credentials.clone().unwrap_or_default(),
+    }))
 }
 
 /// Names of components.

@@ -10,7 +10,7 @@ use super::shared::{self, Exit};
 use super::{
     ack, bench, capture, completions, config, decode, doctor, events, exec, gameday, health,
     incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, scan,
-    schema, serve, status, top, trace,
+    schema, serve, status, token, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -42,6 +42,7 @@ pub(super) enum Command {
     Health(health::Args),
     Scan(scan::Args),
     Maintenance(maintenance::Args),
+    Token(token::Args),
     Incidents(incidents::Args),
     Runbook(runbook::Args),
     Samples(samples::Args),
@@ -109,6 +110,7 @@ pub fn main() -> ExitCode {
         Command::Health(args) => health::run(args),
         Command::Scan(args) => scan::run(args),
         Command::Maintenance(args) => maintenance::run(args),
+        Command::Token(args) => token::run(args),
         Command::Incidents(args) => incidents::run(args),
         Command::Runbook(args) => runbook::run(args),
         Command::Samples(args) => samples::run(args),

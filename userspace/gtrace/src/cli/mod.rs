@@ -31,6 +31,7 @@ pub mod scan;
 pub mod schema;
 pub mod serve;
 pub mod status;
+pub mod token;
 pub mod top;
 pub mod trace;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use gtrace_engine::hub::{Hub, News};
 use gtrace_engine::memory;
 use gtrace_engine::supervise::{Task, beat, sending};
 use gtrace_event::{Incident, IncidentId, IncidentState, Provenance, Record, Timestamp};
-use gtrace_http::ApiConfig;
+use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
@@ -54,11 +54,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let api = ApiConfig {
         socket: Some(config.socket.clone()),
         listen: config.listen,
+        listen_https: config.listen_https.clone(),
+        access: config.access.clone(),
         store: config.store(),
         limits: gtrace_http::Limits::default(),
     };
     let prepared = Prepared::new(config)?;
-    let bound = Arc::new(gtrace_http::bind(&api)?);
+    let bound = Arc::new(gtrace_http::bind_beside(&api, Inherited::take()?)?);
     let daemon = prepared.start(Options {
         probe_log: args.probe_log,
         keep_privileges: args.keep_privileges,
@@ -67,7 +69,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !args.quiet {
         start_printing(daemon.hub())?;
     }
-    greet(&daemon.hub().status(), bound.socket(), bound.tcp_addr());
+    greet(&daemon.hub().status(), &bound);
     Ok(match daemon.serve(signalled())? {
         Ended::InOrder => ExitCode::SUCCESS,
         Ended::Lost(loss) => {
@@ -156,7 +158,7 @@ fn start_printing(hub: &Arc<Hub>) -> std::io::Result<()> {
     })
 }
 
-fn greet(status: &Status, socket: Option<&Path>, tcp: Option<std::net::SocketAddr>) {
+fn greet(status: &Status, bound: &Bound) {
     let names = |state| {
         let of_state = status.sources.iter().filter(|s| s.state == state);
         of_state
@@ -175,11 +177,14 @@ fn greet(status: &Status, socket: Option<&Path>, tcp: Option<std::net::SocketAdd
             tracing::info!("without {missing}: `gtrace doctor` says why");
         }
     }
-    if let Some(socket) = socket {
+    if let Some(socket) = bound.socket() {
         tracing::info!("API at {}", socket.display());
     }
-    if let Some(tcp) = tcp {
+    if let Some(tcp) = bound.tcp_addr() {
         tracing::info!("API at http://{tcp}, metrics at http://{tcp}/metrics");
+    }
+    for https in bound.https_addrs() {
+        tracing::info!("API for other hosts at https://{https}");
     }
 }
 

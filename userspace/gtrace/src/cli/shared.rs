@@ -107,7 +107,7 @@ impl Place {
         let named_store = store.map(PathBuf::from).or(state_dir);
         let named_store = other(named_store, configured_store.as_ref());
         let named_listen = variable("GTRACE_LISTEN");
-        let named_listen = named_listen.and_then(|text| text.to_str()?.parse::<SocketAddr>().ok());
+        let named_listen = named_listen.and_then(|text| loopback(text.to_str()?));
         let of_configuration = named_socket.is_none();
         Ok(Instance {
             usual: self.config.is_none() && of_configuration && named_store.is_none(),
@@ -120,6 +120,12 @@ impl Place {
             store: named_store.or_else(|| configured_store.filter(|_| of_configuration)),
         })
     }
+}
+
+/// The address on loopback among those of `listen`: commands read there, without a credential.
+fn loopback(listen: &str) -> Option<SocketAddr> {
+    let mut words = listen.split(',').map(str::trim);
+    words.find_map(|word| word.strip_prefix("http://").unwrap_or(word).parse().ok())
 }
 
 impl StorePlace {

@@ -188,6 +188,8 @@ impl Daemon {
         let config = ApiConfig {
             socket: Some(dir.path().join("socket")),
             listen: Some(any_port.try_into().unwrap()),
+            listen_https: Vec::new(),
+            access: None,
             store: path,
             limits,
         };

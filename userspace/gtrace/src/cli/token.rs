@@ -1,0 +1,180 @@
+//! `gtrace token`: bearer tokens of those who may use the https listener.
+
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use gtrace_engine::config::{Config, Keys};
+use gtrace_event::Timestamp;
+use gtrace_tls::{FileError, NewToken, Role, TokenEntry};
+use jiff::SignedDuration;
+
+use super::shared::{self, Exit};
+
+/// Longest time for which a token is good: 100 years.
+const EXPIRY_MAX_DAYS: i64 = 36_525;
+
+/// Make, list and revoke bearer tokens for the https listener. A running daemon follows within a second.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Make a token and print its secret, which is kept nowhere.
+    New {
+        /// Its name in logs: letters, digits and ._-@.
+        name: String,
+        /// What its holder may do: read, or operate (acknowledge, pause, capture, read evidence).
+        #[arg(long, default_value = "read")]
+        role: Role,
+        /// Days until it expires; 0 for never.
+        #[arg(long, value_name = "DAYS", default_value_t = 365)]
+        expires: i64,
+        /// Requests in a minute; by default 1200.
+        #[arg(long, value_name = "N")]
+        rate: Option<NonZeroU32>,
+        /// Which file.
+        #[command(flatten)]
+        file: File,
+    },
+    /// List the tokens.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Which file.
+        #[command(flatten)]
+        file: File,
+    },
+    /// Revoke a token: from then on it is refused, and what it has open is closed.
+    Revoke {
+        /// Its name.
+        name: String,
+        /// Which file.
+        #[command(flatten)]
+        file: File,
+    },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct File {
+    /// The file of credentials; by default that of the configuration.
+    #[arg(long, value_name = "PATH", env = "GTRACE_CREDENTIALS")]
+    credentials: Option<PathBuf>,
+    /// Configuration of the daemon; by default /etc/gtrace/gtrace.toml.
+    #[arg(long, value_name = "PATH", env = "GTRACE_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl File {
+    fn path(self) -> anyhow::Result<PathBuf> {
+        if let Some(path) = self.credentials {
+            return Ok(path);
+        }
+        let keys = Config::load_keys(self.config.as_deref(), Keys::default())?;
+        Ok(keys
+            .credentials
+            .unwrap_or_else(|| gtrace_tls::DEFAULT_CREDENTIALS.into()))
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside, and a configuration that is refused.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let now = Timestamp::now();
+    match args.what {
+        What::New {
+            name,
+            role,
+            expires,
+            rate,
+            file,
+        } => {
+            if !(0..=EXPIRY_MAX_DAYS).contains(&expires) {
+                shared::say(&format!("--expires takes 0 to {EXPIRY_MAX_DAYS} days"));
+                return Ok(Exit::Usage.into());
+            }
+            let until = now.saturating_add(SignedDuration::from_hours(24 * expires))?;
+            let token = NewToken {
+                name,
+                role,
+                expires: (expires > 0).then_some(until),
+                requests_per_minute: rate,
+            };
+            let path = file.path()?;
+            match gtrace_tls::new_token(&path, &token, now) {
+                Ok(secret) => {
+                    shared::print(&format!("{}\n", secret.expose()))?;
+                    shared::say(&format!(
+                        "this is the only time that the secret is shown; {} has a hash of it",
+                        path.display()
+                    ));
+                    Ok(Exit::Success.into())
+                }
+                Err(error) => Ok(refused(&error)),
+            }
+        }
+        What::List { json, file } => match gtrace_tls::list_tokens(&file.path()?) {
+            Ok(entries) => {
+                let text = match json {
+                    true => shared::json_line(&entries)?,
+                    false => table(&entries, now),
+                };
+                shared::print(&text)?;
+                Ok(Exit::Success.into())
+            }
+            Err(error) => Ok(refused(&error)),
+        },
+        What::Revoke { name, file } => match gtrace_tls::revoke_token(&file.path()?, &name, now) {
+            Ok(()) => {
+                shared::print(&format!("{name} is revoked\n"))?;
+                Ok(Exit::Success.into())
+            }
+            Err(error) => Ok(refused(&error)),
+        },
+    }
+}
+
+fn refused(error: &FileError) -> ExitCode {
+    shared::say(&error.to_string());
+    Exit::NotPossible.into()
+}
+
+fn table(entries: &[TokenEntry], now: Timestamp) -> String {
+    if entries.is_empty() {
+        return "no tokens; `gtrace token new NAME` makes one\n".to_owned();
+    }
+    let width = entries.iter().map(|e| e.name.len()).max().unwrap_or(0);
+    let mut text = format!(
+        "{:<width$}  {:<7}  {:<20}  {}\n",
+        "NAME", "ROLE", "CREATED", "STATE"
+    );
+    for entry in entries {
+        let created = entry.created.map(|at| at.to_string()).unwrap_or_default();
+        let state = match (entry.revoked, entry.expires) {
+            (Some(at), _) => format!("revoked {at}"),
+            (None, Some(at)) if at <= now => format!("expired {at}"),
+            (None, Some(at)) => format!("good until {at}"),
+            (None, None) => "good".to_owned(),
+        };
+        let rate = entry
+            .requests_per_minute
+            .map(|rate| format!(", {rate} requests a minute"))
+            .unwrap_or_default();
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "{:<width$}  {:<7}  {created:<20}  {state}{rate}",
+            entry.name,
+            entry.role.to_string(),
+        );
+    }
+    text
+}

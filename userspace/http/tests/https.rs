@@ -1,0 +1,439 @@
+//! The listener for other hosts: who is let in, who is not, and what hostile peers cost.
+#![allow(missing_docs, clippy::unwrap_used, reason = "only tests use it")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::num::NonZeroU32;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use gtrace_api::Status;
+use gtrace_engine::hub::{self, Hub};
+use gtrace_http::{ApiConfig, Inherited, Limits};
+use gtrace_store::{Options, Store};
+use gtrace_tls::testing::{Authority, Dates};
+use gtrace_tls::{
+    AccessFiles, ClientFiles, NewToken, Role, client_config, new_token, revoke_token,
+};
+use jiff::Timestamp;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConnection, StreamOwned};
+use tokio::sync::watch;
+
+/// For what would else wait for ever.
+const DEADLINE: Duration = Duration::from_secs(60);
+const OPS: &str = "[[certificate]]\nname = \"ops\"\nrole = \"operate\"\nsubject = \"CN=ops\"\n";
+
+/// A server with an https listener, and the authority of its certificate.
+struct Server {
+    dir: tempfile::TempDir,
+    ca: Authority,
+    files: AccessFiles,
+    https: SocketAddr,
+    hub: Arc<Hub>,
+    shutdown: Option<watch::Sender<bool>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    fn start(limits: Limits) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let ca = Authority::new(dir.path());
+        let files = ca.server(OPS);
+        drop(Store::open(&dir.path().join("store.db"), Options::default()).unwrap());
+        let config = ApiConfig {
+            socket: None,
+            listen: None,
+            listen_https: vec!["127.0.0.1:0".parse().unwrap()],
+            access: Some(files.clone()),
+            store: dir.path().join("store.db"),
+            limits,
+        };
+        let bound = gtrace_http::bind(&config).unwrap();
+        let https = bound.https_addrs().next().unwrap();
+        let (hub, mut commands) = Hub::new(Status::default());
+        std::thread::spawn(move || {
+            while let Some(command) = commands.blocking_recv() {
+                if let hub::Command::Pause(_, answer) = command {
+                    let _ = answer.send(Ok(()));
+                }
+            }
+        });
+        let (shutdown, end) = watch::channel(false);
+        let of_thread = Arc::clone(&hub);
+        let thread = std::thread::spawn(move || serve(bound, of_thread, end));
+        Self {
+            dir,
+            ca,
+            files,
+            https,
+            hub,
+            shutdown: Some(shutdown),
+            thread: Some(thread),
+        }
+    }
+
+    fn token(&self, name: &str, role: Role, expires: Option<Timestamp>, rate: u32) -> String {
+        let token = NewToken {
+            name: name.into(),
+            role,
+            expires,
+            requests_per_minute: NonZeroU32::new(rate),
+        };
+        let secret = new_token(&self.files.credentials, &token, Timestamp::now()).unwrap();
+        secret.expose().to_owned()
+    }
+
+    fn client(&self) -> ClientFiles {
+        self.ca.client(None)
+    }
+
+    fn try_connect(
+        &self,
+        files: &ClientFiles,
+    ) -> std::io::Result<StreamOwned<ClientConnection, TcpStream>> {
+        let config = client_config(files, &[b"http/1.1"]).unwrap();
+        let name = ServerName::try_from("localhost").unwrap();
+        let tcp = TcpStream::connect(self.https).unwrap();
+        tcp.set_read_timeout(Some(DEADLINE)).unwrap();
+        let mut stream = StreamOwned::new(ClientConnection::new(config, name).unwrap(), tcp);
+        while stream.conn.is_handshaking() {
+            stream.conn.complete_io(&mut stream.sock)?;
+        }
+        Ok(stream)
+    }
+
+    /// Sends a request on a connection of its own: status code and whole answer.
+    fn request(&self, files: &ClientFiles, line: &str, headers: &str) -> (u16, String) {
+        let mut stream = self.try_connect(files).unwrap();
+        let head =
+            format!("{line} HTTP/1.1\r\nHost: node7:7471\r\nConnection: close\r\n{headers}\r\n");
+        let body = if line.starts_with("POST") { PAUSE } else { "" };
+        stream.write_all((head + body).as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // Without the end of TLS where the server has gone first.
+        let _ = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8(answer).unwrap();
+        (answer[9..12].parse().unwrap(), answer)
+    }
+
+    fn with_token(&self, line: &str, token: &str) -> (u16, String) {
+        self.request(&self.client(), line, &bearer(token))
+    }
+
+    /// Until the server has noticed something.
+    fn until(&self, done: impl Fn(&Self) -> bool) {
+        let begin = Instant::now();
+        while !done(self) {
+            assert!(begin.elapsed() < DEADLINE, "the server does not notice it");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn refused(&self, reason: &'static str) -> u64 {
+        let labels = gtrace_engine::metrics::RefusedLabels {
+            listener: "https",
+            reason,
+        };
+        self.hub.metrics.refused.get_or_create(&labels).get()
+    }
+
+    fn failed_logins(&self, reason: &'static str) -> u64 {
+        let labels = gtrace_engine::metrics::LoginLabels { reason };
+        self.hub.metrics.failed_logins.get_or_create(&labels).get()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.shutdown.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+const PAUSE: &str = r#"{"paused":true}"#;
+
+fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\n")
+}
+
+fn serve(bound: gtrace_http::Bound, hub: Arc<Hub>, end: watch::Receiver<bool>) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime
+        .unwrap()
+        .block_on(gtrace_http::serve(bound, hub, end))
+        .unwrap();
+}
+
+#[test]
+fn nothing_is_answered_without_a_credential_and_roles_hold() {
+    let server = Server::start(Limits::default());
+    let read = server.token("prometheus", Role::Read, None, 0);
+    let operate = server.token("oncall", Role::Operate, None, 0);
+    server.until(|s| s.with_token("GET /healthz", &read).0 != 401);
+    let nobody = server.client();
+    let document = gtrace_http::openapi_document();
+    let paths = document["paths"].as_object().unwrap().keys();
+    for path in paths.map(String::as_str).chain(["/nothing", "/"]) {
+        let (code, answer) = server.request(&nobody, &format!("GET {path}"), "");
+        assert_eq!(code, 401, "{path}: {answer}");
+        assert!(answer.contains("www-authenticate: Bearer"), "{answer}");
+        assert!(answer.contains("connection: close"), "{answer}");
+    }
+    let wrong = format!("{read}x");
+    let begin = Instant::now();
+    let (code, answer) = server.with_token("GET /metrics", &wrong);
+    assert_eq!(code, 401, "{answer}");
+    assert!(!answer.contains("prometheus"), "{answer}");
+    assert!(begin.elapsed() >= Duration::from_secs(1), "not slowed");
+    assert_eq!(
+        server.failed_logins("unknown_token"),
+        server.refused("login")
+    );
+
+    assert_eq!(server.with_token("GET /metrics", &read).0, 200);
+    // As browsers send what a person has typed.
+    let basic = {
+        use base64::Engine as _;
+        let pair = format!("anybody:{read}");
+        base64::engine::general_purpose::STANDARD.encode(pair)
+    };
+    let header = format!("Authorization: Basic {basic}\r\n");
+    assert_eq!(server.request(&nobody, "GET /", &header).0, 200);
+
+    let post = |token: &str, more: &str| {
+        let length = PAUSE.len();
+        let headers =
+            format!("Content-Length: {length}\r\nAuthorization: Bearer {token}\r\n{more}");
+        server.request(&nobody, "POST /api/v1/pause", &headers)
+    };
+    let (code, answer) = post(&read, "");
+    assert_eq!(code, 403, "{answer}");
+    assert!(
+        answer.contains("token prometheus has the role read"),
+        "{answer}"
+    );
+    assert_eq!(post(&operate, "").0, 204);
+    assert_eq!(post(&operate, "Origin: https://node7:7471\r\n").0, 204);
+    assert_eq!(post(&operate, "Origin: https://evil.example\r\n").0, 403);
+    assert_eq!(post(&operate, "Origin: null\r\n").0, 403);
+}
+
+#[test]
+fn certificates_are_let_in_by_role_until_they_are_revoked() {
+    let server = Server::start(Limits::default());
+    let ops = server
+        .ca
+        .client(Some(server.ca.issue("ops", 2, Dates::Good)));
+    assert_eq!(server.request(&ops, "GET /api/v1/status", "").0, 200);
+    let length = format!("Content-Length: {}\r\n", PAUSE.len());
+    assert_eq!(server.request(&ops, "POST /api/v1/pause", &length).0, 204);
+    let other = server
+        .ca
+        .client(Some(server.ca.issue("other", 3, Dates::Good)));
+    assert_eq!(server.request(&other, "GET /healthz", "").0, 401);
+    assert_eq!(server.failed_logins("unknown_certificate"), 1);
+    // TLS itself refuses these: the client may learn of it when it reads first.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let forger = Authority::new(elsewhere.path());
+    let refused = [
+        server.ca.issue("old", 4, Dates::Expired),
+        forger.issue("ops", 2, Dates::Good),
+    ];
+    for identity in refused {
+        let files = server.ca.client(Some(identity));
+        let answered = server.try_connect(&files).is_ok_and(|mut stream| {
+            let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
+            stream.read(&mut [0]).is_ok_and(|read| read > 0)
+        });
+        assert!(!answered);
+    }
+    server.until(|s| s.refused("handshake") == 2);
+    // A stream of who is revoked ends too.
+    let mut stream = server.try_connect(&ops).unwrap();
+    stream
+        .write_all(b"GET /api/v1/events/stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        .unwrap();
+    let mut line = String::new();
+    let mut reader = BufReader::new(stream);
+    reader.read_line(&mut line).unwrap();
+    assert!(line.contains("200"), "{line}");
+    server.ca.revoke(&[2]);
+    let _ = reader.read_to_end(&mut Vec::new());
+    let again = server.try_connect(&ops).and_then(|mut stream| {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")?;
+        stream.read(&mut [0])
+    });
+    assert!(!again.is_ok_and(|read| read > 0));
+}
+
+#[test]
+fn tokens_end_and_files_change_under_load_without_a_lost_request() {
+    let server = Server::start(Limits::default());
+    let steady = server.token("steady", Role::Read, None, 60_000);
+    let gone = server.token("gone", Role::Read, None, 0);
+    let old = server.token("old", Role::Read, Some(Timestamp::UNIX_EPOCH), 0);
+    let few = server.token("few", Role::Read, None, 6);
+    server.until(|s| s.with_token("GET /healthz", &steady).0 != 401);
+    assert_eq!(server.with_token("GET /healthz", &old).0, 401);
+    assert_eq!(server.failed_logins("expired"), 1);
+    assert_eq!(server.with_token("GET /api/v1/sources", &few).0, 200);
+    let (code, answer) = server.with_token("GET /api/v1/sources", &few);
+    assert_eq!(code, 429, "{answer}");
+    assert!(answer.contains("retry-after: "), "{answer}");
+    assert_eq!(server.refused("rate"), 1);
+
+    let mut stream = server.try_connect(&server.client()).unwrap();
+    let head = format!(
+        "GET /api/v1/events/stream HTTP/1.1\r\nHost: a\r\n{}\r\n",
+        bearer(&gone)
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut stream = BufReader::new(stream);
+    stream.read_line(&mut String::new()).unwrap();
+
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let load = scope.spawn(|| {
+            let mut answered = 0_u32;
+            while !stop.load(Ordering::Relaxed) {
+                let (code, answer) = server.with_token("GET /api/v1/sources", &steady);
+                assert_eq!(code, 200, "{answer}");
+                answered += 1;
+            }
+            answered
+        });
+        revoke_token(&server.files.credentials, "gone", Timestamp::now()).unwrap();
+        let _ = stream.read_to_end(&mut Vec::new());
+        assert_eq!(server.with_token("GET /healthz", &gone).0, 401);
+        assert_eq!(server.failed_logins("revoked"), 1);
+        // A new certificate with its key, and a file that somebody broke: the first is used, the second changes nothing.
+        server.ca.issue("server", 9, Dates::Good);
+        let good = fs::read(&server.files.credentials).unwrap();
+        fs::write(&server.files.credentials, "[[token").unwrap();
+        let listener = gtrace_engine::metrics::ListenerLabels { listener: "https" };
+        let is_good = |s: &Server| {
+            let gauge = &s.hub.metrics.listener_files_good;
+            gauge.get_or_create(&listener).get() == 1
+        };
+        server.until(|s| !is_good(s));
+        assert_eq!(server.with_token("GET /healthz", &gone).0, 401);
+        fs::write(&server.files.credentials, good).unwrap();
+        server.until(is_good);
+        stop.store(true, Ordering::Relaxed);
+        assert!(load.join().unwrap() > 0);
+    });
+}
+
+#[test]
+fn hostile_peers_are_cut_off_and_counted() {
+    let server = Server::start(Limits {
+        handshake: Duration::from_millis(200),
+        handshakes_per_minute: NonZeroU32::new(60).unwrap(),
+        ..Limits::default()
+    });
+    let speak = |bytes: &[u8]| {
+        let mut stream = TcpStream::connect(server.https).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        stream.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        answer
+    };
+    let plain = speak(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let plain = String::from_utf8(plain).unwrap();
+    assert!(plain.starts_with("HTTP/1.1 400"), "{plain}");
+    assert!(plain.contains("this port speaks TLS"), "{plain}");
+    // Nothing; half a handshake; a record that is none.
+    assert!(speak(b"").is_empty());
+    speak(&[22, 3, 1, 2, 0, 1]);
+    speak(&[22, 3, 1, 0, 4, 1, 2, 3, 4]);
+    server.until(|s| s.refused("handshake") == 4);
+    // Sixty a minute are ten at once: the rest is not even greeted.
+    for _ in 0..20 {
+        speak(b"GET");
+    }
+    assert!(server.refused("rate") >= 10, "{}", server.refused("rate"));
+    assert!(server.dir.path().exists());
+}
+
+const ACTIVATED: &str = "GTRACE_TEST_ACTIVATED_DIR";
+
+/// In a child process that has its sockets from its parent, as from systemd.
+#[test]
+fn child_activated() {
+    let Some(dir) = std::env::var_os(ACTIVATED).map(PathBuf::from) else {
+        return;
+    };
+    let inherited = Inherited::take().unwrap();
+    let config = ApiConfig {
+        socket: Some("/nonexistent/socket".into()),
+        listen: None,
+        listen_https: Vec::new(),
+        access: None,
+        store: dir.join("store.db"),
+        limits: Limits::default(),
+    };
+    let bound = gtrace_http::bind_beside(&config, inherited).unwrap();
+    assert_eq!(bound.socket(), Some(&*dir.join("socket")));
+    let (hub, _commands) = Hub::new(Status::default());
+    let (_shutdown, end) = watch::channel(false);
+    serve(bound, hub, end);
+}
+
+#[test]
+fn sockets_of_systemd_are_served_and_outlive_the_daemon() {
+    let dir = tempfile::tempdir().unwrap();
+    drop(Store::open(&dir.path().join("store.db"), Options::default()).unwrap());
+    let unix = UnixListener::bind(dir.path().join("socket")).unwrap();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let start = || {
+        let script = "exec 3<&0 4<&1 </dev/null >&2; export LISTEN_PID=$$; exec \"$0\" \"$@\"";
+        Command::new("sh")
+            .args(["-c", script])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "child_activated", "--nocapture"])
+            .env(ACTIVATED, dir.path())
+            .env("LISTEN_FDS", "2")
+            .env("LISTEN_FDNAMES", "gtrace.socket:gtrace.socket")
+            .stdin(Stdio::from(OwnedFd::from(unix.try_clone().unwrap())))
+            .stdout(Stdio::from(OwnedFd::from(tcp.try_clone().unwrap())))
+            .spawn()
+            .unwrap()
+    };
+    let ask = |path: &Path| {
+        let request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let mut answers = Vec::new();
+        let mut stream = UnixStream::connect(path).unwrap();
+        stream.write_all(request).unwrap();
+        let mut other = TcpStream::connect(tcp.local_addr().unwrap()).unwrap();
+        other.write_all(request).unwrap();
+        for stream in [&mut stream as &mut dyn Read, &mut other] {
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answers.push(answer);
+        }
+        answers
+    };
+    let path = dir.path().join("socket");
+    for _ in 0..2 {
+        let mut child = start();
+        for answer in ask(&path) {
+            assert!(answer.starts_with("HTTP/1.1 "), "{answer}");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(path.exists(), "the socket is systemd's");
+    }
+}
