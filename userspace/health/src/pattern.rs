@@ -29,7 +29,7 @@ pub(crate) struct Pattern {
     port_changes: Vec<PortChange>,
     /// What happened to a slot.
     slot_changes: Vec<SlotChange>,
-    /// A PCIe error that the hardware corrected.
+    /// An error that the hardware corrected.
     corrected: Option<bool>,
     /// How the recovery after a PCIe error ended.
     recovery: Option<String>,
@@ -39,6 +39,8 @@ pub(crate) struct Pattern {
     metrics: Vec<String>,
     /// A text in the message.
     contains: Option<String>,
+    /// What is wrong, in the decoder's words, of lines about the host.
+    errors: Vec<String>,
     /// `CONSTRAINT_MEMCG` and its like of an OOM kill.
     constraints: Vec<String>,
 }
@@ -77,7 +79,7 @@ impl Pattern {
             && among(&self.slot_changes, detail.pcie.hotplug.as_ref())
             && self
                 .corrected
-                .is_none_or(|corrected| corrected == detail.aer.is_corrected())
+                .is_none_or(|corrected| corrected == is_corrected(event))
             && self.recovery.as_ref().is_none_or(|wanted| {
                 let found = detail.aer.recovery.as_ref();
                 found.is_some_and(|found| found.contains(wanted.as_str()))
@@ -88,7 +90,16 @@ impl Pattern {
                 .contains
                 .as_ref()
                 .is_none_or(|text| event.message.contains(text.as_str()))
+            && among(&self.errors, detail.host.error.as_ref())
             && among(&self.constraints, detail.host.constraint.as_ref())
+    }
+}
+
+/// Whether the hardware corrected it: a PCIe error, a machine check, an error of the host's memory.
+fn is_corrected(event: &Event) -> bool {
+    match event.kind {
+        Kind::MachineCheck | Kind::DimmError => event.detail.host.corrected == Some(true),
+        _ => event.detail.aer.is_corrected(),
     }
 }
 

@@ -10,10 +10,11 @@ use serde::Deserialize;
 use crate::pattern::{Pattern, code_of, is_category};
 
 /// Rules that come with gtrace.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 5] = [
     ("gpu.toml", include_str!("../rules/gpu.toml")),
     ("links.toml", include_str!("../rules/links.toml")),
     ("host.toml", include_str!("../rules/host.toml")),
+    ("kernel.toml", include_str!("../rules/kernel.toml")),
     ("recoveries.toml", include_str!("../rules/recoveries.toml")),
 ];
 /// A reason that was cleared, or never held, is remembered so long, to know whether it comes back.

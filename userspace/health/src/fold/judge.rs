@@ -10,8 +10,18 @@ pub(super) struct Shown {
     state: HealthState,
     action: HealthAction,
     uuid: Option<String>,
-    reasons: Vec<(String, Option<u32>, HealthState, HealthAction, bool, bool)>,
+    reasons: Vec<ShownReason>,
 }
+
+type ShownReason = (
+    String,
+    Option<u32>,
+    HealthState,
+    HealthAction,
+    bool,
+    bool,
+    Option<String>,
+);
 
 pub(super) fn shown(subject: &SubjectHealth) -> Shown {
     let reasons = subject.reasons.iter().map(|reason| {
@@ -22,6 +32,8 @@ pub(super) fn shown(subject: &SubjectHealth) -> Shown {
             reason.action,
             reason.escalated,
             reason.acknowledged.is_some(),
+            // What no event says is in the text alone.
+            reason.events.is_empty().then(|| reason.text.clone()),
         )
     });
     Shown {
