@@ -42,6 +42,7 @@ pub struct Devices {
 #[derive(Debug, Default)]
 struct PciSeen {
     gpus: Vec<GpuInfo>,
+    nvswitches: Option<u32>,
     lost: Vec<PciAddress>,
     error: Option<String>,
 }
@@ -51,6 +52,8 @@ struct PciSeen {
 pub struct DeviceReport {
     /// Every GPU that any source shows, ordered by address. For [`crate::metrics`] and the hub.
     pub gpus: Vec<GpuInfo>,
+    /// How many NVSwitches PCI showed last; `None` if it could not be listed.
+    pub nvswitches: Option<u32>,
     /// What happened since the poll before.
     pub events: Vec<Observed>,
     /// The loaded driver.
@@ -173,6 +176,7 @@ impl Devices {
     /// Merges what each source showed last, and judges NVML's answer of now.
     fn conclude(&mut self, report: &mut DeviceReport, snapshot: Option<&NvmlSnapshot>) {
         report.gpus.clone_from(&self.seen.gpus);
+        report.nvswitches = self.seen.nvswitches;
         report.pci_error.clone_from(&self.seen.error);
         let proc = self.proc_gpus.read();
         report.proc_unanswered = self.proc_gpus.unanswered().to_vec();
@@ -196,6 +200,7 @@ impl Devices {
                 report.aer = Some(pci.aer);
                 PciSeen {
                     gpus: pci.gpus,
+                    nvswitches: Some(pci.nvswitches),
                     lost: pci.lost,
                     error: None,
                 }
@@ -242,6 +247,7 @@ impl Devices {
                 uuid,
                 index,
                 nvml_error,
+                board,
                 sample,
                 ..
             } = info_of(known);
@@ -250,6 +256,7 @@ impl Devices {
             gpu.uuid = uuid.or(gpu.uuid.take());
             gpu.index = index;
             gpu.nvml_error = nvml_error;
+            gpu.board = board;
             gpu.sample = sample;
         }
         for silent in &self.silent {
@@ -336,6 +343,7 @@ fn info_of(gpu: &NvmlGpu) -> GpuInfo {
         uuid: gpu.uuid.clone(),
         index: Some(gpu.index),
         nvml_error: (!gpu.errors.is_empty()).then(|| gpu.errors.join("; ")),
+        board: gpu.board.clone(),
         sample: Some(gpu.sample.clone()),
         ..GpuInfo::at(gpu.pci)
     }

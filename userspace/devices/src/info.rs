@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{GpuProcess, GpuSample};
+use crate::{GpuBoard, GpuProcess, GpuSample};
 
 /// One GPU of this host, with what PCI, /proc/driver/nvidia and NVML say of it.
 ///
@@ -57,6 +57,9 @@ pub struct GpuInfo {
     /// Why NVML gives no or only part of a sample, in its words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub nvml_error: Option<String>,
+    /// What NVML says of the board.
+    #[serde(skip_serializing_if = "GpuBoard::is_empty", default)]
+    pub board: GpuBoard,
     /// NVML's newest sample.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sample: Option<GpuSample>,
@@ -81,6 +84,7 @@ impl GpuInfo {
             unanswered: false,
             stale: false,
             nvml_error: None,
+            board: GpuBoard::default(),
             sample: None,
         }
     }

@@ -22,6 +22,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod baseline;
 mod clock_event;
 mod devices;
 mod host;
@@ -37,6 +38,9 @@ mod sample;
 mod sysfs;
 mod watch;
 
+pub use baseline::{
+    Baseline, BaselineFacts, Comparison, Difference, Expected, GpuBaseline, HostBaseline, Setting,
+};
 pub use clock_event::ClockEventReasons;
 pub use devices::{DeviceReport, Devices};
 pub use host::{
@@ -60,8 +64,9 @@ pub use rdma::{
     RdmaState, RdmaWatch,
 };
 pub use sample::{
-    Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode, NvLinkSample, Power,
-    ProcessType, RemappedRows, RetiredPages, Temperature, Utilization, Violations,
+    Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample, MigMode,
+    NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature, Utilization,
+    Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
 pub use watch::SampleWatch;

@@ -135,10 +135,15 @@ families! {
     Gauge "gtrace_gpu_present" [""] "Whether a source shows the GPU (source: pci, nvml, proc)" =>
         |g| [("pci", g.present_in.pci), ("nvml", g.present_in.nvml), ("proc", g.present_in.proc)]
             .map(|(s, b)| (vec![("source", s.to_owned())], f64::from(u8::from(b)))).into();
+    Gauge "gtrace_gpu_info" [""] "Always 1 (index, model, serial, vbios, firmware, driver: of the GPU, where known)" => info;
     Gauge "gtrace_gpu_utilization_ratio" ["ratio"] "Share of time with a kernel running" =>
         |g| one(g, |s| ratio(s.utilization.gpu));
     Gauge "gtrace_gpu_memory_utilization_ratio" ["ratio"] "Share of time with device memory read or written" =>
         |g| one(g, |s| ratio(s.utilization.memory));
+    Gauge "gtrace_gpu_encoder_utilization_ratio" ["ratio"] "Share of time with the video encoder at work" =>
+        |g| one(g, |s| ratio(s.utilization.encoder));
+    Gauge "gtrace_gpu_decoder_utilization_ratio" ["ratio"] "Share of time with the video decoder at work" =>
+        |g| one(g, |s| ratio(s.utilization.decoder));
     Gauge "gtrace_gpu_memory_size_bytes" ["bytes"] "Device memory" =>
         |g| one(g, |s| count(s.memory.total));
     Gauge "gtrace_gpu_memory_used_bytes" ["bytes"] "Device memory allocated" =>
@@ -212,6 +217,22 @@ families! {
     Gauge "gtrace_gpu_persistence_mode" [""] "Whether persistence mode is on" =>
         |g| one(g, |s| flag(s.persistence_mode));
     Gauge "gtrace_gpu_fan_ratio" ["ratio"] "Fan speed as a share of its maximum" => |g| one(g, |s| ratio(s.fan));
+}
+
+/// What names a GPU in labels of its own, to join by `gpu`.
+fn info(gpu: &GpuInfo) -> Vec<Reading> {
+    let labels = [
+        ("index", gpu.index.map(|index| index.to_string())),
+        ("model", gpu.name.clone()),
+        ("serial", gpu.board.serial.clone()),
+        ("vbios", gpu.board.vbios.clone()),
+        ("firmware", gpu.board.firmware.clone()),
+        ("driver", gpu.driver_version.clone()),
+    ];
+    let known = labels
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)));
+    vec![(known.collect(), 1.0)]
 }
 
 fn clock_event_reasons(gpu: &GpuInfo) -> Vec<Reading> {

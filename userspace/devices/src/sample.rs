@@ -21,12 +21,39 @@ macro_rules! section {
 }
 
 section! {
+    /// What does not change while the driver is loaded.
+    GpuBoard {
+        /// Serial number of the board.
+        serial: String,
+        /// Part number of the board.
+        part_number: String,
+        /// Version of the VBIOS.
+        vbios: String,
+        /// Version of the GSP firmware.
+        firmware: String,
+        /// Confidential computing is on, in production mode, and the GPU takes work. A fact of the whole host.
+        confidential_computing: bool,
+    }
+}
+
+impl GpuBoard {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+section! {
     /// Share of the last sample period (1/6 s to 1 s, by product) in which a unit was busy.
     Utilization {
         /// One or more kernels ran, percent.
         gpu: u32,
         /// Device memory was read or written, percent.
         memory: u32,
+        /// The video encoder worked, percent.
+        encoder: u32,
+        /// The video decoder worked, percent.
+        decoder: u32,
     }
 }
 

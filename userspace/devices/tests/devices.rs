@@ -6,7 +6,7 @@ mod support;
 use std::time::Duration;
 
 use gtrace_devices::{
-    Devices, GpuSample, NvmlGpu, NvmlSnapshot, Observed, ProcRoot, UnreadableGpu, metrics,
+    Devices, GpuBoard, GpuSample, NvmlGpu, NvmlSnapshot, Observed, ProcRoot, UnreadableGpu, metrics,
 };
 use gtrace_event::{Kind, Timestamp, WitnessName};
 use support::{Stuck, Sys, pci, proc_tree};
@@ -23,6 +23,7 @@ fn nvml_gpu(address: &str, index: u32) -> NvmlGpu {
         name: None,
         lost: false,
         errors: Vec::new(),
+        board: GpuBoard::default(),
         sample: GpuSample::at(Timestamp::now()),
     }
 }

@@ -77,6 +77,15 @@ fn a_sample_has_every_reading_in_its_unit() {
         (Some(87), Some(41))
     );
     assert_eq!(
+        (s.utilization.encoder, s.utilization.decoder),
+        (Some(12), Some(7))
+    );
+    let board = &gpu.board;
+    assert_eq!(board.serial.as_deref(), Some("1650522003820"));
+    assert_eq!(board.vbios.as_deref(), Some("96.00.74.00.01"));
+    assert_eq!(board.firmware.as_deref(), Some("535.129.03"));
+    assert_eq!(board.confidential_computing, None);
+    assert_eq!(
         (s.memory.total, s.memory.used),
         (Some(80 << 30), Some(30 << 30))
     );

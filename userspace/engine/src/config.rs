@@ -34,6 +34,9 @@ use crate::recorder;
 /// Where the configuration is read from unless `--config` names another file.
 pub const DEFAULT_FILE: &str = "/etc/gtrace/gtrace.toml";
 
+/// Where the baseline is unless `baseline` names another file.
+const DEFAULT_BASELINE: &str = "/etc/gtrace/baseline.toml";
+
 /// Why the configuration is refused.
 #[derive(Debug, Error)]
 pub enum ConfigError {
@@ -110,6 +113,9 @@ keys! {
     site_policy: PathBuf = "GTRACE_SITE_POLICY",
     /// Triggers of the site: a TOML file of rules for samples and events that open an incident.
     triggers: PathBuf = "GTRACE_TRIGGERS",
+    /// Baseline: a TOML file of what driver, GPUs and counts of devices should be, which need not be there;
+    /// `gtrace baseline save` writes it.
+    baseline: PathBuf = "GTRACE_BASELINE",
     /// Disabled sources, by name, separated by commas: `printk:console,nvml`.
     disabled_sources: String = "GTRACE_DISABLED_SOURCES",
     /// Device nodes whose ioctls are traced: `auto` (NVIDIA's, from /proc/devices) or
@@ -218,6 +224,8 @@ pub struct Config {
     pub site_policy: Option<PathBuf>,
     /// File of triggers.
     pub triggers: Option<PathBuf>,
+    /// File of the baseline.
+    pub baseline: PathBuf,
     /// Components switched off.
     pub disabled: Vec<&'static str>,
     /// Those of them that are witnesses, and those that only work with them.
@@ -297,6 +305,8 @@ impl Config {
             proc_root: self.proc_root.clone(),
             sysfs_root: self.sysfs_root.clone(),
             pressure: self.pressure,
+            baseline: self.baseline.clone(),
+            compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),
         }
@@ -373,6 +383,7 @@ impl Config {
             credentials: Some(gtrace_tls::DEFAULT_CREDENTIALS.into()),
             site_policy: None,
             triggers: None,
+            baseline: Some(DEFAULT_BASELINE.into()),
             disabled_sources: Some(String::new()),
             devices: Some("auto".into()),
             slow_call_ms: Some(1000),
@@ -445,6 +456,7 @@ impl Config {
             access,
             site_policy: keys.site_policy,
             triggers: keys.triggers,
+            baseline: keys.baseline.unwrap_or_default(),
             disabled_sources,
             devices: parse_devices(&keys.devices.unwrap_or_default())?,
             slow_call: keys

@@ -5,6 +5,7 @@ use std::sync::mpsc::{SendError, SyncSender, TrySendError};
 use gtrace_devices::{GpuInfo, PciTree};
 use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 
+use crate::baseline::Judgement;
 use crate::clock::boottime_ns;
 use crate::hub::Command;
 use crate::supervise;
@@ -23,6 +24,8 @@ pub enum Input {
     KmsgProgress(u64),
     /// What the host shows of its GPUs.
     Gpus(Vec<GpuInfo>),
+    /// What differs from the baseline.
+    Baseline(Vec<Judgement>),
     /// Which GPUs are below which PCI ports.
     PciTree(PciTree),
     /// A question or order from the API.

@@ -4,6 +4,7 @@
 //! (fold, explain, store) to the [`hub`], on which the HTTP API and live streams hang.
 
 pub mod alertmanager;
+pub mod baseline;
 pub mod bpf;
 pub mod clock;
 pub mod component;

@@ -5,20 +5,23 @@ use std::path::Path;
 
 use gtrace_api::{HealthState, Status};
 use gtrace_catalogue::Catalogue;
-use gtrace_devices::{Devices, GpuInfo, NvmlClient, NvmlConfig, PciTree, ProcRoot, SysRoot};
+use gtrace_devices::{
+    BaselineFacts, DeviceReport, Devices, GpuInfo, NvmlClient, PciTree, ProcRoot, SysRoot,
+};
 use gtrace_event::{
     Event, HealthAction, HealthRecord, HealthReport, HealthSubject, Occasion, Occurrence,
     SubjectKind, Timestamp, Witness, WitnessName,
 };
 use gtrace_health::{Fold, Rules};
 
+use crate::baseline;
 use crate::clock;
 use crate::component::{self, pressure};
 use crate::config::Config;
 use crate::host;
 use crate::hub::Hub;
 use crate::snapshot;
-use crate::sources::kmsg;
+use crate::sources::{devices, kmsg};
 
 /// A component that has a judgement but no thread yet.
 const FILE_SYSTEMS: &str = "file_systems";
@@ -57,6 +60,22 @@ pub fn scan(
     report.boot_id = Some(scan.boot);
     report.not_checked = scan.not_checked;
     Ok(report)
+}
+
+/// Devices and NVML as they are now, and why NVML says nothing if it does not.
+pub fn look(config: &Config) -> (DeviceReport, Option<String>) {
+    let snapshot = match NvmlClient::new(devices::nvml_of(config)) {
+        Ok(client) => client.sample().map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    let (snapshot, missing) = match snapshot {
+        Ok(snapshot) => (Some(snapshot), None),
+        Err(error) => (None, Some(error)),
+    };
+    let sys = SysRoot(config.sysfs_root.clone());
+    let proc = ProcRoot(config.proc_root.clone());
+    let mut devices = Devices::new(sys.clone(), proc).expecting(sys, config.rdma);
+    (devices.poll(snapshot), missing)
 }
 
 struct Scan<'a> {
@@ -116,18 +135,7 @@ impl Scan<'_> {
     }
 
     fn devices(&mut self, config: &Config) {
-        let snapshot = match NvmlClient::new(NvmlConfig::this_program()) {
-            Ok(client) => client.sample().map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
-        };
-        let (snapshot, missing) = match snapshot {
-            Ok(snapshot) => (Some(snapshot), None),
-            Err(error) => (None, Some(error)),
-        };
-        let sys = SysRoot(config.sysfs_root.clone());
-        let mut devices = Devices::new(sys.clone(), ProcRoot(config.proc_root.clone()))
-            .expecting(sys, config.rdma);
-        let report = devices.poll(snapshot);
+        let (report, missing) = look(config);
         if let Some(error) = &report.pci_error {
             self.not_checked.push(format!("PCI devices: {error}"));
         } else {
@@ -151,6 +159,7 @@ impl Scan<'_> {
             }
         }
         self.gpus.clone_from(&report.gpus);
+        self.baseline(config, &BaselineFacts::of(&report));
         for gpu in report.gpus {
             self.observe(Occasion::Found {
                 subject: HealthSubject::new(SubjectKind::Gpu, gpu.pci.to_string()),
@@ -159,6 +168,30 @@ impl Scan<'_> {
         }
         for observed in report.events {
             self.take(observed.witness, observed.occurrence, observed.count);
+        }
+    }
+
+    fn baseline(&mut self, config: &Config, facts: &BaselineFacts) {
+        let expected = match baseline::load(&config.baseline) {
+            Ok(Some(expected)) => expected,
+            Ok(None) => return,
+            Err(error) => return self.not_checked.push(error.to_string()),
+        };
+        for (judgement, found) in baseline::judge(&expected, facts) {
+            let subject = judgement.subject.clone();
+            if !found.unread.is_empty() {
+                let names: Vec<_> = found.unread.iter().map(|setting| setting.name()).collect();
+                let text = format!("baseline of {subject}: {}", names.join(", "));
+                self.not_checked.push(text);
+            }
+            let (state, action) = judgement.health();
+            self.observe(Occasion::Judged {
+                subject,
+                rule: baseline::RULE.to_owned(),
+                state,
+                action,
+                text: judgement.text(),
+            });
         }
     }
 

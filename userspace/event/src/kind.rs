@@ -127,6 +127,8 @@ kinds! {
     RdmaErrors = "rdma_errors",
     /// An RDMA device that was there is gone.
     RdmaLost = "rdma_lost",
+    /// A GPU or the host is not as its baseline says.
+    BaselineDrift = "baseline_drift",
     /// gtrace itself lost a source, or records of one.
     SourceLost = "source_lost",
     /// Records left the store: by retention, or with a damaged file.

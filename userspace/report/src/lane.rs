@@ -80,6 +80,7 @@ impl Lane {
             | Kind::DimmError
             | Kind::KernelPanic
             | Kind::HostRestart
+            | Kind::BaselineDrift
             | Kind::KernelOops
             | Kind::FileLimit
             | Kind::NetfsStall

@@ -109,6 +109,9 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::RdmaPort => rdma::port(occ, base),
         Kind::RdmaErrors => rdma::errors(occ, base),
         // The site says how bad it is.
+        Kind::BaselineDrift if occ.severity >= Severity::Critical => base
+            .refined("missing", Severity::Critical)
+            .and("Devices or links that should be there are not."),
         Kind::SiteTrigger => base.refined(occ.severity.name(), occ.severity),
         Kind::GpuLost
         | Kind::Capture
@@ -128,6 +131,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         | Kind::KernelPanic
         | Kind::KernelOops
         | Kind::FileLimit
+        | Kind::BaselineDrift
         | Kind::FsReadonly => base,
     }
 }

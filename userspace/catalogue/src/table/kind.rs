@@ -257,6 +257,11 @@ kinds! {
         ["Look for PCIe errors, slot events and mlx5 errors of the same moment in the kernel log.",
          "If it was taken away on purpose, acknowledge the event; gtrace expects it until it is restarted.",
          "If not: lspci shows whether the adapter still answers; a power cycle of the host is the next step."];
+    BaselineDrift: System, Warning,
+        "The host or a GPU is not as its baseline says: a version, a setting, or how many devices there are.",
+        ["Compare everything: gtrace baseline check.",
+         "If it was changed on purpose, save the new state: gtrace baseline save --force.",
+         "If not, set it back: nvidia-smi sets ECC, MIG, persistence mode and power limit; versions need an update."];
     SourceLost: System, Warning,
         "gtrace lost one of its sources, or records of one: events of that time may be missing.",
         ["Run gtrace doctor: it names what the source needs.",

@@ -18,9 +18,9 @@ use nvml_wrapper::{Device, Nvml};
 
 use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Request, UnreadableGpu};
 use crate::{
-    ClockEventReasons, Clocks, EccCounts, EccErrors, GpuMemory, GpuProcess, GpuSample, MigMode,
-    NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature, Utilization,
-    Violations,
+    ClockEventReasons, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample,
+    MigMode, NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature,
+    Utilization, Violations,
 };
 
 /// Processes listed for a GPU at most; each costs a read in /proc and some 60 bytes of JSON.
@@ -134,6 +134,7 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
     fn gpu(mut self, pci: PciAddress, index: u32) -> NvmlGpu {
         let uuid = self.get("uuid", Device::uuid);
         let name = self.get("name", Device::name);
+        let board = self.board();
         let sample = self.sample();
         NvmlGpu {
             pci,
@@ -142,7 +143,21 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
             name,
             lost: self.lost,
             errors: self.errors,
+            board,
             sample,
+        }
+    }
+
+    fn board(&mut self) -> GpuBoard {
+        GpuBoard {
+            serial: self.get("serial number", Device::serial),
+            part_number: self.get("part number", Device::board_part_number),
+            vbios: self.get("VBIOS version", Device::vbios_version),
+            firmware: self.get("GSP firmware version", Device::gsp_firmware_version),
+            confidential_computing: self.get(
+                "confidential computing",
+                Device::check_confidential_compute_status,
+            ),
         }
     }
 
@@ -153,8 +168,15 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
             sample.utilization = Utilization {
                 gpu: Some(u.gpu),
                 memory: Some(u.memory),
+                ..Utilization::default()
             };
         }
+        sample.utilization.encoder = self
+            .get("encoder utilization", Device::encoder_utilization)
+            .map(|u| u.utilization);
+        sample.utilization.decoder = self
+            .get("decoder utilization", Device::decoder_utilization)
+            .map(|u| u.utilization);
         if let Some(m) = self.get("memory", Device::memory_info) {
             sample.memory = GpuMemory {
                 total: Some(m.total),

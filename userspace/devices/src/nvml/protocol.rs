@@ -6,7 +6,7 @@ use gtrace_event::PciAddress;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::GpuSample;
+use crate::{GpuBoard, GpuSample};
 
 /// Longest line that either side takes. A GPU with 18 NVLinks and 1024 processes stays far below it.
 pub(crate) const MAX_LINE: u64 = 8 * 1024 * 1024;
@@ -133,6 +133,9 @@ pub struct NvmlGpu {
     /// Errors that readings gave, other than that they are not supported; each once.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub errors: Vec<String>,
+    /// What does not change while the driver is loaded.
+    #[serde(skip_serializing_if = "GpuBoard::is_empty", default)]
+    pub board: GpuBoard,
     /// The readings; those after the error of a lost GPU are not taken.
     pub sample: GpuSample,
 }

@@ -19,6 +19,8 @@ pub struct PciReport {
     pub events: Vec<Observed>,
     /// Every GPU that PCI shows now.
     pub gpus: Vec<GpuInfo>,
+    /// How many NVSwitches PCI shows now.
+    pub nvswitches: u32,
     /// GPUs and switches that were there once and are gone or dead.
     pub lost: Vec<PciAddress>,
     /// The AER counters of this poll.
@@ -150,6 +152,8 @@ impl PciWatch {
             .filter(|d| d.class == PciClass::Gpu)
             .map(PciDevice::gpu_info)
             .collect();
+        let switches = now.values().filter(|d| d.class == PciClass::NvSwitch);
+        report.nvswitches = u32::try_from(switches.count()).unwrap_or(u32::MAX);
         report.lost = self.lost.iter().copied().collect();
         Ok((now, report))
     }

@@ -342,6 +342,26 @@ int nvmlDeviceGetMigMode(device_t d, u32 *current, u32 *pending) {
     return OK;
 }
 VALUE(nvmlDeviceGetPersistenceMode, u32, 1)
+static int text(device_t d, char *out, u32 n, const char *what) {
+    READING(d);
+    snprintf(out, n, "%s", what);
+    return OK;
+}
+int nvmlDeviceGetSerial(device_t d, char *out, u32 n) { return text(d, out, n, "1650522003820"); }
+int nvmlDeviceGetVbiosVersion(device_t d, char *out, u32 n) { return text(d, out, n, "96.00.74.00.01"); }
+int nvmlDeviceGetGspFirmwareVersion(device_t d, char *out) { return text(d, out, 80, "535.129.03"); }
+int nvmlDeviceGetEncoderUtilization(device_t d, u32 *out, u32 *period) {
+    READING(d);
+    *out = 12;
+    *period = 1000;
+    return OK;
+}
+int nvmlDeviceGetDecoderUtilization(device_t d, u32 *out, u32 *period) {
+    READING(d);
+    *out = 7;
+    *period = 1000;
+    return OK;
+}
 VALUE(nvmlDeviceGetNumFans, u32, 2)
 int nvmlDeviceGetFanSpeed_v2(device_t d, u32 fan, u32 *out) {
     READING(d);

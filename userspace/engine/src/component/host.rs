@@ -231,6 +231,8 @@ mod tests {
                 interval: None,
                 memory_full: None,
             },
+            baseline: dir.join("baseline.toml"),
+            compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),
         }

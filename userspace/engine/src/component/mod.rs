@@ -5,6 +5,7 @@
 //! off, and what `gtrace pause` pauses. To add a component is one file here and its line in [`all`];
 //! [`pressure`] is an example.
 
+pub mod baseline;
 pub mod cuda;
 pub mod driver_modules;
 pub mod host;
@@ -42,6 +43,10 @@ pub struct Context {
     pub sysfs_root: PathBuf,
     /// Options of [`pressure`].
     pub pressure: pressure::Options,
+    /// The baseline's file.
+    pub baseline: PathBuf,
+    /// Whether the baseline could be compared.
+    pub compared: Arc<baseline::Kept>,
     /// What was read of RDMA ports.
     pub rdma: Arc<rdma::Ports>,
     /// What was read of the host itself.
@@ -161,8 +166,9 @@ pub fn all() -> impl Iterator<Item = &'static dyn Component> {
     let sources = source::SOURCES
         .iter()
         .map(|source| source as &dyn Component);
-    let others: [&dyn Component; 5] = [
+    let others: [&dyn Component; 6] = [
         &rdma::Rdma,
+        &baseline::BaselineFile,
         &driver_modules::DriverModules,
         &cuda::CudaCalls,
         &remote::Remoting,

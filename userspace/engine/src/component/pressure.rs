@@ -234,6 +234,8 @@ mod tests {
                 interval,
                 memory_full: Some(0.1),
             },
+            baseline: std::path::PathBuf::from("/nonexistent"),
+            compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),
         }

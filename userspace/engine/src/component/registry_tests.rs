@@ -21,6 +21,8 @@ fn context() -> Context {
             interval: None,
             memory_full: None,
         },
+        baseline: std::path::PathBuf::from("/nonexistent"),
+        compared: Arc::default(),
         rdma: Arc::default(),
         host: Arc::default(),
     }

@@ -264,6 +264,7 @@ impl State {
                 self.find_gpus(&gpus);
                 self.hub.set_gpus(gpus);
             }
+            Input::Baseline(judgements) => self.judge_baseline(&judgements),
             Input::PciTree(tree) => {
                 self.known.set_tree(tree);
                 self.name_new_cards();

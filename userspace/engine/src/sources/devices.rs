@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use gtrace_api::SourceState;
 use gtrace_devices::{
-    AerReport, DeviceReport, Devices, GpuInfo, Metric, NvmlClient, NvmlConfig, NvmlState, PciTree,
-    ProcRoot, RdmaHealth, RdmaWatch, SysRoot,
+    AerReport, BaselineFacts, DeviceReport, Devices, GpuInfo, Metric, NvmlClient, NvmlConfig,
+    NvmlState, PciTree, ProcRoot, RdmaHealth, RdmaWatch, SysRoot,
 };
 use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
 
 use super::driver_modules::DriverHold;
 use super::table::show;
+use crate::baseline;
 use crate::clock::boottime_ns;
 use crate::component::{self, rdma};
 use crate::config::Config;
@@ -92,6 +93,8 @@ impl PollTimer {
 struct State {
     hub: Arc<Hub>,
     rdma: Arc<rdma::Ports>,
+    compared: Arc<component::baseline::Kept>,
+    baseline: Option<baseline::Watch>,
     inputs: InputSender,
     devices: Devices,
     nvml: Option<Arc<NvmlClient>>,
@@ -133,6 +136,9 @@ impl State {
         Ok(Self {
             hub: Arc::clone(&context.hub),
             rdma: Arc::clone(&context.rdma),
+            compared: Arc::clone(&context.compared),
+            baseline: (!config.disabled.contains(&component::baseline::NAME))
+                .then(|| baseline::Watch::new(config.baseline.clone())),
             inputs,
             devices,
             nvml,
@@ -200,7 +206,37 @@ impl State {
         if nvml_due || left_alone {
             self.publish_nvml(&report.gpus, sampled);
         }
+        if report.rdma.is_some() {
+            self.compare(&BaselineFacts::of(&report));
+        }
         self.emit(report);
+    }
+
+    /// Compares what a poll of everything has found with the baseline.
+    fn compare(&mut self, facts: &BaselineFacts) {
+        let Some(watch) = &mut self.baseline else {
+            return;
+        };
+        let found = watch.compare(facts);
+        let (name, hub) = (component::baseline::NAME, &self.hub);
+        let (state, reason) = match (&found.refused, found.present) {
+            (Some(refused), true) => (SourceState::Degraded, Some(refused.clone())),
+            (Some(refused), false) => (SourceState::Failed, Some(refused.clone())),
+            (None, true) => (SourceState::Active, None),
+            (None, false) => (SourceState::Absent, Some("there is no baseline".to_owned())),
+        };
+        self.compared.set(found.refused);
+        component::show(hub, name, state, reason);
+        if let Some(interval) = self.pci_interval {
+            hub.samples.publish(&Batch {
+                component: name,
+                time: Timestamp::now(),
+                interval,
+                metrics: found.metrics,
+            });
+        }
+        // The core ends after this thread.
+        let _ = self.inputs.send(Input::Baseline(found.judgements));
     }
 
     /// What NVML has read just now; nothing of an earlier reading stays where it has read nothing.
@@ -407,7 +443,8 @@ fn is_broken(state: NvmlState) -> bool {
     matches!(state, NvmlState::Failed | NvmlState::Hung)
 }
 
-fn nvml_config(config: &Config, hub: &Arc<Hub>) -> NvmlConfig {
+/// How NVML is asked: by the library of the configuration, with its deadline.
+pub fn nvml_of(config: &Config) -> NvmlConfig {
     let mut nvml = match &config.nvml_library {
         None => NvmlConfig::this_program(),
         Some(library) => {
@@ -420,6 +457,11 @@ fn nvml_config(config: &Config, hub: &Arc<Hub>) -> NvmlConfig {
         }
     };
     nvml.deadline = config.nvml_deadline;
+    nvml
+}
+
+fn nvml_config(config: &Config, hub: &Arc<Hub>) -> NvmlConfig {
+    let mut nvml = nvml_of(config);
     let hub = Arc::clone(hub);
     nvml.started = Box::new(move |pid| hub.started_own(pid));
     nvml

@@ -5,6 +5,7 @@ mod fill;
 
 mod aer;
 mod api;
+mod baseline;
 mod fabric;
 mod host;
 mod pcie;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 pub use aer::AerDetail;
 pub use api::ApiDetail;
+pub use baseline::{BaselineDetail, Drift};
 pub use fabric::FabricDetail;
 pub use host::HostDetail;
 pub use pcie::{PcieDetail, SlotChange};
@@ -62,6 +64,9 @@ pub struct Detail {
     /// Readings.
     #[serde(flatten)]
     pub sample: SampleDetail,
+    /// Comparison with the baseline.
+    #[serde(flatten)]
+    pub baseline: BaselineDetail,
     /// Losses.
     #[serde(flatten)]
     pub source: SourceDetail,
@@ -80,6 +85,7 @@ fill_fields!(Detail {
     api,
     rdma,
     sample,
+    baseline,
     source,
     removal
 });

@@ -8,9 +8,7 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, bench, capture, completions, config, decode, doctor, events, exec, gameday, health,
-    incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, scan,
-    schema, serve, status, token, top, trace,
+    ack, baseline, bench, capture, completions, config, decode, doctor, events, exec, gameday, health, incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, scan, schema, serve, status, token, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -41,6 +39,7 @@ pub(super) enum Command {
     Trace(trace::Args),
     Health(health::Args),
     Scan(scan::Args),
+    Baseline(baseline::Args),
     Maintenance(maintenance::Args),
     Token(token::Args),
     Incidents(incidents::Args),
@@ -109,6 +108,7 @@ pub fn main() -> ExitCode {
         Command::Trace(args) => trace::run(args),
         Command::Health(args) => health::run(args),
         Command::Scan(args) => scan::run(args),
+        Command::Baseline(args) => baseline::run(args),
         Command::Maintenance(args) => maintenance::run(args),
         Command::Token(args) => token::run(args),
         Command::Incidents(args) => incidents::run(args),

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use gtrace_engine::alertmanager;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::daemon::{catalogue, triggers};
+use gtrace_engine::{alertmanager, baseline};
 
 use crate::cli::{PROBLEM, shared};
 
@@ -59,6 +59,7 @@ fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     let config = Config::from_keys(keys.clone())?;
     catalogue(&config)?;
     triggers(&config)?;
+    baseline::load(&config.baseline)?;
     if let Some(options) = &config.alertmanager {
         alertmanager::check(options).map_err(anyhow::Error::msg)?;
     }

@@ -4,6 +4,7 @@
 mod shared;
 
 pub mod ack;
+pub mod baseline;
 pub mod bench;
 pub mod capture;
 mod command;

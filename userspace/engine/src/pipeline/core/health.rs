@@ -15,6 +15,7 @@ use gtrace_health::{Change, Fold, RuleError, Rules};
 use gtrace_store::{HealthEntry, Reader, StoreError};
 
 use super::State;
+use crate::baseline::{self, Judgement};
 use crate::clock;
 use crate::component;
 use crate::pipeline::outbox::Pending;
@@ -251,6 +252,34 @@ impl State {
                 text: health.reasons.join("; "),
             });
         }
+    }
+
+    /// What differs from the baseline is a reason until it does so no more, and an event when it is news.
+    pub(super) fn judge_baseline(&mut self, judgements: &[Judgement]) {
+        for judgement in judgements {
+            let subject = &judgement.subject;
+            let known = self.health.fold.subject(subject);
+            let mut reasons = known.iter().flat_map(|known| &known.reasons);
+            let before = reasons
+                .find(|reason| reason.rule == baseline::RULE)
+                .map(|reason| reason.text.clone());
+            let text = judgement.text();
+            if before.unwrap_or_default() == text {
+                continue;
+            }
+            let (state, action) = judgement.health();
+            if state != HealthState::Healthy {
+                self.ingest_one(WitnessName::Gtrace, judgement.occurrence(), 1);
+            }
+            self.observe_health(Occasion::Judged {
+                subject: subject.clone(),
+                rule: baseline::RULE.to_owned(),
+                state,
+                action,
+                text,
+            });
+        }
+        self.send_batch();
     }
 
     /// GPUs that are there, for the first time, again, or another in the place of one; and those that were reset.
