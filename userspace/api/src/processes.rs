@@ -21,6 +21,9 @@ pub struct ProcessUse {
     /// Its container: an id of 64 hex digits.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub container: Option<String>,
+    /// Its pod, container or job, as far as it is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub holder: Option<gtrace_event::Holder>,
     /// CPU time of the host that it has used, seconds.
     pub cpu_seconds: f64,
     /// Names of the driver's device files that it has open.

@@ -22,12 +22,13 @@ pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
     CALL_FAILURES, parse_access, parse_after, parse_alertmanager, parse_budget,
-    parse_call_failures, parse_disabled_sources, parse_evidence, parse_history, parse_listen,
-    parse_share,
+    parse_call_failures, parse_compat, parse_disabled_sources, parse_evidence, parse_history,
+    parse_listen, parse_share,
 };
 use crate::alertmanager;
 use crate::component::{self, driver_modules, pressure};
 use crate::hub::Hub;
+use crate::nvsentinel;
 use crate::previous_boot;
 use crate::recorder;
 
@@ -199,6 +200,16 @@ keys! {
     /// Runbook link of alerts; `{class}` stands for the class of failure:
     /// `https://wiki.example.com/gpu/{class}`.
     alertmanager_runbook_url: String = "GTRACE_ALERTMANAGER_RUNBOOK_URL",
+    /// The kubelet's pod-resources socket, which names the pods that have a GPU; it need not be there.
+    kubelet_socket: PathBuf = "GTRACE_KUBELET_SOCKET",
+    /// Socket of NVSentinel's platform connector, which gets the health of GPUs, NVSwitches, ports and the host:
+    /// `/var/run/nvsentinel/platform-connector.sock`. None by default.
+    nvsentinel_socket: PathBuf = "GTRACE_NVSENTINEL_SOCKET",
+    /// NVSentinel only stores what it gets: no quarantine and no drain follows.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    nvsentinel_store_only: bool = "GTRACE_NVSENTINEL_STORE_ONLY",
+    /// Answer as another program too, for its clients: `gpud` or `none`.
+    compat: String = "GTRACE_COMPAT",
     /// Kill switch: every probe is detached while this file exists.
     kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
     /// Root of sysfs; other values are for tests.
@@ -278,6 +289,12 @@ pub struct Config {
     pub recording_after: Duration,
     /// Where alerts go; `None`: nowhere.
     pub alertmanager: Option<alertmanager::Options>,
+    /// The kubelet's socket.
+    pub kubelet_socket: PathBuf,
+    /// How NVSentinel is told of health; `None`: not.
+    pub nvsentinel: Option<nvsentinel::Options>,
+    /// Whether GPUd's routes are answered.
+    pub compat_gpud: bool,
     /// Kill-switch file.
     pub kill_switch: PathBuf,
     /// Root of sysfs.
@@ -306,6 +323,7 @@ impl Config {
             sysfs_root: self.sysfs_root.clone(),
             pressure: self.pressure,
             baseline: self.baseline.clone(),
+            kubelet: self.kubelet_socket.clone(),
             compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),
@@ -417,6 +435,10 @@ impl Config {
             alertmanager_ca_file: None,
             alertmanager_drills: Some(false),
             alertmanager_runbook_url: None,
+            kubelet_socket: Some(gtrace_grpc::kubelet::SOCKET.into()),
+            nvsentinel_socket: None,
+            nvsentinel_store_only: Some(false),
+            compat: Some("none".into()),
             kill_switch: Some("/run/gtrace/pause".into()),
             sysfs_root: Some("/sys".into()),
             proc_root: Some("/proc".into()),
@@ -429,6 +451,14 @@ impl Config {
         let alertmanager = parse_alertmanager(&keys)?;
         let access = parse_access(&keys)?;
         let listen = parse_listen(keys.listen.as_deref().unwrap_or_default(), access.is_some())?;
+        let nvsentinel = keys
+            .nvsentinel_socket
+            .clone()
+            .map(|socket| nvsentinel::Options {
+                socket,
+                store_only: keys.nvsentinel_store_only.unwrap_or_default(),
+                state_dir: keys.state_dir.clone().unwrap_or_default(),
+            });
         let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
         let ring_bytes = keys.ring_bytes.unwrap_or(0);
         if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
@@ -498,6 +528,9 @@ impl Config {
             evidence_bytes: parse_evidence(keys.flight_recorder, keys.evidence_mb)?,
             recording_after: parse_after(keys.recording_after_s)?,
             alertmanager,
+            kubelet_socket: keys.kubelet_socket.unwrap_or_default(),
+            nvsentinel,
+            compat_gpud: parse_compat(&keys.compat.unwrap_or_default())?,
             kill_switch: keys.kill_switch.unwrap_or_default(),
             sysfs_root: keys.sysfs_root.unwrap_or_default(),
             proc_root: keys.proc_root.unwrap_or_default(),
@@ -542,7 +575,7 @@ mod tests {
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 15] = [
+        let cases: [(Change, &str, &str); 16] = [
             (
                 |k| k.alertmanager_url = Some("127.0.0.1:9093".into()),
                 "alertmanager_url",
@@ -608,6 +641,7 @@ mod tests {
                 "cuda_api_budget",
                 "0 to 100",
             ),
+            (|k| k.compat = Some("dcgm".into()), "compat", "`gpud`"),
             (|k| k.ring_bytes = Some(5000), "ring_bytes", "power of two"),
         ];
         for (change, key, hint) in cases {
@@ -724,6 +758,7 @@ mod tests {
             site_policy: example.site_policy.clone(),
             triggers: example.triggers.clone(),
             nvml_library: example.nvml_library.clone(),
+            nvsentinel_socket: example.nvsentinel_socket.clone(),
             ..defaults
         };
         assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());

@@ -19,6 +19,7 @@ use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::flight::Recorder;
+use crate::holders;
 use crate::metrics::Metrics;
 use crate::samples::{Samples, is_stale};
 use crate::supervise::{self, Outage, Registry, names};
@@ -120,6 +121,8 @@ pub struct Hub {
     pub samples: Samples,
     /// The last minutes, for incidents.
     pub recorder: Recorder,
+    /// Who has which GPU.
+    pub holders: holders::Kept,
     stream: Mutex<LiveStream>,
     commands: mpsc::UnboundedSender<Command>,
     status: Mutex<Status>,
@@ -200,6 +203,7 @@ impl Hub {
             cuda: Mutex::default(),
             samples: Samples::default(),
             recorder: Recorder::default(),
+            holders: holders::Kept::default(),
             health: Mutex::default(),
             seen: Mutex::default(),
             remote: Mutex::default(),

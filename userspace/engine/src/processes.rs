@@ -58,6 +58,7 @@ struct Known {
 /// Reads /proc.
 pub fn of(hub: &Hub) -> Vec<ProcessUse> {
     let proc_root = Path::new("/proc");
+    let holders = hub.holders.get();
     let known = known(hub).into_iter();
     known
         .filter_map(|(pid, known)| {
@@ -73,6 +74,7 @@ pub fn of(hub: &Hub) -> Vec<ProcessUse> {
                 comm: process.comm.unwrap_or_default(),
                 cgroup: process.cgroup,
                 container: process.container,
+                holder: holders.of_process(pid).cloned(),
                 cpu_seconds: procfs::cpu_ns(proc_root, pid)? as f64 / 1e9,
                 devices: known.devices,
                 api: known.api.as_ref().map(Sum::counts),

@@ -781,6 +781,7 @@ fn config(dir: &std::path::Path) -> ApiConfig {
         access: None,
         store: dir.join("store.db"),
         limits: Limits::default(),
+        compat_gpud: false,
     }
 }
 

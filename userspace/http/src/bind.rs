@@ -27,6 +27,8 @@ pub struct ApiConfig {
     pub store: PathBuf,
     /// What clients may cost.
     pub limits: Limits,
+    /// Whether GPUd's routes are answered too.
+    pub compat_gpud: bool,
 }
 
 impl ApiConfig {
@@ -39,6 +41,7 @@ impl ApiConfig {
             access: None,
             store: store.into(),
             limits: Limits::default(),
+            compat_gpud: false,
         }
     }
 }
@@ -113,6 +116,7 @@ pub struct Bound {
     pub(super) socket: Option<PathBuf>,
     pub(super) store: PathBuf,
     pub(super) limits: Limits,
+    pub(super) compat_gpud: bool,
 }
 
 impl Bound {
@@ -151,6 +155,7 @@ impl Bound {
             socket: self.socket.clone(),
             store: self.store.clone(),
             limits: self.limits,
+            compat_gpud: self.compat_gpud,
         })
     }
 
@@ -229,6 +234,7 @@ pub fn bind_beside(config: &ApiConfig, inherited: Inherited) -> Result<Bound, Ap
         socket,
         store: config.store.clone(),
         limits: config.limits,
+        compat_gpud: config.compat_gpud,
     })
 }
 

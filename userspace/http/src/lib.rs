@@ -10,6 +10,7 @@ mod bind;
 mod body;
 mod exposition;
 mod gate;
+mod gpud;
 mod handlers;
 mod holder;
 mod https;

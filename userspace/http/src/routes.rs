@@ -13,6 +13,7 @@ use gtrace_tls::Role;
 use schemars::{Schema, SchemaGenerator};
 
 use super::gate::Gate;
+use super::gpud;
 use super::query::{AFTER, BUCKETS, HISTORY_LIMIT, INCIDENT_PARAMETERS, PARAMETERS, Parameter};
 use super::samples::SAMPLE_PARAMETERS;
 use super::{AppState, MAX_BODY, body, gate, handlers, page};
@@ -391,14 +392,21 @@ pub(super) fn needed(path: &str) -> Role {
 }
 
 /// The router of every listener: the peer of a request is among its extensions.
-pub(super) fn router(state: AppState) -> Router {
+pub(super) fn router(state: AppState, compat_gpud: bool) -> Router {
     let gate = Gate {
         state: state.clone(),
         needed,
     };
     let mut router = Router::new();
     for route in ROUTES {
-        router = router.route(route.path, (route.handler)());
+        let handler = match (route.path, compat_gpud) {
+            ("/healthz", true) => get(gpud::healthz),
+            _ => (route.handler)(),
+        };
+        router = router.route(route.path, handler);
+    }
+    if compat_gpud {
+        router = router.merge(gpud::router());
     }
     router
         .method_not_allowed_fallback(handlers::wrong_method)

@@ -68,6 +68,7 @@ pub async fn serve(
         socket,
         store,
         limits,
+        compat_gpud,
     } = bound;
     // Handlers end on this watch, which also turns true when the caller's sender is dropped.
     let (end, ended) = watch::channel(false);
@@ -95,7 +96,7 @@ pub async fn serve(
     let guarded = guard.map(|guard| Arc::new(Https::new(guard)));
     let files = https::watch_files(guarded.clone(), Arc::clone(&state.hub));
     let server = Server {
-        router: routes::router(state),
+        router: routes::router(state, compat_gpud),
         limits,
         refusals,
         https: guarded,

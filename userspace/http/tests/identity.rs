@@ -49,6 +49,7 @@ fn config(dir: &Path) -> ApiConfig {
         access: None,
         store: dir.join("store.db"),
         limits: gtrace_http::Limits::default(),
+        compat_gpud: false,
     }
 }
 

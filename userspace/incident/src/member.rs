@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use gtrace_event::{
-    Advice, Event, EventId, FailureClass, Gpu, Kind, PciAddress, Process, Provenance, Severity,
-    Timestamp,
+    Advice, Event, EventId, FailureClass, Gpu, Holder, Kind, PciAddress, Process, Provenance,
+    Severity, Timestamp,
 };
 
 use crate::jobs::job_of;
@@ -71,7 +71,7 @@ impl Member {
                 .map(|(at, _)| at)
                 .collect()
         };
-        let jobs = jobs(event);
+        let mut jobs = jobs(event);
         Some(Self {
             id: event.id,
             kind: event.kind,
@@ -92,7 +92,10 @@ impl Member {
                 .unwrap_or(event.severity >= Severity::Critical),
             gpus: gpus(event),
             process: event.process.clone(),
-            jobs,
+            jobs: {
+                jobs.extend(held_by(event));
+                jobs
+            },
             advice: event.advice.clone(),
             causes: matching(&|rule| rule.is_cause(event)),
             effects: matching(&|rule| rule.is_effect(event)),
@@ -121,6 +124,16 @@ impl Key {
         };
         by_mig || keys.contains(self)
     }
+}
+
+/// Pods and jobs that had the GPU, for who reads; they tie no events together, as a pod can have eight GPUs.
+fn held_by(event: &Event) -> Vec<String> {
+    let holders = event.detail.holders.holders.iter();
+    let name = |holder: &Holder| match (&holder.namespace, &holder.pod) {
+        (Some(namespace), Some(pod)) => Some(format!("pod:{namespace}/{pod}")),
+        _ => holder.job.clone(),
+    };
+    holders.filter_map(name).collect()
 }
 
 fn jobs(event: &Event) -> Vec<String> {

@@ -200,6 +200,9 @@ pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
     block.part("gpu", event.gpu.as_ref().map(gpu));
     block.part("device", pci_device(event.gpu.as_ref(), &event.detail));
     block.part("process", event.process.as_ref().map(process));
+    let holders = event.detail.holders.holders.iter();
+    let holders: Vec<_> = holders.map(|holder| clean(&holder.to_string())).collect();
+    block.part("held by", (!holders.is_empty()).then(|| holders.join(", ")));
     block.part("from", Some(provenance(event.provenance).to_owned()));
     block.part("seen by", Some(witnesses(event)));
     if event.repeats > 0 {

@@ -232,6 +232,7 @@ mod tests {
                 memory_full: None,
             },
             baseline: dir.join("baseline.toml"),
+            kubelet: "/nonexistent/kubelet.sock".into(),
             compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),

@@ -8,6 +8,7 @@
 pub mod baseline;
 pub mod cuda;
 pub mod driver_modules;
+pub mod holders;
 pub mod host;
 pub mod pressure;
 pub mod rdma;
@@ -47,6 +48,8 @@ pub struct Context {
     pub baseline: PathBuf,
     /// Whether the baseline could be compared.
     pub compared: Arc<baseline::Kept>,
+    /// The kubelet's socket.
+    pub kubelet: PathBuf,
     /// What was read of RDMA ports.
     pub rdma: Arc<rdma::Ports>,
     /// What was read of the host itself.
@@ -166,13 +169,14 @@ pub fn all() -> impl Iterator<Item = &'static dyn Component> {
     let sources = source::SOURCES
         .iter()
         .map(|source| source as &dyn Component);
-    let others: [&dyn Component; 6] = [
+    let others: [&dyn Component; 7] = [
         &rdma::Rdma,
         &baseline::BaselineFile,
         &driver_modules::DriverModules,
         &cuda::CudaCalls,
         &remote::Remoting,
         &pressure::Pressure,
+        &holders::Holders,
     ];
     let host = host::HOST.iter().map(|part| part as &dyn Component);
     sources.chain(others).chain(host)

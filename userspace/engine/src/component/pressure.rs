@@ -235,6 +235,7 @@ mod tests {
                 memory_full: Some(0.1),
             },
             baseline: std::path::PathBuf::from("/nonexistent"),
+            kubelet: "/nonexistent/kubelet.sock".into(),
             compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),

@@ -22,6 +22,7 @@ fn context() -> Context {
             memory_full: None,
         },
         baseline: std::path::PathBuf::from("/nonexistent"),
+        kubelet: "/nonexistent/kubelet.sock".into(),
         compared: Arc::default(),
         rdma: Arc::default(),
         host: Arc::default(),

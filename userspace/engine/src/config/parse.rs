@@ -176,6 +176,18 @@ pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
 const AFTER_MAX_S: u64 = 600;
 
 /// How long a recording goes on.
+/// Whether GPUd's routes are answered.
+pub(super) fn parse_compat(text: &str) -> Result<bool, ConfigError> {
+    match text {
+        "none" => Ok(false),
+        "gpud" => Ok(true),
+        other => Err(ConfigError::Value {
+            key: "compat",
+            reason: format!("`{other}` is not `none` or `gpud`"),
+        }),
+    }
+}
+
 pub(super) fn parse_after(seconds: Option<u64>) -> Result<Duration, ConfigError> {
     let seconds = seconds.unwrap_or(0);
     match (1..=AFTER_MAX_S).contains(&seconds) {

@@ -30,7 +30,9 @@ use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
 use crate::triggers::{self, Triggers};
-use crate::{alertmanager, component, cuda, history, host, memory, poll, privileges, recorder};
+use crate::{
+    alertmanager, component, cuda, history, host, memory, nvsentinel, poll, privileges, recorder,
+};
 
 pub use self::start::{catalogue, explain_load, triggers, try_probes};
 pub use self::watch::Ended;
@@ -157,6 +159,10 @@ impl Prepared {
         if let Some(options) = config.alertmanager.clone() {
             alertmanager::start(&hub, options)
                 .context("the thread that sends alerts cannot be started")?;
+        }
+        if let Some(options) = config.nvsentinel.clone() {
+            nvsentinel::start(&hub, options)
+                .context("the thread that tells NVSentinel of health cannot be started")?;
         }
         let places = config.previous_boot();
         let (previous_boot, input) = PreviousBoot::begin(&places, &host::boot_id());

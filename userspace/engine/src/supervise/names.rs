@@ -24,3 +24,5 @@ pub const CHECKS: &str = "checks";
 pub const TRIGGERS: &str = "triggers";
 /// The flight recorder.
 pub const RECORDER: &str = "recorder";
+/// Tells NVSentinel of health.
+pub const NVSENTINEL: &str = "nvsentinel";

@@ -7,6 +7,7 @@ mod aer;
 mod api;
 mod baseline;
 mod fabric;
+mod holders;
 mod host;
 mod pcie;
 mod process_exit;
@@ -23,6 +24,7 @@ pub use aer::AerDetail;
 pub use api::ApiDetail;
 pub use baseline::{BaselineDetail, Drift};
 pub use fabric::FabricDetail;
+pub use holders::{Holder, HolderDetail};
 pub use host::HostDetail;
 pub use pcie::{PcieDetail, SlotChange};
 pub use process_exit::ProcessExitDetail;
@@ -67,6 +69,9 @@ pub struct Detail {
     /// Comparison with the baseline.
     #[serde(flatten)]
     pub baseline: BaselineDetail,
+    /// Who had the GPU.
+    #[serde(flatten)]
+    pub holders: HolderDetail,
     /// Losses.
     #[serde(flatten)]
     pub source: SourceDetail,
@@ -86,6 +91,7 @@ fill_fields!(Detail {
     rdma,
     sample,
     baseline,
+    holders,
     source,
     removal
 });

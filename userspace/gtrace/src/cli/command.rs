@@ -8,7 +8,9 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, baseline, bench, capture, completions, config, decode, doctor, events, exec, gameday, health, incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples, scan, schema, serve, status, token, top, trace,
+    ack, baseline, bench, capture, completions, config, decode, doctor, events, exec, gameday,
+    health, incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples,
+    scan, schema, serve, status, token, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA

@@ -58,6 +58,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         access: config.access.clone(),
         store: config.store(),
         limits: gtrace_http::Limits::default(),
+        compat_gpud: config.compat_gpud,
     };
     let prepared = Prepared::new(config)?;
     let bound = Arc::new(gtrace_http::bind_beside(&api, Inherited::take()?)?);

@@ -192,6 +192,7 @@ impl Daemon {
             access: None,
             store: path,
             limits,
+            compat_gpud: false,
         };
         let bound = gtrace_http::bind(&config).unwrap();
         let tcp = bound.tcp_addr().unwrap();

@@ -10,6 +10,7 @@ use super::super::tests::{World, acknowledge, xid_79};
 use super::*;
 use crate::fake_sysfs::{FakeSysfs, GPU};
 use crate::hub::Command;
+use crate::input::Input;
 use gtrace_devices::PciTree;
 
 fn tree() -> PciTree {
@@ -204,4 +205,42 @@ fn a_maintenance_window_is_recorded_and_outlives_the_daemon() {
     assert_eq!(longer.from, begun.from, "it goes on");
     ask(&world, 0).unwrap();
     assert!(!world.hub.is_in_maintenance(Timestamp::now()));
+}
+
+#[test]
+fn what_differs_from_the_baseline_is_a_reason_until_it_does_not_and_one_event_over_a_restart() {
+    let judge = |world: &World, found: Option<&str>| {
+        let difference = |found: &str| gtrace_devices::Difference {
+            setting: gtrace_devices::Setting::Ecc,
+            expected: "on".to_owned(),
+            found: found.to_owned(),
+            missing: false,
+        };
+        let judgement = Judgement {
+            subject: HealthSubject::new(SubjectKind::Gpu, GPU),
+            gpu: Some(Gpu::at(GPU.parse().unwrap())),
+            differences: found.map(difference).into_iter().collect(),
+        };
+        world.send(Input::Baseline(vec![judgement]));
+    };
+    let world = World::new(tree());
+    judge(&world, None);
+    judge(&world, Some("off"));
+    judge(&world, Some("off"));
+    let known = gpu(&world);
+    assert_eq!(known.state, HealthState::Degraded);
+    assert_eq!(known.reasons[0].text, "ecc off, expected on");
+    let world = world.restart(tree());
+    judge(&world, Some("off"));
+    assert_eq!(gpu(&world).state, HealthState::Degraded);
+    let drifts = |world: &World| {
+        let events = world.stored(None).into_iter();
+        events.filter(|e| e.kind == Kind::BaselineDrift).count()
+    };
+    assert_eq!(drifts(&world), 1);
+    judge(&world, None);
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let live = replayed(&world);
+    assert_eq!(drifts(&world), 1);
+    assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));
 }

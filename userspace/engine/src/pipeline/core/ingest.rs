@@ -210,8 +210,10 @@ impl State {
             host,
             machine_id,
             boot_id,
+            hub,
             ..
         } = self;
+        let holders = hub.holders.get();
         let folded = fold.take(observed, |event| {
             event.host = Some(host.clone());
             event.machine_id.clone_from(machine_id);
@@ -220,6 +222,7 @@ impl State {
             if let Some(process) = &mut event.process {
                 process::enrich(process);
             }
+            event.detail.holders.holders = holders.of(event);
         });
         for (folded, count) in &folded {
             self.publish_folded(folded, *count, provenance, line.take());

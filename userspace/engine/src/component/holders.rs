@@ -1,0 +1,223 @@
+//! Who has which GPU. [`crate::holders`] makes the table.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gtrace_api::{ComponentHealth, HealthState, SourceState};
+use gtrace_event::{PciAddress, Timestamp};
+use gtrace_grpc::kubelet::{self, Allocation};
+
+use super::{Component, Context, Snapshot, show};
+use crate::holders::{self, Client, Places, Reading};
+use crate::hub::Hub;
+use crate::samples::Batch;
+use crate::supervise::{Task, beat};
+
+/// Name of component and thread.
+pub const NAME: &str = "holders";
+/// Between readings.
+const EVERY: Duration = Duration::from_secs(10);
+/// How long the kubelet has to answer.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Longest time between two heartbeats: the kubelet and sockets of container runtimes are asked with deadlines.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// The component.
+#[derive(Clone, Copy, Debug)]
+pub struct Holders;
+
+impl Component for Holders {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn gives(&self) -> &'static str {
+        "who has which GPU: pod, namespace, container, Slurm job, step and user, on events, processes and metrics"
+    }
+
+    fn needs(&self) -> &'static str {
+        "the kubelet's pod-resources socket; without it control groups, /var/log/containers and the sockets of Docker and Podman serve"
+    }
+
+    fn remedy(&self) -> &'static str {
+        "give the daemon access to the socket that `kubelet_socket` names: in a pod by a volume of type hostPath"
+    }
+
+    fn task(&self) -> &'static str {
+        NAME
+    }
+
+    fn lacks(&self, context: &Context) -> Option<String> {
+        no_socket(&context.kubelet)
+    }
+
+    fn start(&self, context: &Context) -> std::io::Result<()> {
+        let hub = &context.hub;
+        if context.disabled.contains(&NAME) {
+            show(hub, NAME, SourceState::Off, None);
+            return Ok(());
+        }
+        let task = Task {
+            name: NAME,
+            needed: false,
+            silence: Some(SILENCE),
+            sources: Vec::new(),
+        };
+        let of_task = context.clone();
+        hub.tasks.start(task, move |pulse| {
+            let (places, mut pods) = (Places::default(), Vec::new());
+            while !pulse.is_stopping() {
+                beat();
+                read(&of_task, &places, &mut pods);
+                pulse.wait(EVERY);
+            }
+            Ok(())
+        })
+    }
+
+    /// It knows or does not know who has a GPU, and judges nothing.
+    fn check(&self, _context: &Context, _now: &Snapshot) -> ComponentHealth {
+        let reason = "it does not judge who has a GPU".to_owned();
+        ComponentHealth::now(HealthState::Unknown, [reason])
+    }
+}
+
+fn no_socket(socket: &Path) -> Option<String> {
+    (!socket.exists()).then(|| format!("{} is not there: no kubelet names pods", socket.display()))
+}
+
+/// One reading of everything. `pods` is what the kubelet said last, which stands while it does not answer.
+fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
+    let hub = &context.hub;
+    let (state, reason) = match kubelet::list(&context.kubelet, DEADLINE) {
+        Ok(found) => {
+            *pods = found;
+            (SourceState::Active, None)
+        }
+        Err(error) if error.is_absent() => {
+            pods.clear();
+            (SourceState::Active, no_socket(&context.kubelet))
+        }
+        Err(error) => (SourceState::Degraded, Some(error.to_string())),
+    };
+    let (gpus, clients) = (hub.gpus(), clients(hub));
+    let reading = Reading {
+        gpus: &gpus,
+        allocations: pods,
+        clients: &clients,
+    };
+    let table = holders::next(&hub.holders.get(), &reading, places, Instant::now());
+    hub.samples.publish(&Batch {
+        component: NAME,
+        time: Timestamp::now(),
+        interval: EVERY,
+        metrics: table.metrics(&gpus),
+    });
+    hub.holders.set(table);
+    show(hub, NAME, state, reason);
+}
+
+/// Processes that have a device of a GPU open, or that NVML names.
+fn clients(hub: &Hub) -> Vec<Client> {
+    let gpus = hub.gpus();
+    let mut found: BTreeMap<u32, Vec<PciAddress>> = BTreeMap::new();
+    for user in hub.gpu_processes() {
+        let of_user = found.entry(user.pid).or_default();
+        for device in &user.devices {
+            let number = device
+                .strip_prefix("nvidia")
+                .and_then(|n| n.parse::<u32>().ok());
+            let gpu = number.and_then(|n| gpus.iter().find(|gpu| gpu.index == Some(n)));
+            of_user.extend(gpu.map(|gpu| gpu.pci));
+        }
+    }
+    for gpu in &gpus {
+        for process in gpu.processes() {
+            found.entry(process.pid).or_default().push(gpu.pci);
+        }
+    }
+    let client = |(pid, mut gpus): (u32, Vec<PciAddress>)| {
+        gpus.sort_unstable();
+        gpus.dedup();
+        Client { pid, gpus }
+    };
+    found.into_iter().map(client).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_devices::GpuInfo;
+    use gtrace_event::{Event, Gpu, Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_grpc::frame;
+    use gtrace_grpc::kubelet::{
+        ContainerDevices, ContainerResources, ListPodResourcesResponse, PodResources,
+    };
+    use gtrace_grpc::testing::{Reply, serve};
+
+    use super::*;
+
+    /// The kubelet is a fake of the test's, which speaks its protocol.
+    #[test]
+    fn the_pod_that_the_kubelet_names_is_on_events_and_in_metrics() {
+        let dir = tempfile::tempdir().unwrap();
+        let answer = ListPodResourcesResponse {
+            pod_resources: vec![PodResources {
+                name: "train-0".to_owned(),
+                namespace: "ml".to_owned(),
+                containers: vec![ContainerResources {
+                    name: "main".to_owned(),
+                    devices: vec![ContainerDevices {
+                        resource_name: "nvidia.com/gpu".to_owned(),
+                        device_ids: vec!["GPU-a".to_owned()],
+                    }],
+                    dynamic_resources: Vec::new(),
+                }],
+            }],
+        };
+        let (socket, calls) = serve(dir.path(), Reply::Message(frame(&answer)));
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        hub.update_status(|status| status.sources = crate::component::initial());
+        let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
+        gpu.uuid = Some("GPU-a".to_owned());
+        let event_gpu = gpu.event_gpu();
+        hub.set_gpus(vec![gpu]);
+        let keys = crate::config::Keys {
+            kubelet_socket: Some(socket),
+            ..crate::config::Keys::default()
+        };
+        let mut context = crate::config::Config::from_keys(keys)
+            .unwrap()
+            .components(&hub);
+        let mut pods = Vec::new();
+        read(&context, &Places::default(), &mut pods);
+        let (method, _) = calls.recv().unwrap();
+        assert_eq!(method, kubelet::LIST);
+        let of = |gpu: &Gpu| {
+            let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, "x");
+            occurrence.gpu = Some(gpu.clone());
+            let witness = Witness {
+                source: WitnessName::Kmsg,
+                count: 1,
+                first_time: Timestamp::UNIX_EPOCH,
+            };
+            let event = Event::new(Timestamp::UNIX_EPOCH, witness, occurrence);
+            hub.holders.get().of(&event)
+        };
+        let held = of(&event_gpu);
+        assert_eq!(held.len(), 1);
+        assert_eq!(held[0].to_string(), "pod ml/train-0  container main");
+        assert_eq!(of(&Gpu::at("0000:86:00.0".parse().unwrap())), []);
+        let metrics = hub.samples.last(NAME).unwrap().metrics;
+        assert!(metrics[0].labels.contains(&("namespace", "ml".to_owned())));
+
+        // A kubelet that has gone names nobody.
+        context.kubelet = dir.path().join("none.sock");
+        read(&context, &Places::default(), &mut pods);
+        assert_eq!(of(&event_gpu), []);
+        let sources = hub.status().sources;
+        let source = sources.into_iter().find(|s| s.name == NAME).unwrap();
+        assert_eq!(source.state, SourceState::Active);
+        assert!(source.reason.unwrap().contains("none.sock"));
+    }
+}

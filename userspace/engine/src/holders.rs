@@ -1,0 +1,374 @@
+//! Who has which GPU: pods by the kubelet's pod-resources socket, containers and jobs by the control groups of the processes
+//! that use a GPU. One table for events, processes and metrics.
+
+mod names;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use gtrace_devices::{GpuInfo, Metric, MetricKind};
+use gtrace_event::{Event, Holder, PciAddress, Process};
+use gtrace_grpc::kubelet::Allocation;
+
+use crate::process::enrich;
+
+pub use self::names::Places;
+
+/// Holders of one GPU that are kept, and that an event names.
+pub const MOST: usize = 16;
+/// A process that is gone is remembered so long, for events that come after its end.
+const REMEMBERED: Duration = Duration::from_secs(120);
+/// Processes that are known at most.
+const PROCESSES: usize = 4096;
+
+/// Who has what, as of the newest reading.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    gpus: BTreeMap<PciAddress, Vec<Holder>>,
+    processes: BTreeMap<u32, (Holder, Instant)>,
+}
+
+impl Table {
+    /// Who had the GPU of an event, or whose process it is about.
+    pub fn of(&self, event: &Event) -> Vec<Holder> {
+        let pid = event.process.as_ref().and_then(|process| process.pid);
+        if let Some((holder, _)) = pid.and_then(|pid| self.processes.get(&pid)) {
+            return vec![holder.clone()];
+        }
+        let pci = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+        pci.and_then(|pci| self.gpus.get(&pci))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Whose process it is.
+    pub fn of_process(&self, pid: u32) -> Option<&Holder> {
+        self.processes.get(&pid).map(|(holder, _)| holder)
+    }
+
+    /// Everything as metrics.
+    pub fn metrics(&self, gpus: &[GpuInfo]) -> Vec<Metric> {
+        let mut all = Vec::new();
+        for (pci, holders) in &self.gpus {
+            let gpu = gpus.iter().find(|gpu| gpu.pci == *pci);
+            let uuid = gpu.and_then(|gpu| gpu.uuid.clone());
+            for holder in holders {
+                let labels = [
+                    ("gpu", Some(pci.to_string())),
+                    ("uuid", uuid.clone()),
+                    ("namespace", holder.namespace.clone()),
+                    ("pod", holder.pod.clone()),
+                    ("container", holder.container_name.clone()),
+                    ("job", holder.job.clone()),
+                    ("user", holder.user.clone()),
+                ];
+                let known = labels.into_iter();
+                all.push(Metric {
+                    name: "gtrace_gpu_holder",
+                    help: "Always 1: who has the GPU (namespace, pod, container, job, user, where known)",
+                    unit: "",
+                    kind: MetricKind::Gauge,
+                    labels: known.filter_map(|(k, v)| Some((k, v?))).collect(),
+                    value: 1.0,
+                });
+            }
+        }
+        // Steps of one job differ in no label.
+        all.dedup_by(|a, b| a.labels == b.labels);
+        all
+    }
+}
+
+/// The newest table.
+#[derive(Debug, Default)]
+pub struct Kept(Mutex<Arc<Table>>);
+
+impl Kept {
+    /// It.
+    pub fn get(&self) -> Arc<Table> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Another.
+    pub fn set(&self, table: Table) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+    }
+}
+
+/// A process that uses GPUs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Client {
+    /// The process.
+    pub pid: u32,
+    /// Its GPUs.
+    pub gpus: Vec<PciAddress>,
+}
+
+/// What a reading is made of.
+#[derive(Debug)]
+pub struct Reading<'a> {
+    /// The GPUs of the host.
+    pub gpus: &'a [GpuInfo],
+    /// Devices of pods, as the kubelet says.
+    pub allocations: &'a [Allocation],
+    /// Processes that use a GPU.
+    pub clients: &'a [Client],
+}
+
+/// Makes the next table out of a reading and of the one before.
+pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant) -> Table {
+    let mut gpus: BTreeMap<PciAddress, Vec<Holder>> = BTreeMap::new();
+    for allocation in reading.allocations {
+        let holder = Holder {
+            namespace: Some(allocation.namespace.clone()),
+            pod: Some(allocation.pod.clone()),
+            container_name: Some(allocation.container.clone()),
+            ..Holder::default()
+        };
+        for gpu in reading
+            .gpus
+            .iter()
+            .filter(|gpu| is_of(&allocation.device, gpu))
+        {
+            add(gpus.entry(gpu.pci).or_default(), holder.clone());
+        }
+    }
+    let mut processes = before.processes.clone();
+    processes.retain(|_, (_, seen)| now.saturating_duration_since(*seen) < REMEMBERED);
+    for client in reading.clients {
+        let mut holder = identify(client.pid, places);
+        if holder.is_empty() {
+            continue;
+        }
+        if holder.pod.is_none() && is_pod(&holder) {
+            // The kubelet knows the name, if only one pod has the GPU.
+            let of_gpus = client.gpus.iter().filter_map(|pci| gpus.get(pci)).flatten();
+            let mut pods: Vec<_> = of_gpus.filter(|known| known.pod.is_some()).collect();
+            pods.dedup_by_key(|known| (&known.namespace, &known.pod));
+            if let [only] = pods[..] {
+                holder.namespace.clone_from(&only.namespace);
+                holder.pod.clone_from(&only.pod);
+                holder.container_name.clone_from(&only.container_name);
+            }
+        }
+        for pci in &client.gpus {
+            let known = gpus.entry(*pci).or_default();
+            match known
+                .iter_mut()
+                .find(|known| same_container(known, &holder))
+            {
+                Some(known) => known.job = known.job.take().or_else(|| holder.job.clone()),
+                None => add(known, holder.clone()),
+            }
+        }
+        if processes.len() < PROCESSES || processes.contains_key(&client.pid) {
+            processes.insert(client.pid, (holder, now));
+        }
+    }
+    Table { gpus, processes }
+}
+
+fn add(known: &mut Vec<Holder>, holder: Holder) {
+    if known.len() < MOST && !known.contains(&holder) {
+        known.push(holder);
+        known.sort();
+    }
+}
+
+fn is_pod(holder: &Holder) -> bool {
+    holder
+        .job
+        .as_ref()
+        .is_some_and(|job| job.starts_with("pod:"))
+}
+
+/// Whether the kubelet and a process name the same container.
+fn same_container(a: &Holder, b: &Holder) -> bool {
+    a.pod.is_some()
+        && (&a.namespace, &a.pod) == (&b.namespace, &b.pod)
+        && (a.container_name == b.container_name || b.container_name.is_none())
+}
+
+/// Whether a device plugin's name is of this GPU: `GPU-…`, `MIG-GPU-…/1/0`, `GPU-…::2` of a shared one, `nvidia0`,
+/// `nvidia0/gi1`, `nvidia.com/gpu=0`.
+fn is_of(device: &str, gpu: &GpuInfo) -> bool {
+    if gpu
+        .uuid
+        .as_ref()
+        .is_some_and(|uuid| device.contains(uuid.as_str()))
+    {
+        return true;
+    }
+    let Some(index) = gpu.index else { return false };
+    let name = device.rsplit_once('=').map_or(device, |(_, name)| name);
+    let name = name.split(['/', ':']).next().unwrap_or(name);
+    let number = name.strip_prefix("nvidia").unwrap_or(name);
+    let is_named = name.starts_with("nvidia") || device.contains('=');
+    is_named && number.parse() == Ok(index)
+}
+
+/// What control group and environment of a process say of its container or job.
+fn identify(pid: u32, places: &Places) -> Holder {
+    let mut process = Process {
+        pid: Some(pid),
+        ..Process::default()
+    };
+    enrich(&mut process);
+    let mut holder = Holder {
+        job: process.cgroup.as_deref().and_then(gtrace_incident::job_of),
+        ..Holder::default()
+    };
+    let slurm = names::Slurm::of(pid);
+    match &holder.job {
+        Some(job)
+            if slurm.job.as_ref() == job.strip_prefix("slurm:").map(str::to_owned).as_ref() =>
+        {
+            (holder.step, holder.user) = (slurm.step, slurm.user);
+        }
+        // Without a plugin for control groups only the environment says it.
+        None if process.container.is_none() => {
+            holder.job = slurm.job.map(|job| format!("slurm:{job}"));
+            (holder.step, holder.user) = (slurm.step, slurm.user);
+        }
+        _ => {}
+    }
+    if let Some(step) = process.cgroup.as_deref().and_then(names::step_of) {
+        holder.step = holder.step.or(Some(step));
+    }
+    if let Some(id) = &process.container {
+        match places.pod_of(id) {
+            Some((namespace, pod, container)) => {
+                (holder.namespace, holder.pod) = (Some(namespace), Some(pod));
+                holder.container_name = Some(container);
+            }
+            None if !is_pod(&holder) => holder.container_name = places.name_of(id),
+            None => {}
+        }
+    }
+    holder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpu(at: &str, uuid: &str, index: u32) -> GpuInfo {
+        let mut gpu = GpuInfo::at(at.parse().unwrap());
+        (gpu.uuid, gpu.index) = (Some(uuid.to_owned()), Some(index));
+        gpu
+    }
+
+    fn allocation(pod: &str, device: &str) -> Allocation {
+        Allocation {
+            namespace: "ml".to_owned(),
+            pod: pod.to_owned(),
+            container: "main".to_owned(),
+            device: device.to_owned(),
+        }
+    }
+
+    #[test]
+    fn names_of_device_plugins_are_of_their_gpu() {
+        let gpu = gpu("0000:3b:00.0", "GPU-8f3a", 1);
+        for device in [
+            "GPU-8f3a",
+            "GPU-8f3a::2",
+            "MIG-GPU-8f3a/1/0",
+            "nvidia1",
+            "nvidia1/gi0",
+            "nvidia.com/gpu=GPU-8f3a",
+            "nvidia.com/gpu=1",
+            "nvidia.com/gpu=1:0",
+        ] {
+            assert!(is_of(device, &gpu), "{device}");
+        }
+        for device in [
+            "GPU-9999",
+            "nvidia10",
+            "nvidia.com/gpu=10",
+            "1",
+            "mlx5_1",
+            "",
+        ] {
+            assert!(!is_of(device, &gpu), "{device}");
+        }
+    }
+
+    #[test]
+    fn a_gpu_is_held_by_the_pods_that_the_kubelet_names() {
+        let gpus = [
+            gpu("0000:3b:00.0", "GPU-a", 0),
+            gpu("0000:86:00.0", "GPU-b", 1),
+        ];
+        let allocations = [
+            allocation("train-0", "GPU-a"),
+            allocation("infer", "GPU-a::1"),
+        ];
+        let reading = Reading {
+            gpus: &gpus,
+            allocations: &allocations,
+            clients: &[],
+        };
+        let now = Instant::now();
+        let table = next(&Table::default(), &reading, &Places::default(), now);
+        let pods: Vec<_> = table.gpus[&gpus[0].pci]
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            pods,
+            [
+                "pod ml/infer  container main",
+                "pod ml/train-0  container main"
+            ]
+        );
+        assert!(!table.gpus.contains_key(&gpus[1].pci));
+        let metrics = table.metrics(&gpus);
+        assert_eq!(metrics.len(), 2);
+        assert!(metrics[0].labels.contains(&("pod", "infer".to_owned())));
+        assert!(metrics[0].labels.contains(&("uuid", "GPU-a".to_owned())));
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_remembered_for_a_while() {
+        let (now, pid) = (Instant::now(), 7);
+        let holder = Holder {
+            job: Some("slurm:4711".to_owned()),
+            ..Holder::default()
+        };
+        let before = Table {
+            processes: [(pid, (holder.clone(), now))].into(),
+            ..Table::default()
+        };
+        let nothing = Reading {
+            gpus: &[],
+            allocations: &[],
+            clients: &[],
+        };
+        let soon = next(&before, &nothing, &Places::default(), now + REMEMBERED / 2);
+        assert_eq!(soon.of_process(pid), Some(&holder));
+        let late = next(&soon, &nothing, &Places::default(), now + REMEMBERED);
+        assert_eq!(late.of_process(pid), None);
+    }
+
+    #[test]
+    fn one_gpu_keeps_so_many_holders_at_most() {
+        let gpus = [gpu("0000:3b:00.0", "GPU-a", 0)];
+        let many: Vec<_> = (0..100)
+            .map(|n| allocation(&format!("p{n}"), "GPU-a"))
+            .collect();
+        let reading = Reading {
+            gpus: &gpus,
+            allocations: &many,
+            clients: &[],
+        };
+        let table = next(
+            &Table::default(),
+            &reading,
+            &Places::default(),
+            Instant::now(),
+        );
+        assert_eq!(table.gpus[&gpus[0].pci].len(), MOST);
+    }
+}

@@ -1,0 +1,401 @@
+//! Health for NVSentinel: what has changed goes to its platform connector, until it has taken it.
+//!
+//! Each reason of a GPU, NVSwitch, port or the host is a check of NVSentinel; when it ends, the same check is healthy. What was
+//! taken is kept in a file beside the store, so that an end is told also after a restart.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use gtrace_devices::{Metric, MetricKind};
+use gtrace_event::{
+    HealthAction, HealthReason, HealthReport, HealthState, ReasonStatus, SubjectHealth,
+    SubjectKind, Timestamp,
+};
+use gtrace_grpc::CallError;
+use gtrace_grpc::nvsentinel::{self, Entity, HealthEvent, RecommendedAction};
+use serde::{Deserialize, Serialize};
+
+use crate::hub::Hub;
+use crate::samples::Batch;
+use crate::supervise::{Task, beat, names};
+
+/// Between looks at the health.
+const EVERY: Duration = Duration::from_secs(2);
+/// How long the platform connector has to answer.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// The longest wait after a failure.
+const LONGEST: Duration = Duration::from_secs(60);
+/// Longest time between two heartbeats.
+const SILENCE: Duration = Duration::from_secs(120);
+/// Events in one message at most.
+const BATCH: usize = 64;
+/// Name of the file of what was taken, beside the store.
+const FILE: &str = "nvsentinel.json";
+
+/// How it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The platform connector's socket.
+    pub socket: PathBuf,
+    /// Only to be stored there: no quarantine and no drain follows.
+    pub store_only: bool,
+    /// Directory of the store.
+    pub state_dir: PathBuf,
+}
+
+/// A check as it was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Told {
+    part: SubjectKind,
+    name: String,
+    uuid: Option<String>,
+    rule: String,
+    code: Option<u32>,
+    state: HealthState,
+    action: HealthAction,
+    text: String,
+}
+
+/// By part, rule and code.
+type Checks = BTreeMap<String, Told>;
+
+/// What is bad now. Notices and what nobody can judge are no business of NVSentinel's; nor are gtrace's own components, which
+/// GPUs, ports and the host speak for.
+fn bad(report: &HealthReport) -> Checks {
+    let parts = report.subjects.iter();
+    let parts = parts.filter(|part| part.subject.part != SubjectKind::Component);
+    let mut checks = Checks::new();
+    for part in parts {
+        let holds = part
+            .reasons
+            .iter()
+            .filter(|reason| reason.status == ReasonStatus::Active && reason.state.is_bad());
+        for reason in holds {
+            let told = told(part, reason);
+            let key = format!("{}|{}|{:?}", part.subject, told.rule, told.code);
+            checks.insert(key, told);
+        }
+    }
+    checks
+}
+
+fn told(part: &SubjectHealth, reason: &HealthReason) -> Told {
+    Told {
+        part: part.subject.part,
+        name: part.subject.name.clone(),
+        uuid: part.uuid.clone(),
+        rule: reason.rule.clone(),
+        code: reason.code,
+        state: reason.state,
+        action: reason.action,
+        text: reason.text.clone(),
+    }
+}
+
+/// What is to be told: checks that are new or another, and those that have ended, with whether they are well.
+fn changes(before: &Checks, now: &Checks) -> Vec<(String, Told, bool)> {
+    let other = now
+        .iter()
+        .filter(|(key, told)| before.get(*key) != Some(*told));
+    let ended = before.iter().filter(|(key, _)| !now.contains_key(*key));
+    let other = other.map(|(key, told)| (key.clone(), told.clone(), false));
+    other
+        .chain(ended.map(|(key, told)| (key.clone(), told.clone(), true)))
+        .collect()
+}
+
+fn recommended(action: HealthAction) -> RecommendedAction {
+    match action {
+        HealthAction::None | HealthAction::Watch => RecommendedAction::None,
+        HealthAction::RestartApplication => RecommendedAction::RestartApp,
+        HealthAction::ResetGpu => RecommendedAction::ComponentReset,
+        HealthAction::Reboot | HealthAction::PowerCycle => RecommendedAction::RestartBm,
+        HealthAction::Drain => RecommendedAction::RunFieldDiag,
+        HealthAction::Replace => RecommendedAction::ContactSupport,
+    }
+}
+
+fn event(told: &Told, is_well: bool, node: &str, store_only: bool, now: Timestamp) -> HealthEvent {
+    let (class, kind) = match told.part {
+        SubjectKind::Gpu => ("GPU", "PCI"),
+        SubjectKind::Nvswitch => ("NVSwitch", "PCI"),
+        SubjectKind::Port => ("NIC", "NIC"),
+        SubjectKind::Host | SubjectKind::Component => ("Host", "Host"),
+    };
+    let name = match told.name.is_empty() {
+        true => node.to_owned(),
+        false => told.name.clone(),
+    };
+    let mut entities = vec![Entity {
+        entity_type: kind.to_owned(),
+        entity_value: name,
+    }];
+    entities.extend(told.uuid.clone().map(|uuid| Entity {
+        entity_type: "GPU_UUID".to_owned(),
+        entity_value: uuid,
+    }));
+    let action = match is_well {
+        true => HealthAction::None,
+        false => told.action,
+    };
+    HealthEvent {
+        version: 1,
+        agent: "gtrace".to_owned(),
+        component_class: class.to_owned(),
+        check_name: told.rule.clone(),
+        is_fatal: !is_well && told.state == HealthState::Unhealthy,
+        is_healthy: is_well,
+        message: match is_well {
+            true => format!("it is over: {}", told.text),
+            false => told.text.clone(),
+        },
+        recommended_action: recommended(action).into(),
+        error_code: told.code.map(|code| code.to_string()).into_iter().collect(),
+        entities_impacted: entities,
+        metadata: [("gtrace_action".to_owned(), action.name().to_owned())].into(),
+        generated_timestamp: Some(nvsentinel::Timestamp {
+            seconds: now.as_second(),
+            nanos: now.subsec_nanosecond(),
+        }),
+        node_name: node.to_owned(),
+        processing_strategy: if store_only { 2 } else { 0 },
+    }
+}
+
+/// What tells NVSentinel.
+struct Teller {
+    options: Options,
+    node: String,
+    told: Checks,
+}
+
+impl Teller {
+    fn new(options: Options, node: String) -> Self {
+        let text = std::fs::read(options.state_dir.join(FILE)).unwrap_or_default();
+        Self {
+            told: serde_json::from_slice(&text).unwrap_or_default(),
+            options,
+            node,
+        }
+    }
+
+    /// Tells what has changed; how many events that were.
+    fn tell(&mut self, report: &HealthReport) -> Result<usize, CallError> {
+        let changes = changes(&self.told, &bad(report));
+        for some in changes.chunks(BATCH) {
+            let now = Timestamp::now();
+            let store_only = self.options.store_only;
+            let events = some.iter();
+            let events =
+                events.map(|(_, told, well)| event(told, *well, &self.node, store_only, now));
+            nvsentinel::send(&self.options.socket, events.collect(), DEADLINE)?;
+            for (key, told, well) in some {
+                match well {
+                    true => drop(self.told.remove(key)),
+                    false => drop(self.told.insert(key.clone(), told.clone())),
+                }
+            }
+            self.keep();
+        }
+        Ok(changes.len())
+    }
+
+    fn keep(&self) {
+        let file = self.options.state_dir.join(FILE);
+        if let Err(error) = write(&file, &self.told) {
+            tracing::warn!(
+                "{}: {error}: ends of health may not be told after a restart",
+                file.display()
+            );
+        }
+    }
+}
+
+fn write(file: &Path, told: &Checks) -> std::io::Result<()> {
+    let new = file.with_extension("new");
+    std::fs::write(&new, serde_json::to_vec(told)?)?;
+    std::fs::rename(&new, file)
+}
+
+fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
+    Metric {
+        name,
+        help,
+        unit: "",
+        kind: MetricKind::Counter,
+        labels: Vec::new(),
+        value: value as f64,
+    }
+}
+
+/// Starts the task.
+///
+/// # Errors
+///
+/// If the thread cannot be started.
+pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
+    let task = Task {
+        name: names::NVSENTINEL,
+        needed: false,
+        silence: Some(SILENCE),
+        sources: Vec::new(),
+    };
+    let of_task = Arc::clone(hub);
+    hub.tasks.start(task, move |pulse| {
+        let node = std::env::var("NODE_NAME").unwrap_or_else(|_| crate::host::name());
+        let mut teller = Teller::new(options.clone(), node);
+        let (mut wait, mut failing) = (EVERY, false);
+        let (mut taken, mut failures) = (0_u64, 0_u64);
+        while !pulse.is_stopping() {
+            beat();
+            if let Some(report) = of_task.health_report() {
+                match teller.tell(&report) {
+                    Ok(events) => {
+                        if failing {
+                            tracing::info!("NVSentinel takes health events again");
+                        }
+                        taken = taken.saturating_add(events as u64);
+                        (wait, failing) = (EVERY, false);
+                    }
+                    Err(error) => {
+                        if !failing {
+                            tracing::warn!("NVSentinel: {error}; it is tried again");
+                        }
+                        failures = failures.saturating_add(1);
+                        (wait, failing) = ((wait * 2).min(LONGEST), true);
+                    }
+                }
+            }
+            of_task.samples.publish(&Batch {
+                component: names::NVSENTINEL,
+                time: Timestamp::now(),
+                interval: LONGEST,
+                metrics: vec![
+                    counter(
+                        "gtrace_nvsentinel_events",
+                        "Health events that NVSentinel took",
+                        taken,
+                    ),
+                    counter(
+                        "gtrace_nvsentinel_failures",
+                        "Attempts to tell NVSentinel that failed",
+                        failures,
+                    ),
+                ],
+            });
+            pulse.wait(wait);
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use gtrace_event::{Confidence, HealthSubject};
+    use gtrace_grpc::nvsentinel::HealthEvents;
+    use gtrace_grpc::parse;
+    use gtrace_grpc::testing::{Reply, serve};
+
+    use super::*;
+
+    fn report(reasons: Vec<(HealthState, &str)>) -> HealthReport {
+        let reason = |(state, text): (HealthState, &str)| HealthReason {
+            rule: text.to_owned(),
+            code: Some(79),
+            status: ReasonStatus::Active,
+            state,
+            action: HealthAction::Reboot,
+            confidence: Confidence::High,
+            text: text.to_owned(),
+            advice: None,
+            events: Vec::new(),
+            earlier: Vec::new(),
+            occurrences: 1,
+            since: Timestamp::UNIX_EPOCH,
+            last: Timestamp::UNIX_EPOCH,
+            boots: Vec::new(),
+            escalated: false,
+            acknowledged: None,
+            cleared: None,
+        };
+        HealthReport {
+            time: Timestamp::UNIX_EPOCH,
+            host: None,
+            machine_id: None,
+            boot_id: None,
+            state: HealthState::Unhealthy,
+            action: HealthAction::Reboot,
+            subjects: vec![SubjectHealth {
+                subject: HealthSubject::new(SubjectKind::Gpu, "0000:3b:00.0"),
+                uuid: Some("GPU-a".to_owned()),
+                state: HealthState::Unhealthy,
+                since: Timestamp::UNIX_EPOCH,
+                action: HealthAction::Reboot,
+                confidence: None,
+                reasons: reasons.into_iter().map(reason).collect(),
+                past: Vec::new(),
+            }],
+            maintenance: None,
+            not_checked: Vec::new(),
+        }
+    }
+
+    /// The platform connector is a fake of the test's, which speaks its protocol.
+    #[test]
+    fn a_reason_is_told_once_and_its_end_also_after_a_restart_and_a_failure() {
+        let dir = tempfile::tempdir().unwrap();
+        let (socket, calls) = serve(dir.path(), Reply::Message(Bytes::from_static(&[0; 5])));
+        let options = Options {
+            socket,
+            store_only: false,
+            state_dir: dir.path().to_owned(),
+        };
+        let told = || {
+            parse::<HealthEvents>(&calls.recv().unwrap().1)
+                .unwrap()
+                .events
+        };
+        let bad = report(vec![
+            (HealthState::Unhealthy, "off-the-bus"),
+            (HealthState::Healthy, "a-notice"),
+        ]);
+        let mut teller = Teller::new(options.clone(), "node-1".to_owned());
+        assert_eq!(teller.tell(&bad).unwrap(), 1);
+        assert_eq!(teller.tell(&bad).unwrap(), 0, "it was told before");
+        let events = told();
+        assert_eq!(events.len(), 1);
+        let event = &events[0];
+        assert!(event.is_fatal && !event.is_healthy);
+        assert_eq!(
+            (&event.check_name[..], &event.node_name[..]),
+            ("off-the-bus", "node-1")
+        );
+        assert_eq!(event.error_code, ["79"]);
+        assert_eq!(event.recommended_action(), RecommendedAction::RestartBm);
+        let entities = event.entities_impacted.iter();
+        let entities: Vec<_> = entities
+            .map(|e| (&e.entity_type[..], &e.entity_value[..]))
+            .collect();
+        assert_eq!(entities, [("PCI", "0000:3b:00.0"), ("GPU_UUID", "GPU-a")]);
+
+        // Another daemon, at first without a connector.
+        let nowhere = Options {
+            socket: dir.path().join("none.sock"),
+            ..options.clone()
+        };
+        let well = report(Vec::new());
+        Teller::new(nowhere, "node-1".to_owned())
+            .tell(&well)
+            .unwrap_err();
+        let mut teller = Teller::new(options, "node-1".to_owned());
+        assert_eq!(teller.tell(&well).unwrap(), 1);
+        let end = told().remove(0);
+        assert!(end.is_healthy && !end.is_fatal);
+        assert_eq!(end.check_name, "off-the-bus");
+        assert_eq!(end.entities_impacted.len(), 2);
+        assert_eq!(teller.tell(&well).unwrap(), 0);
+    }
+}

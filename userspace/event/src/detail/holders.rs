@@ -1,0 +1,68 @@
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who had the GPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HolderDetail {
+    /// Who had the GPU of the event, or whose process it is about; at most 16.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub holders: Vec<Holder>,
+}
+
+fill_fields!(HolderDetail { holders });
+
+/// A container or a job that has a GPU, as far as it is known.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Holder {
+    /// Namespace of the Kubernetes pod.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub namespace: Option<String>,
+    /// Name of the Kubernetes pod.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pod: Option<String>,
+    /// Name of the container: in the pod, or of Docker or Podman.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub container_name: Option<String>,
+    /// The job of a scheduler: `slurm:4711`, `pod:UID`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub job: Option<String>,
+    /// Step of a Slurm job: `0`, `batch`, `extern`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub step: Option<String>,
+    /// User of a Slurm job, as the job's own environment says.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub user: Option<String>,
+}
+
+impl Holder {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        match (&self.namespace, &self.pod) {
+            (Some(namespace), Some(pod)) => parts.push(format!("pod {namespace}/{pod}")),
+            (None, Some(pod)) => parts.push(format!("pod {pod}")),
+            _ => {}
+        }
+        parts.extend(
+            self.container_name
+                .as_ref()
+                .map(|name| format!("container {name}")),
+        );
+        if let Some(job) = self.job.as_ref().filter(|_| self.pod.is_none()) {
+            let step = self.step.as_ref().map(|step| format!(" step {step}"));
+            parts.push(format!("{job}{}", step.unwrap_or_default()));
+        }
+        parts.extend(self.user.as_ref().map(|user| format!("user {user}")));
+        f.pad(&parts.join("  "))
+    }
+}
