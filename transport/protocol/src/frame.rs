@@ -49,6 +49,12 @@ pub mod control {
     /// Server to client: when the GPU did what frames with [`crate::Flags::WANTS_WORK`] gave it to do, a [`crate::Works`]. It
     /// comes before the answer to a later call.
     pub const WORK: u32 = 13;
+    /// Client to server, in place of HELLO: a [`crate::ResumeLane`].
+    pub const RESUME: u32 = 14;
+    /// Server to client, in place of WELCOME: a [`crate::LaneResumed`]. Pieces of the lane follow.
+    pub const RESUMED: u32 = 15;
+    /// Client to server: its process is at its end, so that a connection which closes from here on is not waited for.
+    pub const ENDING: u32 = 16;
 }
 
 /// Bits of [`Header::flags`].

@@ -13,6 +13,9 @@
 //! ECHO, on any link that is offered ◀────▶  ECHO
 //! SWITCH, on the link of its choice ─────▶  what follows there is the lane's
 //! ```
+//! A client whose lane has lost its connection says RESUME in place of HELLO, and the server answers RESUMED, behind
+//! which the lane goes on; the secret is that of the session, and the proofs cover both.
+//!
 //! Frames of the handshake have the sequence number 0; the lane's own begin with 1.
 //!
 //! A server that turns a client away before TLS or HELLO answers REFUSED in clear.
@@ -78,6 +81,8 @@ pub struct ClientHello {
     pub boot_id: String,
     /// Every call is to be answered.
     pub strict: bool,
+    /// How long a lane whose connection broke is to be waited for, ms; 0 for not at all.
+    pub resume_ms: u32,
 }
 
 /// PROOF: HMAC-SHA-256 of [`proof_input`]; zeros where there is no secret.
@@ -195,6 +200,9 @@ pub struct Welcome {
     pub nvml: bool,
     /// Host of the server.
     pub host: String,
+    /// How long both wait for another connection when the lane's breaks, ms; 0 for not at all. Only lanes over TCP, TLS
+    /// and Unix sockets are waited for: their bytes travel in [pieces](crate::Piece) behind SWITCH then.
+    pub resume_ms: u32,
     /// Better links.
     pub offers: Vec<Offer>,
 }
@@ -211,6 +219,7 @@ impl fmt::Debug for Welcome {
             .field("driver_version", &self.driver_version)
             .field("nvml", &self.nvml)
             .field("host", &self.host)
+            .field("resume_ms", &self.resume_ms)
             .field("offers", &self.offers.len())
             .finish_non_exhaustive()
     }
@@ -290,6 +299,7 @@ impl Message for ClientHello {
         writer.str(&self.host);
         writer.str(&self.boot_id);
         writer.u8(self.strict.into());
+        writer.u32(self.resume_ms);
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -300,6 +310,7 @@ impl Message for ClientHello {
             host: reader.str(TEXT_MAX)?.to_owned(),
             boot_id: reader.str(TEXT_MAX)?.to_owned(),
             strict: flag("strict", reader.u8()?)?,
+            resume_ms: reader.u32()?,
         })
     }
 }
@@ -351,6 +362,7 @@ impl Message for Welcome {
         writer.i32(self.driver_version);
         writer.u8(self.nvml.into());
         writer.str(&self.host);
+        writer.u32(self.resume_ms);
         writer.u64(self.offers.len() as u64);
         for offer in &self.offers {
             writer.str(&offer.link);
@@ -371,6 +383,7 @@ impl Message for Welcome {
             driver_version: reader.i32()?,
             nvml: flag("nvml", reader.u8()?)?,
             host: reader.str(TEXT_MAX)?.to_owned(),
+            resume_ms: reader.u32()?,
             offers: Vec::new(),
         };
         for _ in 0..reader.len(OFFERS_MAX)? {
@@ -401,6 +414,7 @@ mod tests {
             pid: 42,
             program: "python3".into(),
             strict: true,
+            resume_ms: 30_000,
             ..ClientHello::default()
         };
         assert_eq!(ClientHello::parse(&payload(&hello)), Ok(hello));

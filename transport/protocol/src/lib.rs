@@ -13,6 +13,7 @@ mod id;
 mod output;
 mod preamble;
 mod rdma;
+mod resume;
 mod segment;
 mod times;
 
@@ -32,5 +33,9 @@ pub use preamble::{
     VERSION_MAX, VERSION_MIN, key_input, tag_input,
 };
 pub use rdma::{QueuePairEnd, QueuePairs, QueuePairsAnswer};
+pub use resume::{
+    Attachment, Death, ImpossiblePosition, LaneResumed, Lifecycle, PIECE_LEN, PIECE_MAX, Piece,
+    ResumeLane, SentBytes, TELL_EVERY, WINDOW,
+};
 pub use segment::{SEGMENT_LEN, SEGMENT_MESSAGE_MAX, Segment};
 pub use times::{CallTimes, Times, WorkTimes, Works};
