@@ -35,6 +35,7 @@ fn link() -> (Link, UnixStream) {
         nvml: false,
         host: "fuzz".into(),
         timeout: Duration::from_secs(2),
+        resume: Duration::ZERO,
         ring: 0,
         rdma_trusted: gtrace_link::Networks::default(),
         sessions: Arc::new(OneSession::new(SessionId([1; 16]), 4).expect("random")),

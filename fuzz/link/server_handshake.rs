@@ -55,6 +55,7 @@ fuzz_target!(|data: &[u8]| {
         nvml: false,
         host: "fuzz".into(),
         timeout: Duration::from_secs(2),
+        resume: Duration::ZERO,
         ring: 1 << 18,
         rdma_trusted: gtrace_link::Networks::default(),
         sessions: Arc::new(OneSession::new(SessionId([1; 16]), 4).expect("random")),

@@ -148,6 +148,7 @@ fn measure(name: &str, memcpy: f64, exchanges: usize, copies: usize) -> Outcome<
         nvml: false,
         host: "here".into(),
         timeout: Duration::from_secs(5),
+        resume: Duration::ZERO,
         ring: RING,
         rdma_trusted: trusted(name)?,
         sessions: Arc::new(OneSession::new(new_session_id()?, 1)?),

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Most reasons that are kept, each once.
 const REASONS: usize = 8;
 
-/// What became of a link since it was opened. Only RDMA is ever given up for the connection that it
-/// was agreed upon.
+/// What became of a link since it was opened: RDMA is given up for the connection that it was agreed upon, and a
+/// connection that broke is replaced by another one.
 #[derive(Debug, Default)]
 pub struct Changes {
     refused: AtomicU64,
@@ -15,6 +15,8 @@ pub struct Changes {
     returned: AtomicU64,
     fallen: AtomicBool,
     lent: AtomicU64,
+    severed: AtomicU64,
+    resumed: AtomicU64,
     reasons: Mutex<Vec<String>>,
 }
 
@@ -48,9 +50,28 @@ impl Changes {
         self.fallen.load(Ordering::Relaxed)
     }
 
-    /// Why the device was given up, and why it is not used again.
+    /// Why the device was given up, why it is not used again, and how connections broke.
     pub fn reasons(&self) -> Vec<String> {
         self.lock().clone()
+    }
+
+    /// Times that its connection broke.
+    pub fn severances(&self) -> u64 {
+        self.severed.load(Ordering::Relaxed)
+    }
+
+    /// Times that another connection took the place of one that broke.
+    pub fn resumptions(&self) -> u64 {
+        self.resumed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn sever(&self, why: &str) {
+        self.severed.fetch_add(1, Ordering::Relaxed);
+        self.note(why);
+    }
+
+    pub(crate) fn resume(&self) {
+        self.resumed.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn refuse(&self) {

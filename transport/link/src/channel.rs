@@ -44,6 +44,7 @@ pub(crate) fn link<C: Channel>(channel: Arc<C>, info: LinkInfo) -> Link {
             spin: Spin::never(),
         }),
         end: Ender::new(&channel),
+        channel: Some(Arc::clone(&channel) as Arc<dyn Channel>),
         rx: Box::new(ChannelRx {
             channel,
             buffer: InBuffer::new(IN_BUFFER),
@@ -197,5 +198,9 @@ impl<C: Channel> Rx for ChannelRx<C> {
         }
         let unread = self.buffer.unread();
         Ok(&unread[..max.min(unread.len())])
+    }
+
+    fn into_unread(self: Box<Self>) -> Vec<u8> {
+        self.buffer.unread().to_vec()
     }
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
-    ClientHello, Features, GREETING_LEN, Greeting, Preamble, Proof, Prover, RefusalKind, SessionId,
-    Welcome, control,
+    ClientHello, Features, GREETING_LEN, Greeting, LaneResumed, Preamble, Proof, Prover,
+    RefusalKind, ResumeLane, SessionId, Welcome, control,
 };
 
 use rustls::ClientConnection;
@@ -22,6 +22,7 @@ use crate::emulated::emulate;
 use crate::link::{Link, LinkError, LinkKind};
 use crate::offer;
 use crate::rdma;
+use crate::resume::{self, ClientLane};
 use crate::stream::Stream;
 use crate::target::{Address, Preference, Target};
 use crate::tcp::{TlsChannel, client_tls, explain_to_client};
@@ -66,6 +67,7 @@ pub fn hello(strict: bool) -> ClientHello {
         host: line("/proc/sys/kernel/hostname"),
         boot_id: boot_id(),
         strict,
+        resume_ms: 0,
     }
 }
 
@@ -126,23 +128,7 @@ pub(crate) fn open_lane(
         .as_fd()
         .try_clone_to_owned()
         .map_err(|error| io_error(stream.peer(), error))?;
-    let (socket, mut info) = stream.prepare();
-    let key = begin(&socket, tls.is_some(), target, session, deadline)?;
-    let mut exported = [0; 32];
-    let mut link = match tls {
-        None => channel::link(Arc::new(socket), info),
-        Some(connection) => {
-            let (tls, address) = (target.tls.clone(), target.address.clone());
-            let explain = move |error: &rustls::Error| match (&tls, &address) {
-                (Some(tls), Address::Tcp(host, _)) => explain_to_client(error, tls, host),
-                _ => error.to_string(),
-            };
-            let channel = TlsChannel::handshake(socket, connection.into(), explain, deadline)?;
-            info.kind = LinkKind::Tls;
-            exported = channel.exporter()?;
-            channel::link(Arc::new(channel), info)
-        }
-    };
+    let (mut link, key, exported) = secure(stream, tls, target, session, deadline)?;
     if let Some(emulation) = target.emulate {
         link = emulate(link, emulation)?;
     }
@@ -150,7 +136,17 @@ pub(crate) fn open_lane(
         key: key.as_ref(),
         channel: exported,
     };
-    let (welcome, round_trip) = introduce(&mut link, target, hello, proved, deadline)?;
+    let resume_ms = u32::try_from(target.resume.as_millis()).unwrap_or(u32::MAX);
+    let hello = ClientHello {
+        // An emulated network is between what is above it and the connection, and knows of one connection only.
+        resume_ms: if target.emulate.is_none() {
+            resume_ms
+        } else {
+            0
+        },
+        ..hello.clone()
+    };
+    let (welcome, round_trip) = introduce(&mut link, target, &hello, proved, deadline)?;
     let first = session.is_none();
     let mut link = choose(
         link,
@@ -165,7 +161,82 @@ pub(crate) fn open_lane(
         id: welcome.session,
         secret: welcome.secret,
     };
+    if welcome.resume_ms > 0 {
+        let lane = ClientLane {
+            target: target.clone(),
+            session: session.clone(),
+            number: welcome.lane,
+            server_is_here: !welcome.offers.is_empty(),
+        };
+        let patience = Duration::from_millis(welcome.resume_ms.min(resume_ms).into());
+        link = resume::client(link, lane, patience);
+    }
     Ok((link, welcome, session))
+}
+
+/// From the connected socket to a link that carries TLS if it is to; also the connection's key, if there is a secret,
+/// and what TLS exports.
+fn secure(
+    stream: Stream,
+    tls: Option<ClientConnection>,
+    target: &Target,
+    session: Option<&Session>,
+    deadline: Instant,
+) -> Result<(Link, Option<ConnectionKey>, [u8; 32]), LinkError> {
+    let (socket, mut info) = stream.prepare();
+    let key = begin(&socket, tls.is_some(), target, session, deadline)?;
+    let Some(connection) = tls else {
+        return Ok((channel::link(Arc::new(socket), info), key, [0; 32]));
+    };
+    let (tls, address) = (target.tls.clone(), target.address.clone());
+    let explain = move |error: &rustls::Error| match (&tls, &address) {
+        (Some(tls), Address::Tcp(host, _)) => explain_to_client(error, tls, host),
+        _ => error.to_string(),
+    };
+    let channel = TlsChannel::handshake(socket, connection.into(), explain, deadline)?;
+    info.kind = LinkKind::Tls;
+    let exported = channel.exporter()?;
+    Ok((channel::link(Arc::new(channel), info), key, exported))
+}
+
+/// Opens a connection by which a lane of `session` goes on, and says where: the link that it travels on, and the server's
+/// answer.
+///
+/// # Errors
+///
+/// As [`connect`].
+pub(crate) fn resume(
+    target: &Target,
+    session: &Session,
+    asked: &ResumeLane,
+) -> Result<(Link, LaneResumed), LinkError> {
+    let tls = match (&target.tls, &target.address) {
+        (Some(tls), Address::Tcp(host, _)) => Some(client_tls(tls, host)?),
+        _ => None,
+    };
+    let stream = open(target)?;
+    let deadline = Instant::now() + target.handshake();
+    let (mut link, key, exported) = secure(stream, tls, target, Some(session), deadline)?;
+    let mut transcript = Transcript {
+        hello: auth::hash(asked),
+        welcome: [0; 32],
+        channel: exported,
+    };
+    let prove = |key: &ConnectionKey| transcript.prove(Prover::Client, key);
+    let proof = key.as_ref().map_or([0; 32], prove);
+    put(&mut *link.tx, asked)?;
+    send(&mut *link.tx, &Proof(proof))?;
+    let resumed: LaneResumed = receive(&mut *link.rx, deadline)?.message()?;
+    transcript.welcome = auth::hash(&LaneResumed {
+        proof: [0; 32],
+        ..resumed
+    });
+    let wrong = |key: &ConnectionKey| !transcript.proves(Prover::Server, key, &resumed.proof);
+    if key.as_ref().is_none_or(wrong) {
+        let reason = format!("{} does not know the session", target.address);
+        return Err(LinkError::refused(RefusalKind::Session, reason));
+    }
+    Ok((link, resumed))
 }
 
 /// That the settings do not contradict each other.

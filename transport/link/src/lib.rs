@@ -28,6 +28,7 @@ mod offer;
 mod pinned;
 mod printable;
 mod rdma;
+mod resume;
 mod ring;
 mod server;
 mod settling;
@@ -50,14 +51,18 @@ pub use networks::Networks;
 pub use pinned::PinnedRegion;
 pub use printable::printable;
 pub use rdma::{RdmaDevice, has_no_rdma, rdma_devices};
+pub use resume::Resumption;
 pub use ring::RingError;
 pub use server::{
-    Admitted, NO_SESSION, OneSession, Opening, ServerTerms, Sessions, WRONG_TOKEN, accept,
-    new_greeting, new_secret, new_session_id, refuse, welcome,
+    Admitted, NO_SESSION, OneSession, Opened, Opening, ServerTerms, Sessions, WRONG_TOKEN, accept,
+    new_greeting, new_secret, new_session_id, refuse, take, welcome,
 };
 pub use shm::RING;
 pub use stream::Stream;
-pub use target::{Address, CONNECT, DEFAULT_PORT, HANDSHAKE, Preference, Target};
+pub use sys::without_signals;
+pub use target::{
+    Address, CONNECT, DEFAULT_PORT, HANDSHAKE, Preference, RESUME, Target, parse_resume,
+};
 pub use tcp::{TlsClient, server_tls};
 
 /// Entries of the fuzz targets to what is not public.

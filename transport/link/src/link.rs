@@ -3,12 +3,15 @@
 use std::fmt;
 use std::io;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gtrace_protocol::{DecodeError, FrameError, PreambleError, RefusalKind, Refused};
+use gtrace_protocol::{
+    DecodeError, FrameError, ImpossiblePosition, PreambleError, RefusalKind, Refused,
+};
 use thiserror::Error;
 
 use crate::changes::Changes;
+use crate::channel::Channel;
 use crate::pinned::PinnedRegion;
 use crate::ring::RingError;
 
@@ -40,6 +43,9 @@ pub enum LinkError {
     /// A counter of a ring is wrong.
     #[error("the other side does not keep to the protocol: {0}")]
     Ring(#[from] RingError),
+    /// What the other side says that it has received cannot be.
+    #[error("the other side does not keep to the protocol: {0}")]
+    Position(#[from] ImpossiblePosition),
     /// TLS failed.
     #[error("TLS with {0}: {1}")]
     Tls(String, String),
@@ -82,6 +88,15 @@ pub enum End {
     Reset,
     /// The other host no longer answers.
     Silent,
+    /// The system, or TLS, says what is wrong with it.
+    Failed(String),
+    /// It broke, and no other one took its place.
+    NotResumed {
+        /// How it broke.
+        how: Box<Self>,
+        /// Why there is no other one.
+        why: String,
+    },
 }
 
 impl Ended {
@@ -101,6 +116,11 @@ impl fmt::Display for Ended {
             End::Closed => write!(f, "the connection to {peer} was closed by the other side"),
             End::Reset => write!(f, "the connection to {peer} was reset"),
             End::Silent => write!(f, "{peer} no longer answers"),
+            End::Failed(why) => write!(f, "the connection to {peer} failed: {why}"),
+            End::NotResumed { how, why } => {
+                let how = Self::new(peer, (**how).clone());
+                write!(f, "{how}, and could not be resumed: {why}")
+            }
         }
     }
 }
@@ -149,6 +169,8 @@ pub struct LinkInfo {
     pub fallbacks: Vec<String>,
     /// The kind of the connection that takes its place when the device fails.
     pub under: Option<LinkKind>,
+    /// How long it waits for another connection when its own breaks; none: not at all.
+    pub resume: Option<Duration>,
     /// What became of it since.
     pub changes: Arc<Changes>,
 }
@@ -263,6 +285,11 @@ pub trait Rx: Send {
     ///
     /// The link's end.
     fn some(&mut self, max: usize) -> Result<&[u8], LinkError>;
+
+    /// What was received and not read, for whoever goes on with what lies below.
+    fn into_unread(self: Box<Self>) -> Vec<u8> {
+        Vec::new()
+    }
 }
 
 /// An open link.
@@ -275,6 +302,8 @@ pub struct Link {
     pub info: LinkInfo,
     /// Ends it from anywhere.
     pub end: Ender,
+    /// What it is over, where another connection can take its place.
+    pub(crate) channel: Option<Arc<dyn Channel>>,
 }
 
 /// What can be ended.
@@ -282,6 +311,10 @@ pub(crate) trait Endable: Send + Sync {
     fn end(&self);
     fn forget_in_child(&self);
     fn is_alive(&self) -> bool;
+    /// Breaks the connection without ending what outlives it.
+    fn break_connection(&self) {
+        self.end();
+    }
 }
 
 /// Ends a link from another thread, whatever its halves wait for. It does not keep the link open.
@@ -314,6 +347,16 @@ impl Ender {
     /// Whether the other side has the link open, as far as the system knows, whatever lies unread.
     pub fn is_alive(&self) -> bool {
         self.0.upgrade().is_some_and(|link| link.is_alive())
+    }
+}
+
+impl Link {
+    /// Breaks its connection, as a network may; one that can goes on by another. For tests.
+    #[doc(hidden)]
+    pub fn break_connection(&self) {
+        if let Some(link) = self.end.0.upgrade() {
+            link.break_connection();
+        }
     }
 }
 

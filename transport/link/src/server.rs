@@ -1,6 +1,7 @@
 //! Letting a lane in.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
     ClientHello, Features, Greeting, MAGIC, Message as _, PREAMBLE_LEN, Preamble, PreambleError,
-    Proof, Prover, RefusalKind, Refused, SessionId, Welcome, Writer, control,
+    Proof, Prover, RefusalKind, Refused, ResumeLane, SessionId, Welcome, Writer, control,
 };
 use rustls::ServerConnection;
 
@@ -19,6 +20,7 @@ use crate::control::{frame, receive, send};
 use crate::link::{Link, LinkError, LinkKind};
 use crate::networks::Networks;
 use crate::offer::{self, Offers};
+use crate::resume::{self, Resumption};
 use crate::settling::Settling;
 use crate::socket;
 use crate::stream::Stream;
@@ -59,6 +61,23 @@ pub trait Sessions: Send + Sync {
     ///
     /// Why not, for the user of the client.
     fn admit(&self, further: bool, hello: &ClientHello) -> Result<Admitted, String>;
+
+    /// A lane is open that goes on by another connection when its own breaks.
+    fn opened(&self, _lane: u16, _resumption: Resumption) {}
+
+    /// What such a lane is resumed by.
+    ///
+    /// # Errors
+    ///
+    /// Why not, for the user of the client.
+    fn resumption(&self, _lane: u16) -> Result<Resumption, String> {
+        Err("this server resumes no lanes".into())
+    }
+
+    /// Whether the client has ended, as far as is known otherwise than by its connections: they will not come back then.
+    fn client_is_gone(&self) -> bool {
+        false
+    }
 }
 
 /// The one session of a worker process.
@@ -68,6 +87,8 @@ pub struct OneSession {
     lanes_max: u16,
     /// Lanes that were let in; 0 before the first.
     lanes: Mutex<u16>,
+    /// Those that go on by another connection.
+    resumable: Mutex<HashMap<u16, Resumption>>,
 }
 
 impl OneSession {
@@ -87,6 +108,7 @@ impl OneSession {
             secret,
             lanes_max,
             lanes: Mutex::new(0),
+            resumable: Mutex::default(),
         }
     }
 }
@@ -114,6 +136,24 @@ impl Sessions for OneSession {
             secret: self.secret,
             lane: *lanes,
         })
+    }
+
+    fn opened(&self, lane: u16, resumption: Resumption) {
+        let mut all = self
+            .resumable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, lane| lane.is_there());
+        all.insert(lane, resumption);
+    }
+
+    fn resumption(&self, lane: u16) -> Result<Resumption, String> {
+        let all = self
+            .resumable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let found = all.get(&lane).filter(|lane| lane.is_there()).cloned();
+        found.ok_or_else(|| format!("lane {lane} of the session has ended"))
     }
 }
 
@@ -177,6 +217,8 @@ pub struct ServerTerms {
     pub host: String,
     /// Longest handshake.
     pub timeout: Duration,
+    /// How long a lane waits for another connection when its own breaks, at most; zero: not at all.
+    pub resume: Duration,
     /// Bytes of each ring of shared memory; 0 offers none.
     pub ring: usize,
     /// Networks whose fabric is trusted with plaintext: RDMA is agreed upon with clients in there
@@ -197,6 +239,27 @@ pub fn accept(
     stream: Stream,
     terms: &ServerTerms,
 ) -> Result<(Link, ClientHello, Admitted), LinkError> {
+    match take(stream, terms)? {
+        Opened::Lane(link, hello, admitted) => Ok((link, hello, admitted)),
+        Opened::Resumed(lane) => Err(LinkError::Usage(format!("lane {lane} goes on"))),
+    }
+}
+
+/// What a connection has become.
+#[derive(Debug)]
+pub enum Opened {
+    /// A new lane.
+    Lane(Link, ClientHello, Admitted),
+    /// The connection of this lane, which had lost its own.
+    Resumed(u16),
+}
+
+/// As [`accept`], also of a client that comes back.
+///
+/// # Errors
+///
+/// As [`accept`].
+pub fn take(stream: Stream, terms: &ServerTerms) -> Result<Opened, LinkError> {
     let deadline = Instant::now() + terms.timeout;
     let greeting = new_greeting(
         terms.tls.is_some() && stream.is_tcp(),
@@ -266,7 +329,7 @@ fn turn_away(stream: &Stream, kind: RefusalKind, reason: &str) -> LinkError {
 /// Lets a lane in, or refuses it with a reason that its user sees.
 ///
 /// Returns the link, ready for the first frame of the lane, the client's description of itself, and what
-/// the lane is.
+/// the lane is; or which lane goes on by this connection.
 ///
 /// # Errors
 ///
@@ -276,7 +339,7 @@ pub fn welcome(
     stream: Stream,
     opening: &Opening,
     terms: &ServerTerms,
-) -> Result<(Link, ClientHello, Admitted), LinkError> {
+) -> Result<Opened, LinkError> {
     let deadline = Instant::now() + terms.timeout;
     let config = match (&terms.tls, stream.is_tcp(), opening.tls) {
         (Some(config), true, true) => Some(Arc::clone(config)),
@@ -322,12 +385,29 @@ pub fn welcome(
             channel::link(Arc::new(tls), info)
         }
     };
+    let first = receive(&mut *link.rx, deadline)?;
+    if first.op == control::RESUME {
+        let asked: ResumeLane = first.message()?;
+        let resumed = resume_lane(link, (opening, exported), terms, &asked, deadline);
+        if let Err(LinkError::Refused(_)) = &resumed {
+            socket::linger(watch.as_fd());
+        }
+        return resumed.map(|()| Opened::Resumed(asked.lane));
+    }
+    let hello: ClientHello = first.message()?;
     let mut offers = None;
-    let introduced = introduce(&mut link, (opening, exported), terms, &mut offers, deadline);
+    let introduced = introduce(
+        &mut link,
+        (opening, exported),
+        terms,
+        &hello,
+        &mut offers,
+        deadline,
+    );
     if let Err(LinkError::Refused(_)) = &introduced {
         socket::linger(watch.as_fd());
     }
-    let (hello, admitted) = introduced?;
+    let admitted = introduced?;
     // Letting the lane in may have taken its time.
     // Devices take their time for being opened and for registering memory, on both sides.
     let rdma_setup = match terms.rdma_trusted.is_empty() {
@@ -340,9 +420,60 @@ pub fn welcome(
         deadline: Instant::now() + terms.timeout + rdma_setup,
         echoed: Cell::new(0),
     };
-    let link = settling.settle(link, offers)?;
-    Ok((link, hello, admitted))
+    let mut link = settling.settle(link, offers)?;
+    let resume = resume_ms(terms, &hello);
+    if resume > 0 {
+        let sessions = Arc::clone(&terms.sessions);
+        let (resumable, resumption) =
+            resume::server(link, sessions, Duration::from_millis(resume.into()));
+        link = resumable;
+        if let Some(resumption) = resumption {
+            terms.sessions.opened(admitted.lane, resumption);
+        }
+    }
+    Ok(Opened::Lane(link, hello, admitted))
 }
+
+/// How long both wait for another connection of a lane.
+fn resume_ms(terms: &ServerTerms, hello: &ClientHello) -> u32 {
+    let ours = u32::try_from(terms.resume.as_millis()).unwrap_or(u32::MAX);
+    ours.min(hello.resume_ms)
+}
+
+/// RESUME to RESUMED: the lane goes on by this connection.
+fn resume_lane(
+    mut link: Link,
+    (opening, channel): (&Opening, [u8; 32]),
+    terms: &ServerTerms,
+    asked: &ResumeLane,
+    deadline: Instant,
+) -> Result<(), LinkError> {
+    let Proof(proof) = receive(&mut *link.rx, deadline)?.message()?;
+    let mut transcript = Transcript {
+        hello: auth::hash(asked),
+        welcome: [0; 32],
+        channel,
+    };
+    // The key is made of the session's secret, as it was for a further lane.
+    let key = opening.key.filter(|_| opening.further);
+    let proved = |key: &ConnectionKey| transcript.proves(Prover::Client, key, &proof);
+    let Some(key) = key.filter(proved) else {
+        return Err(refused(&mut link, RefusalKind::Token, CHANGED.into()));
+    };
+    let resumption = match terms.sessions.resumption(asked.lane) {
+        Ok(resumption) => resumption,
+        Err(reason) => return Err(refused(&mut link, RefusalKind::Lanes, reason)),
+    };
+    resumption.take_over(asked, link, |link, mut resumed| {
+        transcript.welcome = auth::hash(&resumed);
+        resumed.proof = transcript.prove(Prover::Server, &key);
+        send(&mut *link.tx, &resumed)
+    })
+}
+
+/// The refusal of a client whose proof is another's.
+const CHANGED: &str = "the proof is not of this connection: somebody between client and server changes what they say, \
+                       or passes it on to another";
 
 /// Sends the reason and gives it back as the error.
 fn refused(link: &mut Link, kind: RefusalKind, reason: String) -> LinkError {
@@ -357,27 +488,25 @@ fn introduce(
     link: &mut Link,
     (opening, channel): (&Opening, [u8; 32]),
     terms: &ServerTerms,
+    hello: &ClientHello,
     offers: &mut Option<Offers>,
     deadline: Instant,
-) -> Result<(ClientHello, Admitted), LinkError> {
-    let hello: ClientHello = receive(&mut *link.rx, deadline)?.message()?;
+) -> Result<Admitted, LinkError> {
     let Proof(proof) = receive(&mut *link.rx, deadline)?.message()?;
     let mut transcript = Transcript {
-        hello: auth::hash(&hello),
+        hello: auth::hash(hello),
         welcome: [0; 32],
         channel,
     };
     let wrong = |key: &ConnectionKey| !transcript.proves(Prover::Client, key, &proof);
     if opening.key.as_ref().is_some_and(wrong) {
-        let what = "the proof is not of this connection: somebody between client and server changes \
-                    what they say, or passes it on to another";
-        return Err(refused(link, RefusalKind::Token, what.into()));
+        return Err(refused(link, RefusalKind::Token, CHANGED.into()));
     }
-    let admitted = match terms.sessions.admit(opening.further, &hello) {
+    let admitted = match terms.sessions.admit(opening.further, hello) {
         Ok(admitted) => admitted,
         Err(reason) => return Err(refused(link, RefusalKind::Lanes, reason)),
     };
-    *offers = open_offers(link, &hello, terms);
+    *offers = open_offers(link, hello, terms);
     let mut welcome = Welcome {
         version: opening.version,
         features: match terms.rdma_trusted.is_empty() {
@@ -392,6 +521,7 @@ fn introduce(
         driver_version: terms.driver_version,
         nvml: terms.nvml,
         host: terms.host.clone(),
+        resume_ms: resume_ms(terms, hello),
         offers: offers.as_ref().map(Offers::list).unwrap_or_default(),
     };
     transcript.welcome = auth::hash(&welcome);
@@ -399,7 +529,7 @@ fn introduce(
         welcome.proof = transcript.prove(Prover::Server, key);
     }
     send(&mut *link.tx, &welcome)?;
-    Ok((hello, admitted))
+    Ok(admitted)
 }
 
 /// What is offered to a client on the same host. A server that cannot offer goes on without.

@@ -66,6 +66,7 @@ impl Stream {
             probe_ns: 0,
             fallbacks: Vec::new(),
             under: None,
+            resume: None,
             changes: Arc::default(),
         };
         if socket.tcp {

@@ -120,3 +120,23 @@ pub(crate) fn copy_if_there(from: *const u8, into: &mut [u8]) -> io::Result<usiz
         },
     }
 }
+
+/// Does `action` with all asynchronous signals blocked, so that a thread started by it never runs a handler of
+/// the program.
+pub fn without_signals<T>(action: impl FnOnce() -> T) -> T {
+    let mut all = mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    let mut before = mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: both sets are local; the first is initialised by sigfillset(3), the second by pthread_sigmask(3).
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        // What a thread does itself cannot wait: one that is blocked would be the end of the process.
+        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
+            libc::sigdelset(all.as_mut_ptr(), own);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = action();
+    // SAFETY: the set was written above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    result
+}

@@ -149,6 +149,42 @@ pub struct Target {
     pub emulate: Option<Emulation>,
     /// Longest wait for the connection, and again for the handshake.
     pub timeout: Duration,
+    /// How long a lane whose connection breaks waits for another one; zero: not at all.
+    pub resume: Duration,
+}
+
+/// How long a lane waits for another connection unless somebody says otherwise.
+pub const RESUME: Duration = Duration::from_secs(30);
+/// The longest that makes sense.
+const RESUME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Reads a time as `30s`, `5m`, `500ms` or `0`, at most a day.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn parse_resume(text: &str) -> Result<Duration, String> {
+    let wrong = || {
+        format!(
+            "`{text}` is no time to wait for a connection: use a number with ms, s, m or h, such as 30s, or 0"
+        )
+    };
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let number: u64 = digits.parse().map_err(|_| wrong())?;
+    let ms = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "" if number == 0 => 0,
+        _ => return Err(wrong()),
+    };
+    let time = number.checked_mul(ms).map(Duration::from_millis);
+    time.filter(|time| *time <= RESUME_MAX).ok_or_else(wrong)
 }
 
 impl Target {
@@ -166,6 +202,7 @@ impl Target {
             rdma_trusted: Networks::default(),
             emulate: None,
             timeout: CONNECT,
+            resume: Duration::ZERO,
         })
     }
 
@@ -181,7 +218,7 @@ impl Target {
     }
 
     /// What the environment says: `GTRACE_REMOTE`, `GTRACE_TOKEN_FILE`, `GTRACE_TLS_CA`,
-    /// `GTRACE_TLS_NAME`, `GTRACE_LINK`, `GTRACE_RDMA_TRUSTED_NET`, `GTRACE_EMULATE`.
+    /// `GTRACE_TLS_NAME`, `GTRACE_LINK`, `GTRACE_RDMA_TRUSTED_NET`, `GTRACE_EMULATE`, `GTRACE_RESUME`.
     ///
     /// # Errors
     ///
@@ -245,6 +282,11 @@ impl Target {
         if let Some(emulate) = text("GTRACE_EMULATE")? {
             target.emulate = Some(emulate.parse().map_err(named("GTRACE_EMULATE"))?);
         }
+        target.resume = match text("GTRACE_RESUME")? {
+            Some(time) => parse_resume(&time)
+                .map_err(|error| LinkError::Usage(format!("GTRACE_RESUME: {error}")))?,
+            None => RESUME,
+        };
         Ok(target)
     }
 }
@@ -290,6 +332,23 @@ mod tests {
     }
 
     #[test]
+    fn times_are_read() {
+        for (text, ms) in [
+            ("0", 0),
+            ("0s", 0),
+            ("500ms", 500),
+            ("30s", 30_000),
+            ("2m", 120_000),
+            ("24h", 86_400_000),
+        ] {
+            assert_eq!(parse_resume(text), Ok(Duration::from_millis(ms)), "{text}");
+        }
+        for text in ["", "30", "s", "-1s", "25h", "99999999999999999999s", "1 s"] {
+            assert!(parse_resume(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
     fn the_environment_names_what_is_wrong() {
         let read = |variables: &[(&str, &str)]| {
             Target::from_variables(|name| {
@@ -305,6 +364,7 @@ mod tests {
         .unwrap();
         assert_eq!(target.link, Preference::Tcp);
         assert!(target.emulate.is_some());
+        assert_eq!(target.resume, RESUME);
         for (variables, wanted) in [
             (&[][..], "gtrace exec"),
             (&[("GTRACE_REMOTE", "a:b")][..], "GTRACE_REMOTE: `a:b`"),
@@ -330,6 +390,10 @@ mod tests {
             (
                 &[("GTRACE_REMOTE", "a"), ("GTRACE_EMULATE", "rtt=fast")][..],
                 "GTRACE_EMULATE",
+            ),
+            (
+                &[("GTRACE_REMOTE", "a"), ("GTRACE_RESUME", "30")][..],
+                "GTRACE_RESUME: `30`",
             ),
         ] {
             let error = read(variables).unwrap_err().to_string();

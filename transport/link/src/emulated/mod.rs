@@ -57,6 +57,7 @@ pub fn emulate(link: Link, emulation: Emulation) -> Result<Link, LinkError> {
         tx: Box::new(EmulatedTx::new(&network)),
         rx: Box::new(EmulatedRx::new(network)),
         info: link.info,
+        channel: None,
     })
 }
 

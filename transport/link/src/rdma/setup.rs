@@ -269,6 +269,7 @@ pub(super) fn link(
         probe_ns: 0,
         fallbacks: Vec::new(),
         under: None,
+        resume: None,
         changes: Arc::clone(&shared.changes),
     };
     let tx = RdmaPut {
@@ -296,6 +297,7 @@ pub(super) fn link(
         rx: Box::new(RingRx::new(rx)),
         info,
         end: Ender::new(&shared),
+        channel: None,
     };
     Ok((link, shared))
 }

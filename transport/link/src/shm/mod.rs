@@ -156,6 +156,7 @@ pub(crate) fn link(mapping: Mapping, sends: Ring, socket: Socket) -> Link {
         probe_ns: 0,
         fallbacks: Vec::new(),
         under: None,
+        resume: None,
         changes: Arc::default(),
     };
     Link {
@@ -173,6 +174,7 @@ pub(crate) fn link(mapping: Mapping, sends: Ring, socket: Socket) -> Link {
             spin: Spin::new(),
         })),
         info,
+        channel: None,
     }
 }
 

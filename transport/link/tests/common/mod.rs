@@ -34,6 +34,7 @@ pub fn terms() -> ServerTerms {
         nvml: true,
         host: "test-server".into(),
         timeout: Duration::from_secs(5),
+        resume: Duration::ZERO,
         ring: 1 << 20,
         rdma_trusted: gtrace_link::Networks::default(),
         sessions: Arc::new(session),

@@ -1,0 +1,688 @@
+//! Links that outlive their connection: TCP, TLS and Unix sockets.
+//!
+//! What is sent travels in [pieces](gtrace_protocol::Piece) and is kept until the other side has read it. When the
+//! connection breaks, the client opens another one (`attach`), both sides say what they have received, and the rest is
+//! sent again. Threads that send go on until nothing more can be kept; threads that receive wait. Where each lane stands
+//! is [`gtrace_protocol::Lifecycle`]'s to say.
+
+mod attach;
+mod kept;
+mod rx;
+mod tx;
+
+use std::os::fd::AsRawFd as _;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::time::{Duration, Instant};
+
+use gtrace_protocol::{
+    Attachment, Death, LaneResumed, Lifecycle, PIECE_LEN, PIECE_MAX, Piece, ResumeLane, SentBytes,
+    TELL_EVERY,
+};
+use rustix::event::PollFlags;
+
+use self::attach::Client;
+use self::kept::Kept;
+use self::rx::ResumeRx;
+use self::tx::ResumeTx;
+use crate::buffer::InBuffer;
+use crate::changes::Changes;
+use crate::channel::Channel;
+use crate::link::{End, Endable, Ended, Ender, Link, LinkError};
+use crate::server::Sessions;
+use crate::spin::Spin;
+use crate::sys;
+use crate::wait::gone;
+
+pub(crate) use self::attach::ClientLane;
+
+/// Bytes of a piece: large enough that its head costs little, small enough that both sides work at the same time.
+const PIECE: usize = 512 << 10;
+/// Memory for heads, and what is received with them.
+const RAW: usize = 16 << 10;
+/// Between two checks whether the other side has ended, and of the deadline.
+const CHECK: Duration = Duration::from_millis(100);
+
+/// What is received.
+struct Inlet {
+    /// None while there is no connection.
+    channel: Option<Arc<dyn Channel>>,
+    /// By which attempt.
+    attempt: u32,
+    /// As it came, heads included.
+    raw: InBuffer,
+    /// Bytes of the piece that have not come yet, or lie in `raw`.
+    left: usize,
+    /// Taken by a thread that sends and waits for room.
+    ahead: InBuffer,
+    /// Bytes of the lane that were received, those in `ahead` included.
+    received: u64,
+    /// A thread waits for them.
+    awaited: bool,
+}
+
+/// What is sent.
+struct Outlet {
+    channel: Option<Arc<dyn Channel>>,
+    attempt: u32,
+    sent: SentBytes,
+    kept: Kept,
+    /// Up to which byte the connection was given them.
+    given: u64,
+    /// The rest of a head that the connection did not take.
+    rest: Vec<u8>,
+}
+
+/// How a lane ends.
+struct Fate {
+    life: Lifecycle,
+    /// How its connection ended, and why no other one came.
+    how: Option<End>,
+    why: String,
+}
+
+/// Which side this is.
+enum Side {
+    Client(Client),
+    Server(Arc<dyn Sessions>),
+}
+
+/// What both halves have.
+pub(crate) struct Shared {
+    /// For the thread that attaches it again.
+    itself: Weak<Self>,
+    peer: String,
+    side: Side,
+    outlet: Mutex<Outlet>,
+    inlet: Mutex<Inlet>,
+    fate: Mutex<Fate>,
+    changed: Condvar,
+    opened: Instant,
+    patience: Duration,
+    /// What the other side says that it has read.
+    peer_read: AtomicU64,
+    /// What was read here, and what of it the other side was told.
+    read: AtomicU64,
+    told: AtomicU64,
+    /// There is no connection.
+    severed: AtomicBool,
+    /// The connection's descriptor, for the child of a fork.
+    descriptor: AtomicI32,
+    changes: Arc<Changes>,
+}
+
+/// What a pull came to.
+enum Pulled {
+    Bytes(usize),
+    Nothing,
+    /// There is another connection, or none.
+    Replaced,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A connection of a lane that is to go on without it: the link over it, and bytes that were received with it already.
+pub(crate) struct Attached {
+    pub(crate) channel: Arc<dyn Channel>,
+    pub(crate) unread: Vec<u8>,
+}
+
+impl Attached {
+    /// What a link is over, unless it is one that cannot be resumed.
+    pub(crate) fn of(link: Link) -> Result<Self, Link> {
+        let Some(channel) = link.channel else {
+            return Err(link);
+        };
+        Ok(Self {
+            channel,
+            unread: link.rx.into_unread(),
+        })
+    }
+}
+
+/// The client's end of a lane that outlives its connection.
+pub(crate) fn client(link: Link, lane: ClientLane, patience: Duration) -> Link {
+    wrap(link, Side::Client(Client::new(lane)), patience).0
+}
+
+/// The server's end; also by what it is resumed.
+pub(crate) fn server(
+    link: Link,
+    sessions: Arc<dyn Sessions>,
+    patience: Duration,
+) -> (Link, Option<Resumption>) {
+    wrap(link, Side::Server(sessions), patience)
+}
+
+fn wrap(link: Link, side: Side, patience: Duration) -> (Link, Option<Resumption>) {
+    let mut info = link.info.clone();
+    let Attached { channel, unread } = match Attached::of(link) {
+        Ok(attached) => attached,
+        Err(link) => return (link, None),
+    };
+    info.resume = Some(patience);
+    let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+    let mut raw = InBuffer::new(RAW);
+    raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
+    raw.filled(unread.len());
+    let shared = Arc::new_cyclic(|itself| Shared {
+        itself: Weak::clone(itself),
+        peer: info.peer.clone(),
+        side,
+        descriptor: AtomicI32::new(channel.socket().fd.as_raw_fd()),
+        outlet: Mutex::new(Outlet {
+            channel: Some(Arc::clone(&channel)),
+            attempt: 0,
+            sent: SentBytes::default(),
+            kept: Kept::default(),
+            given: 0,
+            rest: Vec::new(),
+        }),
+        inlet: Mutex::new(Inlet {
+            channel: Some(channel),
+            attempt: 0,
+            raw,
+            left: 0,
+            ahead: InBuffer::new(0),
+            received: 0,
+            awaited: false,
+        }),
+        fate: Mutex::new(Fate {
+            life: Lifecycle::new(patience_ms),
+            how: None,
+            why: String::new(),
+        }),
+        changed: Condvar::new(),
+        opened: Instant::now(),
+        patience,
+        peer_read: AtomicU64::new(0),
+        read: AtomicU64::new(0),
+        told: AtomicU64::new(0),
+        severed: AtomicBool::new(false),
+        changes: Arc::clone(&info.changes),
+    });
+    let resumption = Resumption(Arc::downgrade(&shared));
+    let link = Link {
+        tx: Box::new(ResumeTx::new(Arc::clone(&shared))),
+        end: Ender::new(&shared),
+        rx: Box::new(ResumeRx::new(shared)),
+        info,
+        channel: None,
+    };
+    (link, Some(resumption))
+}
+
+impl Shared {
+    fn now(&self) -> u64 {
+        u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn fate(&self) -> MutexGuard<'_, Fate> {
+        locked(&self.fate)
+    }
+
+    /// Takes bytes of the lane, without waiting.
+    fn pull(&self, inlet: &mut Inlet, into: &mut [u8]) -> Result<Pulled, LinkError> {
+        let taken = self.pull_bytes(inlet, into)?;
+        if let Pulled::Bytes(len) = taken {
+            self.read.fetch_add(len as u64, Ordering::Relaxed);
+        }
+        Ok(taken)
+    }
+
+    fn pull_bytes(&self, inlet: &mut Inlet, into: &mut [u8]) -> Result<Pulled, LinkError> {
+        if inlet.ahead.len() > 0 {
+            return Ok(Pulled::Bytes(inlet.ahead.take(into)));
+        }
+        let Some(channel) = inlet.channel.as_ref() else {
+            return Ok(Pulled::Replaced);
+        };
+        loop {
+            if inlet.left == 0 {
+                if let Some(head) = inlet.raw.unread().first_chunk::<PIECE_LEN>() {
+                    let piece = Piece::parse(head)?;
+                    inlet.raw.consume(PIECE_LEN);
+                    inlet.left = piece.len as usize;
+                    self.peer_read.fetch_max(piece.read, Ordering::AcqRel);
+                    continue;
+                }
+            } else {
+                let len = inlet.left.min(into.len());
+                let taken = match inlet.raw.len() {
+                    0 if len >= RAW => match channel.receive(&mut into[..len])? {
+                        Some(taken) => taken,
+                        None => return Ok(Pulled::Nothing),
+                    },
+                    0 => 0,
+                    _ => inlet.raw.take(&mut into[..len]),
+                };
+                if taken > 0 {
+                    inlet.left -= taken;
+                    inlet.received += taken as u64;
+                    return Ok(Pulled::Bytes(taken));
+                }
+            }
+            let wanted = inlet.raw.len() + 1;
+            let space = inlet.raw.space(wanted.max(PIECE_LEN));
+            let len = space.len().min(RAW);
+            match channel.receive(&mut space[..len])? {
+                Some(received) => inlet.raw.filled(received),
+                None => return Ok(Pulled::Nothing),
+            }
+        }
+    }
+
+    /// Whether the other side is to be told what was read here.
+    fn owes(&self) -> bool {
+        let read = self.read.load(Ordering::Relaxed);
+        read.saturating_sub(self.told.load(Ordering::Relaxed)) >= TELL_EVERY
+    }
+
+    /// Says what was read, if nobody sends anything at the moment, which would say it too. Does not wait.
+    fn tell(&self) {
+        let mut outlet = match self.outlet.try_lock() {
+            Ok(outlet) => outlet,
+            Err(TryLockError::Poisoned(held)) => held.into_inner(),
+            Err(TryLockError::WouldBlock) => return,
+        };
+        let Some(channel) = outlet.channel.clone() else {
+            return;
+        };
+        let mut bytes = std::mem::take(&mut outlet.rest);
+        let read = self.read.load(Ordering::Acquire);
+        let is_new = bytes.is_empty();
+        if is_new {
+            bytes.extend_from_slice(&Piece { len: 0, read }.to_bytes());
+        }
+        // Whoever waits for bytes finds out what is wrong with the connection.
+        let sent = channel.send(&bytes, &[]);
+        match sent.map(|sent| sent.unwrap_or(0)) {
+            Ok(0) if !is_new => outlet.rest = bytes,
+            Ok(0) | Err(_) => return,
+            Ok(sent) => outlet.rest = bytes.split_off(sent),
+        }
+        if is_new {
+            self.told.fetch_max(read, Ordering::Relaxed);
+        }
+        let _ = channel.drain();
+    }
+
+    /// Gives the connection what is kept and was not given; nothing if there is none.
+    fn give(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
+        let Some(channel) = outlet.channel.clone() else {
+            return Ok(());
+        };
+        let channel = &*channel;
+        let rest = std::mem::take(&mut outlet.rest);
+        if !rest.is_empty() {
+            send_all(channel, &rest, &[])?;
+        }
+        while outlet.given < outlet.kept.end() {
+            let bytes = outlet.kept.from(outlet.given, PIECE);
+            let read = self.read.load(Ordering::Acquire);
+            let head = Piece {
+                len: bytes.len() as u32,
+                read,
+            };
+            send_all(channel, &head.to_bytes(), bytes)?;
+            self.told.fetch_max(read, Ordering::Relaxed);
+            outlet.given += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Forgets what the other side has read.
+    fn forget(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
+        let said = self.peer_read.load(Ordering::Acquire);
+        match outlet.sent.read_up_to(said) {
+            Ok(0) => {}
+            Ok(_) => outlet.kept.forget(said),
+            Err(impossible) => {
+                let error = LinkError::Position(impossible);
+                self.die(Death::Broken, &error.to_string());
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what came into memory, as a thread that sends waits for room and nobody else reads.
+    fn listen(&self) -> Result<Option<Arc<dyn Channel>>, LinkError> {
+        let mut inlet = locked(&self.inlet);
+        if inlet.awaited {
+            return Ok(None);
+        }
+        let attempt = inlet.attempt;
+        let mut piece = vec![0; 64 << 10];
+        loop {
+            // Nothing of what lies ahead is to be read here.
+            let mut ahead = std::mem::replace(&mut inlet.ahead, InBuffer::new(0));
+            let pulled = self.pull_bytes(&mut inlet, &mut piece);
+            if let Ok(Pulled::Bytes(len)) = pulled {
+                let total = ahead.len() + len;
+                ahead.space(total)[..len].copy_from_slice(&piece[..len]);
+                ahead.filled(len);
+            }
+            inlet.ahead = ahead;
+            match pulled {
+                Ok(Pulled::Bytes(_)) => {}
+                Ok(_) => return Ok(inlet.channel.clone()),
+                Err(error) => {
+                    drop(inlet);
+                    self.broke(attempt, error)?;
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// The connection of attempt `attempt` has failed. An error that no other connection mends is given back.
+    fn broke(&self, attempt: u32, error: LinkError) -> Result<(), LinkError> {
+        let how = match error {
+            LinkError::Closed(Ended {
+                how: how @ (End::Closed | End::Reset | End::Silent),
+                ..
+            }) => how,
+            LinkError::Io(_, error) => End::Failed(error.to_string()),
+            LinkError::Tls(_, error) => End::Failed(error),
+            error => {
+                if !matches!(error, LinkError::TimedOut(_)) {
+                    self.die(Death::Broken, &error.to_string());
+                }
+                return Err(error);
+            }
+        };
+        let mut fate = self.fate();
+        if !fate.life.sever(attempt, self.now()) {
+            return Ok(());
+        }
+        let reason = Ended::new(&self.peer, how.clone()).to_string();
+        fate.how = Some(how);
+        self.severed.store(true, Ordering::Release);
+        self.changes.sever(&reason);
+        drop(fate);
+        // Whoever waits for it wakes up, and so does the other side, if it lives.
+        self.end_channel();
+        self.changed.notify_all();
+        if let Side::Client(client) = &self.side {
+            client.start(&self.itself);
+        }
+        Ok(())
+    }
+
+    /// Ends the connection, whoever waits for it.
+    fn end_channel(&self) {
+        // The descriptor stays what it is while this lives; the channel is taken where nobody waits for long.
+        let channel = locked(&self.inlet).channel.clone();
+        if let Some(channel) = channel {
+            channel.end();
+        }
+    }
+
+    /// It does not go on.
+    fn die(&self, death: Death, why: &str) {
+        let mut fate = self.fate();
+        if fate.life.die(death) {
+            why.clone_into(&mut fate.why);
+        }
+        self.severed.store(true, Ordering::Release);
+        drop(fate);
+        self.end_channel();
+        self.changed.notify_all();
+    }
+
+    /// The error of a lane that is dead.
+    fn epitaph(&self, fate: &Fate, death: Death) -> LinkError {
+        let how = fate.how.clone().unwrap_or(End::Closed);
+        let end = match death {
+            Death::Off | Death::Closed => how,
+            Death::Deadline => End::NotResumed {
+                how: Box::new(how),
+                why: match fate.why.as_str() {
+                    "" => format!("no other one came within {:?}", self.patience),
+                    why => format!("no other one within {:?}: {why}", self.patience),
+                },
+            },
+            Death::Refused | Death::Broken | Death::Ended => End::NotResumed {
+                how: Box::new(how),
+                why: fate.why.clone(),
+            },
+        };
+        Ended::new(&self.peer, end).into()
+    }
+
+    /// Waits until there is another connection than that of attempt `attempt`, or until `deadline`.
+    fn wait_attached(&self, attempt: u32, deadline: Option<Instant>) -> Result<(), LinkError> {
+        let mut fate = self.fate();
+        loop {
+            fate.life.pass(self.now());
+            match fate.life.state() {
+                Attachment::Dead(death) => return Err(self.epitaph(&fate, death)),
+                Attachment::Attached if fate.life.current() != attempt => return Ok(()),
+                // About to be given up by whoever has found it broken.
+                _ => {}
+            }
+            let now = Instant::now();
+            if deadline.is_some_and(|deadline| now >= deadline) {
+                return Err(LinkError::TimedOut(self.peer.clone()));
+            }
+            let wait = deadline.map_or(CHECK, |deadline| CHECK.min(deadline - now));
+            let waited = self.changed.wait_timeout(fate, wait);
+            fate = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if let Side::Server(sessions) = &self.side
+                && !matches!(fate.life.state(), Attachment::Attached)
+                && sessions.client_is_gone()
+            {
+                "the client has ended".clone_into(&mut fate.why);
+                fate.life.die(Death::Ended);
+            }
+        }
+    }
+
+    /// Puts another connection in the place of the one that broke. `say` tells the other side what was received here, if
+    /// it does not know; nothing else is sent before.
+    fn attach(
+        &self,
+        attempt: u32,
+        theirs: u64,
+        say: impl FnOnce(u64) -> Result<Attached, LinkError>,
+    ) -> Result<(), LinkError> {
+        let too_late =
+            || LinkError::Usage("the lane has another connection meanwhile, or has ended".into());
+        {
+            let mut fate = self.fate();
+            if !fate.life.may_attach(attempt) {
+                return Err(too_late());
+            }
+            // A server may learn by the new connection only that the one before is gone.
+            let current = fate.life.current();
+            if fate.life.sever(current, self.now()) {
+                fate.how = Some(End::Closed);
+                self.severed.store(true, Ordering::Release);
+                self.changes
+                    .sever("the client has opened another connection");
+            }
+        }
+        // Whoever sends on the connection that is to go, and waits, lets go of it.
+        self.end_channel();
+        let mut outlet = locked(&self.outlet);
+        self.forget(&mut outlet)?;
+        if !self.fate().life.may_attach(attempt) {
+            return Err(too_late());
+        }
+        if let Err(impossible) = outlet.sent.resume_at(theirs) {
+            let error = LinkError::Position(impossible);
+            drop(outlet);
+            self.die(Death::Broken, &error.to_string());
+            return Err(error);
+        }
+        let mut inlet = locked(&self.inlet);
+        self.peer_read.fetch_max(theirs, Ordering::AcqRel);
+        outlet.kept.forget(theirs);
+        inlet.channel = None;
+        inlet.raw = InBuffer::new(RAW);
+        inlet.left = 0;
+        let Attached { channel, unread } = say(inlet.received)?;
+        inlet.raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
+        inlet.raw.filled(unread.len());
+        self.descriptor
+            .store(channel.socket().fd.as_raw_fd(), Ordering::Release);
+        inlet.channel = Some(Arc::clone(&channel));
+        outlet.channel = Some(channel);
+        (inlet.attempt, outlet.attempt) = (attempt, attempt);
+        outlet.given = theirs;
+        outlet.rest.clear();
+        drop(inlet);
+        let attached = {
+            let mut fate = self.fate();
+            let attached = fate.life.attach(attempt);
+            if attached {
+                fate.why.clear();
+                self.severed.store(false, Ordering::Release);
+                self.changes.resume();
+            }
+            attached
+        };
+        self.changed.notify_all();
+        if !attached {
+            drop(outlet);
+            self.end_channel();
+            return Ok(());
+        }
+        // Nobody may come to send what is kept: the other side waits for it.
+        let given = self.give(&mut outlet);
+        drop(outlet);
+        match given {
+            Ok(()) => Ok(()),
+            Err(error) => self.broke(attempt, error),
+        }
+    }
+
+    /// Stops taking bytes from the connection that broke; how many were received.
+    fn freeze(&self) -> u64 {
+        let mut inlet = locked(&self.inlet);
+        inlet.channel = None;
+        inlet.received
+    }
+
+    /// Looks whether the connection is there still, as nobody may be about to notice.
+    fn look(&self) {
+        if self.severed.load(Ordering::Acquire) {
+            return;
+        }
+        let (channel, attempt) = {
+            let Ok(inlet) = self.inlet.try_lock() else {
+                return;
+            };
+            (inlet.channel.clone(), inlet.attempt)
+        };
+        let Some(channel) = channel else {
+            return;
+        };
+        let socket = channel.socket();
+        let how = if !socket.is_alive() {
+            End::Closed
+        } else if socket.tcp && gone(std::os::fd::AsFd::as_fd(&socket.fd)) {
+            End::Silent
+        } else {
+            return;
+        };
+        let _ = self.broke(attempt, Ended::new(&self.peer, how).into());
+    }
+}
+
+/// Sends both, waiting for room as long as it takes.
+fn send_all(channel: &dyn Channel, head: &[u8], body: &[u8]) -> Result<(), LinkError> {
+    let total = head.len() + body.len();
+    let mut spin = Spin::never();
+    let mut sent = 0;
+    while sent < total {
+        let (head, body) = match sent.checked_sub(head.len()) {
+            None => (&head[sent..], body),
+            Some(at) => (&[][..], &body[at..]),
+        };
+        sent += channel
+            .socket()
+            .wait(PollFlags::OUT, None)
+            .until(&mut spin, || channel.send(head, body))?;
+    }
+    channel
+        .socket()
+        .wait(PollFlags::OUT, None)
+        .until(&mut spin, || channel.drain())
+}
+
+impl Endable for Shared {
+    fn end(&self) {
+        self.die(Death::Closed, "");
+    }
+
+    fn break_connection(&self) {
+        self.end_channel();
+    }
+
+    fn forget_in_child(&self) {
+        let _ = sys::disconnect(self.descriptor.load(Ordering::Acquire));
+    }
+
+    fn is_alive(&self) -> bool {
+        self.look();
+        let mut fate = self.fate();
+        fate.life.pass(self.now());
+        match fate.life.state() {
+            Attachment::Dead(_) => false,
+            Attachment::Attached => true,
+            _ => match &self.side {
+                Side::Server(sessions) => !sessions.client_is_gone(),
+                Side::Client(_) => true,
+            },
+        }
+    }
+}
+
+/// A lane of a server, as far as a client that comes back needs it. It does not keep the lane.
+#[derive(Clone)]
+pub struct Resumption(Weak<Shared>);
+
+impl std::fmt::Debug for Resumption {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Resumption")
+    }
+}
+
+impl Resumption {
+    /// Whether there is such a lane still.
+    pub fn is_there(&self) -> bool {
+        self.0.upgrade().is_some_and(|lane| {
+            let state = lane.fate().life.state();
+            !matches!(state, Attachment::Dead(_))
+        })
+    }
+
+    /// Goes on by the connection of `link`, on which `answer` is sent first.
+    pub(crate) fn take_over(
+        &self,
+        asked: &ResumeLane,
+        mut link: Link,
+        answer: impl FnOnce(&mut Link, LaneResumed) -> Result<(), LinkError>,
+    ) -> Result<(), LinkError> {
+        let Some(lane) = self.0.upgrade() else {
+            return Err(LinkError::Usage("the lane has ended".into()));
+        };
+        lane.attach(asked.attempt, asked.received, |received| {
+            answer(
+                &mut link,
+                LaneResumed {
+                    received,
+                    proof: [0; 32],
+                },
+            )?;
+            Attached::of(link)
+                .map_err(|_| LinkError::Usage("no connection that a lane goes on by".into()))
+        })
+    }
+}
+
+const _: () = assert!(PIECE <= PIECE_MAX as usize);
