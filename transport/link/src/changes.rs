@@ -18,6 +18,7 @@ pub struct Changes {
     severed: AtomicU64,
     resumed: AtomicU64,
     reasons: Mutex<Vec<String>>,
+    broke: Mutex<String>,
 }
 
 impl Changes {
@@ -50,7 +51,7 @@ impl Changes {
         self.fallen.load(Ordering::Relaxed)
     }
 
-    /// Why the device was given up, why it is not used again, and how connections broke.
+    /// Why the device was given up, and why it is not used again.
     pub fn reasons(&self) -> Vec<String> {
         self.lock().clone()
     }
@@ -65,9 +66,18 @@ impl Changes {
         self.resumed.load(Ordering::Relaxed)
     }
 
+    /// How its connection broke last; empty if it never did.
+    pub fn how_it_broke(&self) -> String {
+        self.lock_broke().clone()
+    }
+
+    fn lock_broke(&self) -> MutexGuard<'_, String> {
+        self.broke.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn sever(&self, why: &str) {
+        why.clone_into(&mut self.lock_broke());
         self.severed.fetch_add(1, Ordering::Relaxed);
-        self.note(why);
     }
 
     pub(crate) fn resume(&self) {

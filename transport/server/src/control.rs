@@ -39,6 +39,8 @@ pub(crate) struct Start {
     /// Networks whose fabric is trusted with plaintext by RDMA, as `gtrace_link::Networks` are
     /// written; empty for none.
     pub(crate) rdma_trusted: String,
+    /// How long a lane whose connection breaks is kept, ms.
+    pub(crate) resume_ms: u64,
     /// What a client may use.
     pub(crate) limits: Limits,
     /// Devices that clients can see.

@@ -117,6 +117,8 @@ pub struct Options {
     pub image_cache_max: u64,
     /// How long a connection may take for its preamble.
     pub preamble_deadline: Duration,
+    /// How long a lane whose connection breaks is kept for its client, at most; zero: not at all.
+    pub resume: Duration,
     /// Environment of the workers in addition.
     pub environment: Vec<(String, String)>,
 }
@@ -145,6 +147,7 @@ impl Default for Options {
             image_cache: None,
             image_cache_max: 2 << 30,
             preamble_deadline: Duration::from_secs(2),
+            resume: gtrace_link::RESUME,
             environment: Vec::new(),
         }
     }

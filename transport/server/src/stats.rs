@@ -309,6 +309,12 @@ pub struct SessionStats {
     /// Times that a lane took RDMA again.
     #[serde(default)]
     pub failbacks: u64,
+    /// Times that a lane's connection broke.
+    #[serde(default)]
+    pub severed: u64,
+    /// Times that another connection took its place.
+    #[serde(default)]
+    pub resumed: u64,
     /// Device memory that the client allocated and has not freed, bytes.
     pub memory: u64,
     /// Handles in use.

@@ -38,6 +38,7 @@ impl ByHand {
             host: "in_flight_on_other_lanes".into(),
             boot_id: "another".into(),
             strict: false,
+            resume_ms: 0,
         });
         client.say(&Proof([0; 32]));
         let welcome = client.hear();

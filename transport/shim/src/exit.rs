@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::session::{Session, with_lane};
-use crate::{device_idle, flusher, log};
+use crate::{device_idle, log};
 
 /// How long the server may take for what is still to be executed.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,9 +33,11 @@ pub(crate) fn confirm(session: &'static Session) {
             session.lanes.flush(&mut Vec::new());
             // Not possible in the middle of a call, as in a host function that ends the process.
             let _ = with_lane(session, |lane| lane.confirm());
+            session.lanes.say_ending();
         });
     } else {
         session.lanes.flush(&mut Vec::new());
+        session.lanes.say_ending();
     }
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn be_strict(session: &Session) {
 fn within_patience(session: &'static Session, action: impl FnOnce()) {
     let done = Arc::new((Mutex::new(false), Condvar::new()));
     let watched = Arc::clone(&done);
-    let started = flusher::without_signals(|| {
+    let started = gtrace_link::without_signals(|| {
         thread::Builder::new()
             .name("gtrace-exit".into())
             .spawn(move || {

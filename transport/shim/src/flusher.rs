@@ -1,13 +1,15 @@
 //! A thread that sends what one-way calls left lying, some 100 us later at most. It sleeps while
 //! there is nothing.
 
-// Signals are masked for it by pthread_sigmask(3).
+// futex(2) and prctl(2).
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use gtrace_link::without_signals;
 
 use crate::lane::Outgoing;
 use crate::log;
@@ -138,24 +140,5 @@ impl Flusher {
             }
             in_vain = 0;
         }
-    }
-}
-
-/// Does `action` with all asynchronous signals blocked, so that a thread started by it never runs a handler of
-/// the program.
-pub(crate) fn without_signals<T>(action: impl FnOnce() -> T) -> T {
-    // SAFETY: both sets are local and initialised by sigfillset(3) and by the first call.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        // What a thread does itself cannot wait: one that is blocked would be the end of the process.
-        for own in [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL] {
-            libc::sigdelset(&raw mut all, own);
-        }
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        let result = action();
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-        result
     }
 }

@@ -19,7 +19,7 @@ use crate::entry::{Call, check, done, written};
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{capture, clock, deferred_copies, flusher, log, managed, status};
+use crate::{capture, clock, deferred_copies, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ impl HostFunctions {
         if self.started.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        let started = flusher::without_signals(|| {
+        let started = gtrace_link::without_signals(|| {
             thread::Builder::new()
                 .name("gtrace-host-fn".into())
                 .spawn(move || run(session))

@@ -107,6 +107,37 @@ impl Outgoing {
         }
     }
 
+    /// Tells the server that the process ends, so that it waits for no connection that closes from here on. Not in the
+    /// middle of a frame.
+    fn say_ending(&self) {
+        if let Ok(mut sending) = self.sending.try_lock()
+            && sending.open
+            && !sending.tx.failover_pending()
+        {
+            sending.seq += 1;
+            let header = Header {
+                length: HEADER_LEN as u32,
+                op: control::ENDING,
+                seq: sending.seq,
+                sent_ns: clock::now(),
+                flags: Flags::ONE_WAY,
+                ..Header::default()
+            };
+            if let Ok(room) = sending.tx.reserve(HEADER_LEN) {
+                room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+                sending.tx.commit(HEADER_LEN);
+                // A server that is gone does not wait.
+                let _ = sending.flush();
+            }
+        }
+    }
+
+    /// Whether it has no connection at the moment.
+    fn is_severed(&self) -> bool {
+        let changes = &self.info.changes;
+        changes.severances() > changes.resumptions()
+    }
+
     /// Polls completions of what was sent, unless the owner is about to.
     fn poll_completions(&self) {
         if let Ok(mut sending) = self.sending.try_lock()

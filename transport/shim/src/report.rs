@@ -76,6 +76,9 @@ struct Report {
     failbacks: u64,
     /// Bytes that a device took from the program's page-locked memory.
     lent: u64,
+    /// Times that connections broke, and that others took their place.
+    severed: u64,
+    resumed: u64,
     /// Why the connection has ended before the program.
     lost: Option<String>,
     /// Lanes whose server did not keep to the protocol.
@@ -108,6 +111,8 @@ impl Report {
             failovers: changes.failovers,
             failbacks: changes.failbacks,
             lent: changes.lent,
+            severed: changes.severed,
+            resumed: changes.resumed,
             lost: session.why_lost().map(str::to_owned),
             lanes_broken: session.lanes_broken(),
             program: session.program().to_owned(),
@@ -232,7 +237,7 @@ fn json(report: &Report) -> String {
     format!(
         "{{\"program\":{},\"pid\":{},\"server\":{},\"server_host\":{},\"link\":{},\
          \"congestion_control\":{},\"chunk\":{},\"fallbacks\":[{}],\"refused\":{},\"failovers\":{},\"failbacks\":{},\"from_page_locked\":{},\
-         \"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\
+         \"severed\":{},\"resumed\":{},\"lost\":{},\"lanes_broken\":{},\"elapsed_ns\":{},\"totals\":{{\"local\":{},\"one_way\":{},\
          \"waiting\":{},\"bytes_out\":{},\"bytes_in\":{}}},\"local\":{{{}}},\"operations\":[{}]}}\n",
         quoted(&report.program),
         std::process::id(),
@@ -246,6 +251,8 @@ fn json(report: &Report) -> String {
         report.failovers,
         report.failbacks,
         report.lent,
+        report.severed,
+        report.resumed,
         or_null(report.lost.as_deref()),
         report.lanes_broken,
         report.elapsed,

@@ -6,7 +6,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_cuda::payload::Snapshot;
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
@@ -344,6 +344,16 @@ impl Session {
         }
     }
 
+    /// Whether a lane that was not opened for this reason may be opened a little later, as others have lost their
+    /// connections at this moment and wait for new ones too.
+    fn waits_for_server(&self, error: &LinkError, since: Instant) -> bool {
+        let passing = match error {
+            LinkError::Io(..) => true,
+            error => may_pass(error),
+        };
+        passing && since.elapsed() < self.target.resume && self.lanes.severed().0 > 0
+    }
+
     /// A lane for a thread that has none.
     fn lane(&'static self) -> Result<Box<Lane>, CUresult> {
         if self.is_lost() {
@@ -357,6 +367,7 @@ impl Session {
         }
         let _turn = self.opening.turn();
         let mut pause = FIRST_PAUSE;
+        let began = Instant::now();
         loop {
             let error = match gtrace_link::connect(&self.target, &self.hello, Some(&self.key)) {
                 Ok((link, welcome, _)) => {
@@ -369,7 +380,8 @@ impl Session {
             if self.is_lost() {
                 return Err(status::LOST);
             }
-            if !may_pass(&error) || pause > LAST_PAUSE {
+            let passes = may_pass(&error) && pause <= LAST_PAUSE;
+            if !passes && !self.waits_for_server(&error, began) {
                 // Of this thread alone: those that have a lane go on, and notice by it if the server is gone.
                 log::once(
                     "lane",
@@ -378,7 +390,7 @@ impl Session {
                 return Err(cuda::CUDA_ERROR_OPERATING_SYSTEM);
             }
             thread::sleep(pause);
-            pause *= 2;
+            pause = (pause * 2).min(LAST_PAUSE + FIRST_PAUSE);
             // Another thread may have ended meanwhile.
             let kept = idle().pop();
             if let Some(mut lane) = kept {

@@ -170,6 +170,7 @@ impl Supervisor {
             libnvml: self.driver.libnvml.clone().map(Into::into),
             tls: self.options.tls.clone(),
             rdma_trusted: self.options.rdma_trusted.to_string(),
+            resume_ms: u64::try_from(self.options.resume.as_millis()).unwrap_or(u64::MAX),
             limits: self.options.limits.clone(),
             permitted: self.driver.devices.clone(),
             image_cache: self.options.image_cache.clone(),

@@ -71,6 +71,12 @@ pub struct Counters {
     /// Times that they took it again.
     #[serde(default)]
     pub failbacks: u64,
+    /// Times that connections of their lanes broke.
+    #[serde(default)]
+    pub severed: u64,
+    /// Times that other connections took their place.
+    #[serde(default)]
+    pub resumed: u64,
     /// Time between arrival and start of their calls.
     pub queue: Times,
     /// Time of their calls in the driver.
@@ -94,6 +100,8 @@ impl Counters {
         self.rdma_refused += stats.rdma_refused;
         self.failovers += stats.failovers;
         self.failbacks += stats.failbacks;
+        self.severed += stats.severed;
+        self.resumed += stats.resumed;
         self.queue.add(&stats.queue);
         self.driver.add(&stats.driver);
         for op in &stats.ops {

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use gtrace_link::{LinkError, Opening, ServerTerms, Stream, welcome};
+use gtrace_link::{LinkError, Opened, Opening, ServerTerms, Stream, welcome};
 use tracing::{debug, info};
 
 use super::lane::{self, Ended, Lane};
@@ -32,7 +32,11 @@ impl Connection {
             .map_err(|error| LinkError::Io(self.peer.clone(), error))
             .and_then(|stream| welcome(stream, opening, &self.terms));
         let (mut link, hello, admitted) = match opened {
-            Ok(opened) => opened,
+            Ok(Opened::Lane(link, hello, admitted)) => (link, hello, admitted),
+            Ok(Opened::Resumed(lane)) => {
+                debug!("{}: lane {lane} goes on by this connection", self.peer);
+                return;
+            }
             Err(error) => {
                 if let Some(lane) = admission.admitted() {
                     self.session.order.close(lane);
@@ -45,6 +49,7 @@ impl Connection {
             }
         };
         let number = admitted.lane;
+        self.session.client.know(&hello);
         if self.welcomed.swap(true, Ordering::SeqCst) {
             self.report(&FromWorker::Lane);
         } else {

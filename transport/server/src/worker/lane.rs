@@ -232,6 +232,7 @@ impl Lane {
                 self.exec.echo(header.status as usize, &payload)?;
                 self.arguments = payload;
             }
+            control::ENDING => self.exec.session.client.ends(),
             // A lane is opened once, and the rest is for servers to say.
             op => {
                 return Err(DecodeError::BadValue {

@@ -1,6 +1,7 @@
 //! A worker: the process that serves one client. Its main thread takes connections from the
 //! supervisor; each has a thread of its own, which executes the frames of that lane.
 
+pub(crate) mod client;
 mod connection;
 pub(crate) mod deferred_copies;
 pub(crate) mod handles;
@@ -285,6 +286,7 @@ fn terms(start: &Start, sessions: &Arc<SessionAdmission>) -> Result<ServerTerms,
         nvml: start.libnvml.is_some(),
         host: start.host.clone(),
         timeout: HANDSHAKE,
+        resume: Duration::from_millis(start.resume_ms),
         ring: gtrace_link::RING,
         rdma_trusted: start.rdma_trusted.parse()?,
         sessions: Arc::new(LaneAdmission::new(sessions)),

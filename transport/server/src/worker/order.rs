@@ -132,6 +132,8 @@ impl Progress {
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     lanes: RwLock<Lanes>,
+    /// How long a lane may be without a connection besides.
+    resume: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -142,6 +144,14 @@ struct Lanes {
 }
 
 impl Order {
+    /// Of lanes that wait so long for another connection when their own breaks.
+    pub(crate) fn of(resume: Duration) -> Self {
+        Self {
+            resume,
+            ..Self::default()
+        }
+    }
+
     /// A lane opens.
     pub(crate) fn open(&self, lane: u16) -> Arc<Progress> {
         let progress = Arc::new(Progress::default());
@@ -162,7 +172,7 @@ impl Order {
 
     /// Waits until the frame was executed.
     pub(crate) fn wait(&self, after: After) -> Waited {
-        self.wait_at_most(after, IDLE_MAX)
+        self.wait_at_most(after, IDLE_MAX + self.resume)
     }
 
     fn wait_at_most(&self, after: After, idle_max: Duration) -> Waited {

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
-use gtrace_link::{Admitted, Ender, Link, LinkError, LinkInfo, OneSession, Sessions};
+use gtrace_link::{Admitted, Ender, Link, LinkError, LinkInfo, OneSession, Resumption, Sessions};
 use gtrace_protocol::{ClientHello, SessionId};
 use rustix::event::{EventfdFlags, eventfd};
 use tracing::{info, warn};
 
+use super::client::ClientProcess;
 use super::deferred_copies::DeferredCopies;
 use super::handles::Handles;
 use super::hosts::Hosts;
@@ -38,8 +40,10 @@ struct OpenLane {
     seen: Option<Option<u64>>,
     /// Checks in a row at which it was there and the client gone.
     stuck: u32,
-    /// Times that it gave RDMA up and took it again that the log reports.
+    /// Times that it gave RDMA up and took it again that the log reports, and that its connection broke and was replaced.
     logged: u64,
+    severances_logged: u64,
+    resumptions_logged: u64,
 }
 
 /// How a client ended whose lanes do not.
@@ -83,6 +87,8 @@ pub(crate) struct Session {
     /// Why lanes have not the links that were asked for, each reason once.
     fallbacks: Mutex<Vec<String>>,
     past: Mutex<Past>,
+    /// Its process, as far as it can be seen from here.
+    pub(crate) client: ClientProcess,
     /// Why it cannot go on, once a call is lost: everything that follows could have needed it.
     lost: OnceLock<String>,
 }
@@ -93,6 +99,8 @@ struct Past {
     refusals: u64,
     failovers: u64,
     failbacks: u64,
+    severed: u64,
+    resumed: u64,
 }
 
 impl Session {
@@ -100,7 +108,7 @@ impl Session {
     pub(crate) fn new(start: Start) -> Self {
         Self {
             handles: Arc::default(),
-            order: Order::default(),
+            order: Order::of(Duration::from_millis(start.resume_ms)),
             sticky: StickyError::default(),
             counts: SessionCounts::default(),
             memory: Memory::new(start.limits.max_memory),
@@ -114,6 +122,7 @@ impl Session {
             admitted: Mutex::default(),
             fallbacks: Mutex::default(),
             past: Mutex::default(),
+            client: ClientProcess::default(),
             lost: OnceLock::new(),
             start,
         }
@@ -140,6 +149,8 @@ impl Session {
             seen: None,
             stuck: 0,
             logged: 0,
+            severances_logged: 0,
+            resumptions_logged: 0,
         };
         self.lock_lanes().insert(lane, open);
         self.keep_reasons(&link.info.fallbacks);
@@ -172,6 +183,17 @@ impl Session {
     pub(crate) fn log_changes(&self) {
         for (number, lane) in self.lock_lanes().iter_mut() {
             let changes = &lane.info.changes;
+            let (severed, resumed) = (changes.severances(), changes.resumptions());
+            if resumed > lane.resumptions_logged {
+                info!(
+                    "{}: lane {number} goes on by another connection",
+                    lane.info.peer
+                );
+            } else if severed > lane.severances_logged {
+                let reason = changes.how_it_broke();
+                warn!("lane {number} waits for its client: {reason}");
+            }
+            (lane.severances_logged, lane.resumptions_logged) = (severed, resumed);
             let now = changes.failovers() + changes.failbacks();
             if now == lane.logged {
                 continue;
@@ -195,6 +217,8 @@ impl Session {
         past.refusals += info.changes.refusals();
         past.failovers += info.changes.failovers();
         past.failbacks += info.changes.failbacks();
+        past.severed += info.changes.severances();
+        past.resumed += info.changes.resumptions();
         drop(past);
         self.keep_reasons(&info.changes.reasons());
     }
@@ -251,6 +275,7 @@ impl Session {
             let past = self.lock_past();
             stats.rdma_refused = past.refusals;
             (stats.failovers, stats.failbacks) = (past.failovers, past.failbacks);
+            (stats.severed, stats.resumed) = (past.severed, past.resumed);
         }
         let mut reasons = Vec::new();
         for lane in self.lock_lanes().values() {
@@ -258,6 +283,8 @@ impl Session {
             stats.rdma_refused += changes.refusals();
             stats.failovers += changes.failovers();
             stats.failbacks += changes.failbacks();
+            stats.severed += changes.severances();
+            stats.resumed += changes.resumptions();
             reasons.extend(changes.reasons());
             links.push(lane.info.kind_now().to_string());
         }
@@ -383,5 +410,20 @@ impl Sessions for LaneAdmission {
         let progress = own.order.open(admitted.lane);
         *self.lock() = Some((admitted.lane, progress));
         Ok(admitted)
+    }
+
+    fn opened(&self, lane: u16, resumption: Resumption) {
+        self.sessions.one.opened(lane, resumption);
+    }
+
+    fn resumption(&self, lane: u16) -> Result<Resumption, String> {
+        match self.sessions.session.lost() {
+            Some(why) => Err(why.to_owned()),
+            None => self.sessions.one.resumption(lane),
+        }
+    }
+
+    fn client_is_gone(&self) -> bool {
+        self.sessions.session.lost().is_some() || self.sessions.session.client.is_gone()
     }
 }

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gtrace_link::{LinkKind, PinnedRegion};
 
 use super::Outgoing;
-use crate::flusher;
 use crate::session::Session;
+use crate::{flusher, log};
 
 /// What became of links since they were opened.
 #[derive(Debug, Default)]
@@ -19,6 +19,9 @@ pub(crate) struct LinkChanges {
     pub(crate) failbacks: u64,
     /// Bytes that a device took from the program's memory.
     pub(crate) lent: u64,
+    /// Times that connections broke, and that others took their place.
+    pub(crate) severed: u64,
+    pub(crate) resumed: u64,
     /// What takes the place of a device now.
     pub(crate) now: Option<LinkKind>,
     pub(crate) reasons: Vec<String>,
@@ -28,8 +31,11 @@ pub(crate) struct LinkChanges {
 #[derive(Default)]
 pub(crate) struct Lanes {
     all: Mutex<Vec<Arc<Outgoing>>>,
-    /// Whether a device had the bytes of one, now or before.
-    by_device: AtomicBool,
+    /// Whether one has to be looked after now and then: a device has its bytes, or another connection would take the
+    /// place of its own.
+    polled: AtomicBool,
+    /// Whether the program's user was told that connections are broken.
+    said_severed: AtomicBool,
 }
 
 impl Lanes {
@@ -38,8 +44,8 @@ impl Lanes {
     }
 
     pub(super) fn add(&self, lane: Arc<Outgoing>) {
-        if lane.info().kind == LinkKind::Rdma {
-            self.by_device.store(true, Ordering::Relaxed);
+        if lane.info().kind == LinkKind::Rdma || lane.info().resume.is_some() {
+            self.polled.store(true, Ordering::Relaxed);
         }
         self.lock().push(lane);
     }
@@ -74,6 +80,41 @@ impl Lanes {
         }
     }
 
+    /// Tells the server that the process ends.
+    pub(crate) fn say_ending(&self) {
+        let all: Vec<Arc<Outgoing>> = self.lock().clone();
+        for lane in all.iter().filter(|lane| lane.info().resume.is_some()) {
+            lane.say_ending();
+        }
+    }
+
+    /// Lanes that have no connection at the moment; also how that of one of them broke.
+    pub(crate) fn severed(&self) -> (usize, String) {
+        let lanes = self.lock();
+        let severed: Vec<_> = lanes.iter().filter(|lane| lane.is_severed()).collect();
+        let how = severed
+            .first()
+            .map(|lane| lane.info().changes.how_it_broke());
+        (severed.len(), how.unwrap_or_default())
+    }
+
+    /// Tells the program's user when connections are broken, and when they are back. What lasts no longer than from one
+    /// look to the next is left to the statistics.
+    fn say_severed(&self, session: &Session) {
+        let (severed, how) = self.severed();
+        if session.is_lost() || (severed > 0) == self.said_severed.load(Ordering::Relaxed) {
+            return;
+        }
+        self.said_severed.store(severed > 0, Ordering::Relaxed);
+        log::say(&match severed {
+            0 => format!(
+                "the connection to {} is back, and nothing is lost",
+                session.peer()
+            ),
+            _ => format!("{how}; calls wait until another one takes its place"),
+        });
+    }
+
     /// What became of the links of all lanes.
     pub(crate) fn changes(&self) -> LinkChanges {
         let mut sum = LinkChanges::default();
@@ -86,6 +127,8 @@ impl Lanes {
                 sum.now = Some(info.kind_now());
             }
             sum.lent += changes.lent();
+            sum.severed += changes.severances();
+            sum.resumed += changes.resumptions();
             for reason in changes.reasons() {
                 if !sum.reasons.contains(&reason) {
                     sum.reasons.push(reason);
@@ -121,10 +164,11 @@ impl flusher::Flush for Session {
     }
 
     fn needs_polling(&self) -> bool {
-        self.lanes.by_device.load(Ordering::Relaxed)
+        self.lanes.polled.load(Ordering::Relaxed)
     }
 
     fn poll_completions(&self) {
         self.lanes.poll_completions();
+        self.lanes.say_severed(self);
     }
 }

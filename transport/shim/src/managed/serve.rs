@@ -10,7 +10,7 @@ use super::pages::{Need, PAGE};
 use super::{Managed, PROVISIONAL, STATE, TOUCHED, is_busy, transfer};
 use crate::session::Session;
 use crate::state::lock;
-use crate::{flusher, log, status};
+use crate::{log, status};
 
 /// Starts the thread, once.
 ///
@@ -22,7 +22,7 @@ pub(super) fn start(session: &'static Session) -> Result<(), CUresult> {
     if STARTED.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
-    let started = flusher::without_signals(|| {
+    let started = gtrace_link::without_signals(|| {
         thread::Builder::new()
             .name("gtrace-managed".into())
             .spawn(move || run(session))

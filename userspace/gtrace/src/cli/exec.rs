@@ -135,7 +135,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// All variables that configure the client's library. Those that are not set here must not be
 /// inherited from an outer `gtrace exec`.
-pub(super) const VARIABLES: [&str; 10] = [
+pub(super) const VARIABLES: [&str; 11] = [
     "GTRACE_REMOTE",
     "GTRACE_LINK",
     "GTRACE_RDMA_TRUSTED_NET",
@@ -145,6 +145,7 @@ pub(super) const VARIABLES: [&str; 10] = [
     "GTRACE_STRICT",
     "GTRACE_STRICT_EXIT",
     "GTRACE_EMULATE",
+    "GTRACE_RESUME",
     "GTRACE_STATS",
 ];
 
@@ -166,6 +167,11 @@ fn variables(args: &Args) -> Vec<(&'static str, OsString)> {
 
 /// Opens a session and ends it again: the program shall not start only to find no GPU.
 pub(super) fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
+    // The program that follows has this process, so that the server would take it for one that may come back.
+    let target = &Target {
+        resume: Duration::ZERO,
+        ..target.clone()
+    };
     let (mut link, _, _) = gtrace_link::connect(target, &gtrace_link::hello(strict), None)?;
     let goodbye = Header {
         length: HEADER_LEN as u32,

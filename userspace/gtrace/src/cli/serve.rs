@@ -73,6 +73,9 @@ pub struct Args {
     /// Most threads of a client that use the GPU.
     #[arg(long, value_name = "N", default_value_t = 1024)]
     max_lanes: u16,
+    /// How long the calls of a client whose connection breaks are kept for it to come back, such as 60s; 0: not at all.
+    #[arg(long, value_name = "TIME", value_parser = gtrace_link::parse_resume, default_value = "30s")]
+    resume: Duration,
     /// Folder where kernel images are kept for the next start of a program. By default
     /// /var/cache/gtrace/images, or images in this user's cache folder.
     #[arg(long, value_name = "DIR")]
@@ -199,6 +202,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
             .flatten(),
         image_cache_max: args.image_cache_max,
         preamble_deadline: Duration::from_secs(2),
+        resume: args.resume,
         environment,
         ..defaults
     })

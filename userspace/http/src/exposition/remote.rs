@@ -67,7 +67,7 @@ fn of_sessions(status: &ServerStatus) -> [Family; 4] {
     ]
 }
 
-fn of_totals(totals: &Counters) -> [Family; 12] {
+fn of_totals(totals: &Counters) -> [Family; 14] {
     let counter =
         |name, unit, help, value: u64| Family::counter(name, unit, help).value(value as f64);
     let refused = totals
@@ -126,6 +126,18 @@ fn of_totals(totals: &Counters) -> [Family; 12] {
             "",
             "Times that a lane took RDMA again",
             totals.failbacks,
+        ),
+        counter(
+            "remote_lanes_severed",
+            "",
+            "Times that the connection of a lane broke",
+            totals.severed,
+        ),
+        counter(
+            "remote_lanes_resumed",
+            "",
+            "Times that another connection took its place",
+            totals.resumed,
         ),
     ]
 }
@@ -228,6 +240,8 @@ mod tests {
         };
         status.counters.frames = 4;
         status.counters.failovers = 2;
+        status.counters.severed = 4;
+        status.counters.resumed = 3;
         status.counters.rdma_refused = 3;
         status.counters.refused.insert("token".into(), 2);
         let mut registry = Registry::with_prefix("gtrace");
@@ -238,6 +252,8 @@ mod tests {
             "gtrace_remote_sessions 1.0",
             "gtrace_remote_frames_total 7.0",
             "gtrace_remote_rdma_failovers_total 2.0",
+            "gtrace_remote_lanes_severed_total 4.0",
+            "gtrace_remote_lanes_resumed_total 3.0",
             "gtrace_remote_rdma_refused_total 3.0",
             "gtrace_remote_lanes_broken_total 5.0",
             "gtrace_remote_refused_total{reason=\"token\"} 2.0",

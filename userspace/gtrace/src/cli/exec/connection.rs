@@ -24,6 +24,10 @@ pub(in crate::cli) struct Connection {
         requires = "tls_ca"
     )]
     tls_name: Option<String>,
+    /// How long calls wait for another connection when one breaks, such as 60s; 0: not at all. At most as long as the
+    /// server does. [default: 30s]
+    #[arg(long, value_name = "TIME", env = "GTRACE_RESUME")]
+    pub(in crate::cli) resume: Option<String>,
     /// Behave as over a slower network: rtt=30ms,bandwidth=1Gbit,jitter=1ms,break=5s.
     #[arg(long, value_name = "WHAT", env = "GTRACE_EMULATE")]
     pub(in crate::cli) emulate: Option<String>,
@@ -46,6 +50,7 @@ impl Connection {
             ("GTRACE_TLS_CA", file(&self.tls_ca)),
             ("GTRACE_TLS_NAME", text(&self.tls_name)),
             ("GTRACE_EMULATE", text(&self.emulate)),
+            ("GTRACE_RESUME", text(&self.resume)),
         ];
         set.into_iter()
             .filter_map(|(name, value)| Some((name, value?)))

@@ -91,6 +91,10 @@ struct Report {
     #[serde(default)]
     failbacks: u64,
     #[serde(default)]
+    severed: u64,
+    #[serde(default)]
+    resumed: u64,
+    #[serde(default)]
     lost: Option<String>,
     elapsed_ns: u64,
     totals: Totals,
@@ -156,6 +160,13 @@ impl Report {
                 out,
                 "RDMA was given up {} times while it was used, and taken again {} times",
                 self.failovers, self.failbacks
+            );
+        }
+        if self.severed > 0 {
+            let _ = writeln!(
+                out,
+                "connections broke {} times, and others took their place {} times",
+                self.severed, self.resumed
             );
         }
         if let Some(lost) = &self.lost {
