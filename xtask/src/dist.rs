@@ -23,7 +23,7 @@ const FILES: [&str; 6] = [
 ];
 
 /// Where things go in a package: from the repository, to the system.
-const PLACES: [(&str, &str); 10] = [
+const PLACES: [(&str, &str); 12] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace.socket", "usr/lib/systemd/system"),
