@@ -28,6 +28,10 @@ const AFTER_S: u64 = 3;
 /// The power goes this much later in each round than in the one before, beginning anew after some seconds.
 const STEP: Duration = Duration::from_millis(1_300);
 
+/// What the store has committed is on the disk within half a second, as docs/store.md has it, or when an emulated disk has
+/// taken it.
+const SETTLED: Duration = Duration::from_millis(1_500);
+
 /// How many of the last rounds are judged again.
 const JUDGED: usize = 3;
 
@@ -146,7 +150,7 @@ fn round(guest: &mut Guest, daemon: &Daemon, nth: usize) -> Result<()> {
     })
     .with_context(|| daemon.log_end())?;
     let id = incident["id"].as_str().context("no id")?;
-    std::thread::sleep(STEP * (nth % 5) as u32);
+    std::thread::sleep(SETTLED + STEP * (nth % 5) as u32);
     let now = daemon.get(&format!("/api/v1/incidents/{id}"))?;
     let whole = !list(&now, "evidence").is_empty();
     let mut file = File::options().create(true).append(true).open(KNOWN)?;
