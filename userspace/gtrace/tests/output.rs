@@ -181,7 +181,7 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.dedup();
     let expected = [
         "bench", "capture", "exec", "inject", "profile", "report", "run", "samples", "serve",
-        "status", "top",
+        "status", "token", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }
