@@ -2,6 +2,7 @@
 //! Prometheus text format 0.0.4.
 
 mod cuda;
+pub(super) mod dcgm;
 mod health;
 mod remote;
 

@@ -66,6 +66,13 @@ pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -
     }
 }
 
+/// GPUs as dcgm-exporter shows them.
+pub(super) async fn dcgm(State(state): State<AppState>) -> Response {
+    let text = exposition::dcgm::text(&state.hub.gpus(), &state.hub.status().host);
+    let format = exposition::Format::Prometheus;
+    ([(header::CONTENT_TYPE, format.content_type())], text).into_response()
+}
+
 pub(super) async fn events(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,

@@ -130,6 +130,12 @@ pub(super) static ROUTES: &[Route] = &[
             || get(handlers::metrics),
         )
     },
+    read(
+        "/metrics/dcgm",
+        "GPUs under the names of dcgm-exporter, Prometheus text 0.0.4",
+        Answer::Text("text/plain; version=0.0.4"),
+        || get(handlers::dcgm),
+    ),
     Route {
         parameters: &PARAMETERS,
         errors: &[400, 503],

@@ -355,6 +355,36 @@ fn alerts_count_what_the_kernel_wrote_and_no_drills() {
 }
 
 #[test]
+fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
+    let mut one = gpu("0000:3b:00.0", false);
+    one.index = Some(1);
+    one.name = Some("NVIDIA \"H100\"".to_owned());
+    one.driver_version = Some("580.95.05".to_owned());
+    let memory = &mut one.sample.as_mut().unwrap().memory;
+    (memory.used, memory.free) = (Some(3 << 20), Some((80 << 30) - 1));
+    // NVML has given this one no number.
+    let other = gpu("0000:5e:00.0", false);
+    let text = dcgm::text(&[one, other], "node7");
+    let labels = "{gpu=\"1\",UUID=\"GPU-5fd1a0b2-0000:3b:00.0\",pci_bus_id=\"00000000:3B:00.0\",device=\"nvidia1\",\
+         modelName=\"NVIDIA \\\"H100\\\"\",Hostname=\"node7\",DCGM_FI_DRIVER_VERSION=\"580.95.05\"}";
+    for (name, value) in [
+        ("DCGM_FI_DEV_SM_CLOCK", "1000"),
+        ("DCGM_FI_DEV_GPU_TEMP", "40"),
+        ("DCGM_FI_DEV_POWER_USAGE", "300.5"),
+        ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "1000000000000"),
+        ("DCGM_FI_DEV_GPU_UTIL", "50"),
+        ("DCGM_FI_DEV_FB_USED", "3"),
+        ("DCGM_FI_DEV_FB_FREE", "81919"),
+        ("DCGM_FI_DEV_ROW_REMAP_FAILURE", "0"),
+    ] {
+        let line = format!("{name}{labels} {value}\n");
+        assert!(text.contains(&line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("5e:00"), "{text}");
+    assert!(text.contains("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter\n"));
+}
+
+#[test]
 fn promtool_accepts_the_prometheus_text() {
     let Some(promtool) = promtool() else {
         return;
