@@ -8,7 +8,9 @@
 pub mod artefacts;
 pub mod case;
 pub mod client;
+pub mod count;
 pub mod driver;
+pub mod faults;
 pub mod gpu_check;
 pub mod mask;
 pub mod measure;

@@ -53,8 +53,54 @@ pub struct Server {
     child: Child,
     folder: TempDir,
     port: u16,
+    start: Start,
+}
+
+/// How one is started.
+#[derive(Debug)]
+struct Start {
     gtrace: PathBuf,
-    search: Option<OsString>,
+    gpu: Gpu,
+    environment: Vec<(String, String)>,
+    arguments: Vec<String>,
+}
+
+impl Start {
+    fn spawn(&self, folder: &Path, port: u16) -> Result<Child> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(folder.join("log"))?;
+        let mut command = Command::new(&self.gtrace);
+        command.arg("serve").env_remove("LD_LIBRARY_PATH");
+        match &self.gpu.libraries {
+            Some((libcuda, libnvml)) => {
+                command.arg("--libcuda").arg(libcuda);
+                command.arg("--libnvml").arg(libnvml);
+            }
+            None => drop(command.arg("--softgpu")),
+        }
+        if let Some(search) = &self.gpu.search {
+            command.env("LD_LIBRARY_PATH", search);
+        }
+        command
+            .args(["--listen", &format!("127.0.0.1:{port}")])
+            .arg("--listen")
+            .arg(format!("unix:{}", folder.join("serve.sock").display()))
+            .arg("--status-socket")
+            .arg(folder.join("status.sock"))
+            .arg("--image-cache")
+            .arg(folder.join("images"))
+            .args(&self.arguments)
+            .env_remove("CUDA_VISIBLE_DEVICES")
+            .env_remove("CUDA_LAUNCH_BLOCKING")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .with_context(|| self.gtrace.display().to_string())
+    }
 }
 
 impl Server {
@@ -80,49 +126,45 @@ impl Server {
         arguments: &[&str],
     ) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("gtrace-e2e").tempdir()?;
+        let start = Start {
+            gtrace: gtrace.to_owned(),
+            gpu: gpu.clone(),
+            environment: environment
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
+        };
         let port = free_port()?;
-        let log = File::create(folder.path().join("log"))?;
-        let mut command = Command::new(gtrace);
-        command.arg("serve").env_remove("LD_LIBRARY_PATH");
-        match &gpu.libraries {
-            Some((libcuda, libnvml)) => {
-                command.arg("--libcuda").arg(libcuda);
-                command.arg("--libnvml").arg(libnvml);
-            }
-            None => drop(command.arg("--softgpu")),
-        }
-        if let Some(search) = &gpu.search {
-            command.env("LD_LIBRARY_PATH", search);
-        }
-        let child = command
-            .args(["--listen", &format!("127.0.0.1:{port}")])
-            .arg("--listen")
-            .arg(format!(
-                "unix:{}",
-                folder.path().join("serve.sock").display()
-            ))
-            .arg("--status-socket")
-            .arg(folder.path().join("status.sock"))
-            .arg("--image-cache")
-            .arg(folder.path().join("images"))
-            .args(arguments)
-            .env_remove("CUDA_VISIBLE_DEVICES")
-            .env_remove("CUDA_LAUNCH_BLOCKING")
-            .envs(environment.iter().copied())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .with_context(|| gtrace.display().to_string())?;
         let mut server = Self {
-            child,
+            child: start.spawn(folder.path(), port)?,
             folder,
             port,
-            gtrace: gtrace.to_owned(),
-            search: gpu.search.clone(),
+            start,
         };
         server.wait_until_ready()?;
         Ok(server)
+    }
+
+    /// Kills it and starts another one in its place.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::start`].
+    pub fn start_again(&mut self) -> Result<()> {
+        self.kill()?;
+        self.child = self.start.spawn(self.folder.path(), self.port)?;
+        self.wait_until_ready()
+    }
+
+    /// Its statistics, as `gtrace status --remote --json` has them.
+    ///
+    /// # Errors
+    ///
+    /// It does not answer, or not with JSON.
+    pub fn status(&self) -> Result<serde_json::Value> {
+        let stream = UnixStream::connect(self.folder.path().join("status.sock"))?;
+        Ok(serde_json::from_reader(stream)?)
     }
 
     fn wait_until_ready(&mut self) -> Result<()> {
@@ -161,9 +203,9 @@ impl Server {
 
     /// `gtrace exec` over this link, to which `--`, a program and its arguments are to be added.
     pub fn exec(&self, via: Via) -> Command {
-        let mut command = Command::new(&self.gtrace);
+        let mut command = Command::new(&self.start.gtrace);
         command.args(["exec", "--remote", &self.address(via), "--link", via.name()]);
-        match &self.search {
+        match &self.start.gpu.search {
             Some(search) => command.env("LD_LIBRARY_PATH", search),
             None => command.env_remove("LD_LIBRARY_PATH"),
         };

@@ -192,6 +192,8 @@ fn nobody_reads_what_lacks_a_copy_of_another_thread() {
     let line = Line::to(server.address(Via::Tcp));
     let mut command = Command::new(&artefacts().gtrace);
     command.args(["exec", "--remote", &line.address, "--link", "tcp"]);
+    // Else nothing would be lost.
+    command.args(["--resume", "0"]);
     program(&mut command, "severed", &[]);
     let mut severed = Talking::start(command);
     severed.wait_for("lane");

@@ -1,7 +1,7 @@
 //! A CUDA program for the tests of GPU-over-IP: `gtrace-e2e-client random SEED THREADS SECONDS` works at
 //! random and checks itself; `poll` and `hang` go on until the driver gives an error, which they print with
 //! the milliseconds that the failing call took; `hold BYTES` allocates, says so, and waits to be killed;
-//! `free` prints how much memory is free; `measure COUNT` measures calls; `nvml` prints what NVML answers.
+//! `count THREADS` works until it reads a line, and counts what was executed; `free` prints how much memory is free; `measure COUNT` measures calls; `nvml` prints what NVML answers.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 use gtrace_e2e::driver::{CudaError, Driver, Stream};
-use gtrace_e2e::{client, measure, nvml};
+use gtrace_e2e::{client, count, measure, nvml};
 
 fn main() -> Result<ExitCode> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -33,6 +33,13 @@ fn main() -> Result<ExitCode> {
             let done = client::run(&driver, seed.parse()?, threads.parse()?, time)?;
             println!("{} steps, {} bytes compared", done.steps, done.compared);
         }
+        ["count", threads] => {
+            let done = count::run(&driver, threads.parse()?, || say("ready"))?;
+            println!(
+                "{} launches, {} bytes compared",
+                done.launches, done.compared
+            );
+        }
         ["free"] => {
             begin(&driver)?;
             println!("{} of {}", driver.memory_info()?.0, driver.memory_info()?.1);
@@ -41,7 +48,7 @@ fn main() -> Result<ExitCode> {
         ["hang"] => hang(&driver)?,
         ["hold", bytes] => hold(&driver, bytes.parse()?)?,
         _ => bail!(
-            "usage: gtrace-e2e-client random SEED THREADS SECONDS | free | poll | hang | hold BYTES | measure COUNT | nvml"
+            "usage: gtrace-e2e-client random SEED THREADS SECONDS | count THREADS | free | poll | hang | hold BYTES | measure COUNT | nvml"
         ),
     }
     Ok(ExitCode::SUCCESS)
