@@ -2,9 +2,9 @@
 #![no_main]
 
 use gtrace_protocol::{
-    ClientHello, GREETING_LEN, Greeting, HEADER_LEN, Header, Message, PREAMBLE_LEN, Preamble,
-    Proof, QueuePairs, QueuePairsAnswer, Reader, Refused, SEGMENT_LEN, Segment, Times, Welcome,
-    Works, Writer,
+    ClientHello, GREETING_LEN, Greeting, HEADER_LEN, Header, LaneResumed, Message, PIECE_LEN,
+    PREAMBLE_LEN, Piece, Preamble, Proof, QueuePairs, QueuePairsAnswer, Reader, Refused,
+    ResumeLane, SEGMENT_LEN, Segment, Times, Welcome, Works, Writer,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 13 {
+    match choice % 16 {
         0 => there_and_back::<ClientHello>(bytes),
         1 => {
             if let Some(bytes) = bytes.first_chunk::<GREETING_LEN>()
@@ -34,6 +34,15 @@ fuzz_target!(|data: &[u8]| {
         2 => there_and_back::<Proof>(bytes),
         3 => there_and_back::<Refused>(bytes),
         4 => there_and_back::<Welcome>(bytes),
+        13 => there_and_back::<ResumeLane>(bytes),
+        14 => there_and_back::<LaneResumed>(bytes),
+        15 => {
+            if let Some(bytes) = bytes.first_chunk::<PIECE_LEN>()
+                && let Ok(piece) = Piece::parse(bytes)
+            {
+                assert_eq!(piece.to_bytes(), *bytes);
+            }
+        }
         7 => there_and_back::<QueuePairs>(bytes),
         8 => there_and_back::<QueuePairsAnswer>(bytes),
         9 => {

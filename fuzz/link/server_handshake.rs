@@ -27,7 +27,11 @@ fuzz_target!(|data: &[u8]| {
         bytes.extend(Preamble::new(choice & 8 != 0, choice & 16 != 0).to_bytes());
     }
     if choice & 2 != 0 {
-        for (op, payload) in [control::HELLO, control::PROOF, control::SWITCH]
+        let first = match choice & 32 {
+            0 => control::HELLO,
+            _ => control::RESUME,
+        };
+        for (op, payload) in [first, control::PROOF, control::SWITCH]
             .into_iter()
             .zip(data.chunks(data.len() / 3 + 1))
         {

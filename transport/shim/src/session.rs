@@ -293,7 +293,11 @@ impl Session {
 
     /// The connection is at its end, and why.
     pub(crate) fn lose(&self, why: &LinkError) {
-        if let LinkError::Frame(_) | LinkError::Decode(_) | LinkError::Ring(_) = why {
+        if let LinkError::Frame(_)
+        | LinkError::Decode(_)
+        | LinkError::Ring(_)
+        | LinkError::Position(_) = why
+        {
             self.lanes_broken.fetch_add(1, Ordering::Relaxed);
         }
         self.lose_for(&why.to_string());
