@@ -240,7 +240,7 @@ pub fn accept(
     terms: &ServerTerms,
 ) -> Result<(Link, ClientHello, Admitted), LinkError> {
     match take(stream, terms)? {
-        Opened::Lane(link, hello, admitted) => Ok((link, hello, admitted)),
+        Opened::Lane(link, hello, admitted) => Ok((*link, hello, admitted)),
         Opened::Resumed(lane) => Err(LinkError::Usage(format!("lane {lane} goes on"))),
     }
 }
@@ -249,7 +249,7 @@ pub fn accept(
 #[derive(Debug)]
 pub enum Opened {
     /// A new lane.
-    Lane(Link, ClientHello, Admitted),
+    Lane(Box<Link>, ClientHello, Admitted),
     /// The connection of this lane, which had lost its own.
     Resumed(u16),
 }
@@ -431,7 +431,7 @@ pub fn welcome(
             terms.sessions.opened(admitted.lane, resumption);
         }
     }
-    Ok(Opened::Lane(link, hello, admitted))
+    Ok(Opened::Lane(Box::new(link), hello, admitted))
 }
 
 /// How long both wait for another connection of a lane.

@@ -42,7 +42,7 @@ fn serve(
             let (sender, terms) = (sender.clone(), terms.clone());
             thread::spawn(move || {
                 if let Ok(Opened::Lane(link, ..)) = take(stream, &terms) {
-                    let _ = sender.send(link);
+                    let _ = sender.send(*link);
                 }
             });
         }

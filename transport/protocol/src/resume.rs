@@ -512,7 +512,8 @@ mod tests {
                 now += 1;
                 prop_assert!(lane.sever(lane.current(), now));
                 let attempt = lane.try_attach(now).unwrap();
-                (there.clear(), back.clear());
+                there.clear();
+                back.clear();
                 a.sent.resume_at(b.received.len() as u64).unwrap();
                 b.sent.resume_at(a.received.len() as u64).unwrap();
                 (a.given, b.given) = (b.received.len() as u64, a.received.len() as u64);

@@ -36,7 +36,7 @@ pub(crate) struct ClientLane {
 }
 
 pub(super) struct Client {
-    lane: ClientLane,
+    lane: Box<ClientLane>,
 }
 
 /// Lets so many threads on at a time.
@@ -71,7 +71,9 @@ impl Drop for Turn {
 
 impl Client {
     pub(super) fn new(lane: ClientLane) -> Self {
-        Self { lane }
+        Self {
+            lane: Box::new(lane),
+        }
     }
 
     /// Starts the thread; nothing of the program's runs in it.

@@ -131,9 +131,9 @@ pub(crate) struct Attached {
 
 impl Attached {
     /// What a link is over, unless it is one that cannot be resumed.
-    pub(crate) fn of(link: Link) -> Result<Self, Link> {
+    pub(crate) fn of(link: Link) -> Result<Self, Box<Link>> {
         let Some(channel) = link.channel else {
-            return Err(link);
+            return Err(Box::new(link));
         };
         Ok(Self {
             channel,
@@ -160,7 +160,7 @@ fn wrap(link: Link, side: Side, patience: Duration) -> (Link, Option<Resumption>
     let mut info = link.info.clone();
     let Attached { channel, unread } = match Attached::of(link) {
         Ok(attached) => attached,
-        Err(link) => return (link, None),
+        Err(link) => return (*link, None),
     };
     info.resume = Some(patience);
     let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);

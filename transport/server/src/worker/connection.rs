@@ -32,7 +32,7 @@ impl Connection {
             .map_err(|error| LinkError::Io(self.peer.clone(), error))
             .and_then(|stream| welcome(stream, opening, &self.terms));
         let (mut link, hello, admitted) = match opened {
-            Ok(Opened::Lane(link, hello, admitted)) => (link, hello, admitted),
+            Ok(Opened::Lane(link, hello, admitted)) => (*link, hello, admitted),
             Ok(Opened::Resumed(lane)) => {
                 debug!("{}: lane {lane} goes on by this connection", self.peer);
                 return;
