@@ -191,3 +191,117 @@ fn a_scan_looks_without_a_daemon_and_says_what_it_could_not_see() {
         "{report:?}"
     );
 }
+
+#[test]
+fn clients_of_gpud_are_answered_only_where_that_is_asked_for() {
+    let daemon = Daemon::start_as_gpud();
+    daemon.publish_event(&xid(
+        "0000:3b:00.0",
+        79,
+        Severity::Fatal,
+        "2026-03-03T04:00:00Z",
+    ));
+    let client = daemon.client();
+    assert_eq!(
+        client.get_text("/healthz").unwrap(),
+        "{\"status\":\"ok\",\"version\":\"v1\"}"
+    );
+    let of = |route: &str, component: &str| {
+        let all: Vec<serde_json::Value> = client.get(route).unwrap();
+        let found = all.into_iter().find(|one| one["component"] == component);
+        found.unwrap_or_else(|| panic!("{component} is not in {route}"))
+    };
+    let xids = "accelerator-nvidia-error-xid";
+    let states = of("/v1/states", xids);
+    let first = &states["states"][0];
+    assert_eq!(first["health"], "Unhealthy");
+    assert_eq!(
+        first["suggested_actions"]["repair_actions"][0],
+        "REBOOT_SYSTEM"
+    );
+    let day = "startTime=1772496000&endTime=1772582400";
+    let events = of(&format!("/v1/events?components={xids}&{day}"), xids);
+    assert_eq!(events["events"][0]["name"], "xid", "{events}");
+    assert_eq!(events["events"][0]["type"], "Fatal");
+    let info = of(&format!("/v1/info?{day}"), xids);
+    assert_eq!(info["info"]["events"].as_array().unwrap().len(), 1);
+    let nothing: Vec<serde_json::Value> = client.get("/v1/metrics?components=none").unwrap();
+    assert!(nothing.is_empty());
+    let wrong = client
+        .get_text("/v1/events?startTime=yesterday")
+        .unwrap_err();
+    assert!(wrong.to_string().contains("1772510706"), "{wrong}");
+
+    let other = Daemon::start();
+    assert!(other.client().get_text("/v1/states").is_err());
+    assert!(
+        !other
+            .client()
+            .get_text("/healthz")
+            .unwrap()
+            .contains("version")
+    );
+}
+
+/// What a sysfs shows of a GPU that no test machine has.
+fn sysfs_of_one_gpu(root: &Path) {
+    let device = root.join("devices/pci0000:3a/0000:3b:00.0");
+    std::fs::create_dir_all(&device).unwrap();
+    std::fs::create_dir_all(root.join("bus/pci/devices")).unwrap();
+    std::os::unix::fs::symlink(&device, root.join("bus/pci/devices/0000:3b:00.0")).unwrap();
+    std::fs::write(device.join("vendor"), "0x10de\n").unwrap();
+    std::fs::write(device.join("class"), "0x030200\n").unwrap();
+}
+
+#[test]
+fn a_baseline_is_saved_and_what_differs_from_it_is_said_by_check_and_scan() {
+    let dir = tempfile::tempdir().unwrap();
+    sysfs_of_one_gpu(dir.path());
+    let (root, file) = (
+        dir.path().to_str().unwrap(),
+        dir.path().join("etc/baseline.toml"),
+    );
+    let file = file.to_str().unwrap();
+    let here = [
+        "--sysfs-root",
+        root,
+        "--proc-root",
+        root,
+        "--baseline",
+        file,
+    ];
+    let baseline = |args: &[&str]| gtrace(&[&["baseline"], args, &here[..]].concat());
+    assert_eq!(baseline(&["check"]).status.code(), Some(3), "there is none");
+    let saved = baseline(&["save"]);
+    assert_eq!(saved.status.code(), Some(0), "{saved:?}");
+    assert_eq!(
+        baseline(&["save"]).status.code(),
+        Some(3),
+        "it is there already"
+    );
+    assert!(text(&baseline(&["show"])).contains("gpus = 1"));
+    let same = baseline(&["check"]);
+    assert_eq!(same.status.code(), Some(0), "{same:?}");
+    assert!(text(&same).contains("host: as expected"), "{same:?}");
+    std::fs::write(file, "[host]\ngpus = 8\n[gpu]\necc = true\n").unwrap();
+    let other = baseline(&["check"]);
+    assert_eq!(other.status.code(), Some(1));
+    assert_eq!(
+        text(&other),
+        "host: gpus 1, expected 8\ngpu 0000:3b:00.0: not read: ecc\n"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&text(&baseline(&["check", "--json"]))).unwrap();
+    assert_eq!(json[0]["differences"][0]["setting"], "gpus");
+    let scan = gtrace(&[&["scan", "--quiet", "--json"], &here[..]].concat());
+    let report: HealthReport = serde_json::from_str(&text(&scan)).unwrap();
+    let host = &report.subjects[0];
+    let reason = host.reasons.iter().find(|reason| reason.rule == "baseline");
+    assert_eq!(reason.unwrap().text, "gpus 1, expected 8");
+    std::fs::write(file, "[host]\ngpus = eight\n").unwrap();
+    let refused = baseline(&["check"]);
+    assert_eq!(refused.status.code(), Some(3));
+    let config = gtrace(&[&["config", "check"], &here[..]].concat());
+    assert_eq!(config.status.code(), Some(1));
+    assert!(String::from_utf8(config.stderr).unwrap().contains("line 2"));
+}

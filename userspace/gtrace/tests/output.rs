@@ -25,6 +25,7 @@ fn gtrace(dir: &Path, args: &[String]) -> Command {
         .env_clear()
         .env("GTRACE_STORE", dir.join("store.db"))
         .env("GTRACE_SOCKET", dir.join("socket"))
+        .env("GTRACE_BASELINE", dir.join("baseline.toml"))
         .env("USER", "alice")
         .stdin(Stdio::null());
     command
@@ -145,6 +146,7 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     }
     let dir = daemon.dir.path();
     let mut without_text = Vec::new();
+    std::fs::write(dir.join("baseline.toml"), "[host]\ngpus = 0\n").unwrap();
     for line in lines(dir, &event.id.to_string()) {
         let usual = gtrace(dir, &line).output().unwrap();
 

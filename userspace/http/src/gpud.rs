@@ -421,9 +421,8 @@ fn of_kind(kind: Kind) -> &'static str {
         Kind::Throttle => "accelerator-nvidia-hw-slowdown",
         Kind::NcclSegfault => "accelerator-nvidia-nccl",
         Kind::PeermemError => "accelerator-nvidia-peermem",
-        Kind::GpuProcessExit | Kind::ApiError | Kind::SlowCall | Kind::MemoryGrowth => {
-            "accelerator-nvidia-processes"
-        }
+        Kind::MemoryGrowth => "accelerator-nvidia-memory",
+        Kind::GpuProcessExit | Kind::ApiError | Kind::SlowCall => "accelerator-nvidia-processes",
         Kind::BaselineDrift | Kind::DriverMismatch => "accelerator-nvidia-info",
         Kind::RdmaPort
         | Kind::RdmaErrors

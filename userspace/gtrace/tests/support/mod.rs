@@ -170,6 +170,15 @@ impl Daemon {
     }
 
     pub fn start_with(dir: tempfile::TempDir, limits: Limits) -> Self {
+        Self::start_as(dir, limits, false)
+    }
+
+    /// One that answers GPUd's clients too.
+    pub fn start_as_gpud() -> Self {
+        Self::start_as(tempfile::tempdir().unwrap(), Limits::default(), true)
+    }
+
+    fn start_as(dir: tempfile::TempDir, limits: Limits, compat_gpud: bool) -> Self {
         let path = dir.path().join("store.db");
         let store = Store::open(&path, Options::default()).unwrap();
         let (hub, commands) = Hub::new(status());
@@ -192,7 +201,7 @@ impl Daemon {
             access: None,
             store: path,
             limits,
-            compat_gpud: false,
+            compat_gpud,
         };
         let bound = gtrace_http::bind(&config).unwrap();
         let tcp = bound.tcp_addr().unwrap();
