@@ -182,13 +182,22 @@ mod tests {
         gpu.uuid = Some("GPU-a".to_owned());
         let event_gpu = gpu.event_gpu();
         hub.set_gpus(vec![gpu]);
-        let keys = crate::config::Keys {
-            kubelet_socket: Some(socket),
-            ..crate::config::Keys::default()
+        let mut context = Context {
+            hub: std::sync::Arc::clone(&hub),
+            parts: std::sync::Arc::default(),
+            disabled: Vec::new(),
+            proc_root: "/proc".into(),
+            sysfs_root: "/sys".into(),
+            pressure: crate::component::pressure::Options {
+                interval: None,
+                memory_full: None,
+            },
+            baseline: "/nonexistent".into(),
+            kubelet: socket,
+            compared: std::sync::Arc::default(),
+            rdma: std::sync::Arc::default(),
+            host: std::sync::Arc::default(),
         };
-        let mut context = crate::config::Config::from_keys(keys)
-            .unwrap()
-            .components(&hub);
         let mut pods = Vec::new();
         read(&context, &Places::default(), &mut pods);
         let (method, _) = calls.recv().unwrap();
