@@ -18,6 +18,16 @@ impl Epoch {
     pub fn generate() -> Self {
         Self(Ulid::generate())
     }
+
+    /// Its 16 bytes, big-endian, for formats that are not text.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.to_bytes()
+    }
+
+    /// The epoch that [`Self::to_bytes`] gave; any 16 bytes are one.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Ulid::from_bytes(bytes))
+    }
 }
 
 impl fmt::Display for Epoch {

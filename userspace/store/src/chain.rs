@@ -21,8 +21,8 @@ impl Hash {
         Self(sha.finalize().into())
     }
 
-    /// The hash that [`fmt::Display`] writes.
-    pub(crate) fn from_hex(hex: &str) -> Option<Self> {
+    /// The hash that [`fmt::Display`] writes; `None` for any other text.
+    pub fn from_hex(hex: &str) -> Option<Self> {
         let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
         let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
         let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;

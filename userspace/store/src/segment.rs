@@ -64,6 +64,91 @@ impl Reader {
     }
 }
 
+impl Reader {
+    /// The records with numbers above `after` as they are stored, in order: at most `limit` of them, and no more once
+    /// their bodies exceed `bytes`. For who takes the chain elsewhere; also records that this version cannot read.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn chain_after(
+        &self,
+        after: u64,
+        limit: usize,
+        bytes: usize,
+    ) -> Result<Vec<StoredRecord>, StoreError> {
+        let (tx, days) = self.snapshot()?;
+        let mut found: Vec<StoredRecord> = Vec::new();
+        let mut left = bytes;
+        for (index, day) in days.iter().enumerate() {
+            let last = days.get(index + 1).map(|next| next.first_seq - 1);
+            if last.is_some_and(|last| last <= after) {
+                continue;
+            }
+            let first = after.saturating_add(1).max(day.first_seq);
+            page(&tx, day, first, limit, &mut left, &mut found).map_err(|e| self.sqlite(e))?;
+            if found.len() >= limit || left == 0 {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Records of a day from `first` on, until `limit` are found or `left` bytes are used up.
+fn page(
+    tx: &Transaction<'_>,
+    day: &Day,
+    first: u64,
+    limit: usize,
+    left: &mut usize,
+    found: &mut Vec<StoredRecord>,
+) -> rusqlite::Result<()> {
+    let mut previous = previous(tx, day, first)?;
+    let mut removed: Option<HashMap<u64, Hash>> = None;
+    let sql = format!(
+        "SELECT seq, hash, body FROM \"{}\" WHERE seq >= ?1 ORDER BY seq",
+        day.name
+    );
+    let mut statement = tx.prepare_cached(&sql)?;
+    let mut rows = statement.query([sql_int(first)])?;
+    while found.len() < limit
+        && *left > 0
+        && let Some(row) = rows.next()?
+    {
+        let record = stored(tx, row, previous, &mut removed)?;
+        previous = (record.seq, record.hash);
+        *left = left.saturating_sub(record.body.len());
+        found.push(record);
+    }
+    Ok(())
+}
+
+/// A record behind the one of number and hash `previous`.
+fn stored(
+    tx: &Transaction<'_>,
+    row: &rusqlite::Row<'_>,
+    (of, mut before): (u64, Hash),
+    removed: &mut Option<HashMap<u64, Hash>>,
+) -> rusqlite::Result<StoredRecord> {
+    let seq = row.get::<_, i64>(0)?.unsigned_abs();
+    let hash = Hash::from_slice(row.get_ref(1)?.as_blob()?).unwrap_or(Hash::GENESIS);
+    if of + 1 != seq {
+        let removed = match removed {
+            Some(removed) => removed,
+            None => removed.insert(removals(tx)?),
+        };
+        // Where no record explains the gap the chain does not hold, and whoever verifies finds that.
+        before = removed.get(&(seq - 1)).copied().unwrap_or(before);
+    }
+    let body = String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned();
+    Ok(StoredRecord {
+        seq,
+        before,
+        hash,
+        body,
+    })
+}
+
 /// Numbers of the first and the last record of a time.
 fn ends(
     tx: &Transaction<'_>,
@@ -111,25 +196,9 @@ fn records(
             segment.left_out += 1;
             continue;
         }
-        let seq = row.get::<_, i64>(0)?.unsigned_abs();
-        let hash = Hash::from_slice(row.get_ref(1)?.as_blob()?).unwrap_or(Hash::GENESIS);
-        let (of, mut before) = previous;
-        if of + 1 != seq {
-            if removed.is_none() {
-                removed = Some(removals(tx)?);
-            }
-            // Where no record explains the gap the chain does not hold, and whoever verifies finds that.
-            let explained = removed.as_ref().and_then(|removed| removed.get(&(seq - 1)));
-            before = explained.copied().unwrap_or(before);
-        }
-        let body = String::from_utf8_lossy(row.get_ref(2)?.as_bytes()?).into_owned();
-        segment.records.push(StoredRecord {
-            seq,
-            before,
-            hash,
-            body,
-        });
-        previous = (seq, hash);
+        let record = stored(tx, row, previous, &mut removed)?;
+        previous = (record.seq, record.hash);
+        segment.records.push(record);
     }
     Ok(())
 }

@@ -1,0 +1,25 @@
+//! What agents and the head of a fleet say to each other, and how both keep to it. No I/O, no clock of its own, no threads.
+//!
+//! An agent ships the records of its host's store in [`Batch`]es. The head keeps a [`Position`] for each host, which it
+//! answers to each batch: the agent keeps nothing. [`judge`] says what of a batch is new, so that each record is
+//! taken once, in the order of the host, whatever the network and kills do; [`Shipper`] says what to send next.
+#![forbid(unsafe_code)]
+
+mod accept;
+mod batch;
+mod clock;
+mod message;
+mod position;
+mod ship;
+
+pub use accept::{Fault, Gap, History, Taken, Verdict, judge};
+pub use batch::{
+    Batch, BatchError, COMPRESSED_MAX, Carried, PLAIN_MAX, RECORDS_MAX, decode, encode,
+};
+pub use clock::{ClockFilter, Exchange, Offset};
+pub use message::{
+    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, GpuState, HostState, LABELS_MAX,
+    NAME_MAX, StateAnswer, check_labels, check_name,
+};
+pub use position::Position;
+pub use ship::{Action, Limits, Outcome, Shipper};
