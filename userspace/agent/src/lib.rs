@@ -1,1 +1,14 @@
-//! x
+//! The agent of a fleet: ships the records of a host's store to a head, which it alone calls: no port is opened on the
+//! host, and nothing that the head answers is executed. [`run`] does it; [`enroll`] gets what it needs for that.
+#![forbid(unsafe_code)]
+
+mod enroll;
+mod frames;
+mod link;
+mod run;
+mod source;
+
+pub use enroll::{Enrolled, EnrollError, enroll};
+pub use frames::{Measured, Sampler};
+pub use link::{HeadUrl, LinkError, UrlError};
+pub use run::{Options, Progress, run};

@@ -11,6 +11,7 @@ mod clock;
 mod message;
 mod position;
 mod ship;
+pub mod topology;
 
 pub use accept::{Fault, Gap, History, Taken, Verdict, judge};
 pub use batch::{
@@ -18,8 +19,8 @@ pub use batch::{
 };
 pub use clock::{ClockFilter, Exchange, Offset};
 pub use message::{
-    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, GpuState, HostState, LABELS_MAX,
-    NAME_MAX, StateAnswer, check_labels, check_name,
+    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, FRAMES_MAX, Frames, GpuFrame, GpuState,
+    HostFrame, HostState, LABELS_MAX, Measure, NAME_MAX, StateAnswer, check_labels, check_name,
 };
 pub use position::Position;
 pub use ship::{Action, Limits, Outcome, Shipper};

@@ -1,1 +1,13 @@
-//! x
+//! The head of a fleet: takes the records of many hosts, keeps and checks them, answers questions about all.
+//!
+//! It links neither BPF nor the transport of GPU-over-IP, and not the daemon's engine.
+#![forbid(unsafe_code)]
+
+pub mod db;
+pub mod http;
+mod secret;
+mod view;
+mod writer;
+
+pub use http::{AuditLine, By, SessionExport, SessionRequest, TokenAnswer, TokenRequest};
+pub use view::HostView;

@@ -1,0 +1,95 @@
+//! Taking a host into a fleet.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use gtrace_fleet::{EnrollAnswer, EnrollRequest};
+use serde::{Deserialize, Serialize};
+
+use crate::link::{HeadUrl, Link, LinkError};
+
+/// What a host needs to ship to a head: a file that only the daemon may read.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enrolled {
+    /// URL of the head.
+    pub head: String,
+    /// The host's name in the fleet.
+    pub host: String,
+    /// What it shows: a secret.
+    pub credential: String,
+}
+
+/// Why a host is not enrolled.
+#[derive(Debug, thiserror::Error)]
+pub enum EnrollError {
+    /// The head did not do it.
+    #[error(transparent)]
+    Head(#[from] LinkError),
+    /// The file cannot be read or written.
+    #[error("{path}: {cause}; `gtrace agent enroll` writes it")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        cause: io::Error,
+    },
+}
+
+impl Enrolled {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// [`EnrollError::File`].
+    pub fn read(path: &Path) -> Result<Self, EnrollError> {
+        let failed = |cause| EnrollError::File {
+            path: path.to_owned(),
+            cause,
+        };
+        let text = fs::read(path).map_err(failed)?;
+        serde_json::from_slice(&text).map_err(|e| failed(io::Error::other(e)))
+    }
+
+    /// Writes it to `path`, with mode 0600, whole or not at all.
+    ///
+    /// # Errors
+    /// [`EnrollError::File`].
+    pub fn write(&self, path: &Path) -> Result<(), EnrollError> {
+        let write = || -> io::Result<()> {
+            let beside = path.with_extension("new");
+            match fs::remove_file(&beside) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
+            let mut file = OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&beside)?;
+            file.write_all(&serde_json::to_vec_pretty(self)?)?;
+            file.sync_all()?;
+            fs::rename(beside, path)
+        };
+        write().map_err(|cause| EnrollError::File {
+            path: path.to_owned(),
+            cause,
+        })
+    }
+}
+
+/// Asks the head at `url` to take a host into the fleet.
+///
+/// # Errors
+/// [`EnrollError::Head`].
+pub async fn enroll(url: &HeadUrl, request: &EnrollRequest) -> Result<Enrolled, EnrollError> {
+    let link = Link::connect(url).await?;
+    let (answer, _) = link
+        .post::<EnrollAnswer>("/fleet/v1/enroll", None, request)
+        .await?;
+    Ok(Enrolled {
+        head: url.to_string(),
+        host: request.host.clone(),
+        credential: answer.credential,
+    })
+}

@@ -1,0 +1,223 @@
+//! One HTTP/2 connection to a head, over which everything goes.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use gtrace_api::ProblemBody;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http2;
+use hyper::{Request, StatusCode, Uri};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::net::TcpStream;
+
+/// How long connecting and an answer may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Largest answer of a head.
+const ANSWER_MAX: usize = 256 * 1024;
+/// What HTTP/2 keeps for answers: they are small.
+const WINDOW: u32 = 64 * 1024;
+
+/// Where a head is: `http://HOST:PORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadUrl {
+    host: String,
+    port: u16,
+}
+
+/// A text that is no URL of a head.
+#[derive(Debug, thiserror::Error)]
+pub enum UrlError {
+    /// It is something else.
+    #[error("`{0}` is no URL of a head: it is http://127.0.0.1:7480")]
+    Malformed(String),
+    /// Credentials would go over the network in clear.
+    #[error(
+        "`{0}` is not on this host's loopback: without TLS its credential could be read on the way; reach the head \
+         through a TLS proxy on 127.0.0.1"
+    )]
+    NotLoopback(String),
+}
+
+impl FromStr for HeadUrl {
+    type Err = UrlError;
+
+    fn from_str(text: &str) -> Result<Self, UrlError> {
+        let malformed = || UrlError::Malformed(text.to_owned());
+        let uri: Uri = text.parse().map_err(|_| malformed())?;
+        let fine = uri.scheme_str() == Some("http") && matches!(uri.path(), "" | "/");
+        let (Some(host), Some(port), true) = (uri.host(), uri.port_u16(), fine) else {
+            return Err(malformed());
+        };
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let loopback = bare == "localhost"
+            || bare
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback());
+        match loopback {
+            true => Ok(Self {
+                host: bare.to_owned(),
+                port,
+            }),
+            false => Err(UrlError::NotLoopback(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for HeadUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "http://[{}]:{}", self.host, self.port),
+            false => write!(f, "http://{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// Why a request failed.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// Nobody answers, or the connection broke.
+    #[error("the head at {url} cannot be reached: {cause}")]
+    Unreachable {
+        /// The head.
+        url: String,
+        /// Why.
+        cause: String,
+    },
+    /// It answered with an error.
+    #[error("the head answers {status}: {}; {}", .body.cause, .body.remedy)]
+    Refused {
+        /// HTTP status.
+        status: u16,
+        /// Its answer.
+        body: ProblemBody,
+    },
+    /// Its answer is not understood.
+    #[error("the head's answer is not understood ({0}): is another program listening there?")]
+    NotUnderstood(String),
+}
+
+impl LinkError {
+    /// Whether trying again is of no use before a person has done something.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Refused { status: 400..=403, .. })
+    }
+}
+
+/// A connection.
+#[derive(Clone)]
+pub(crate) struct Link {
+    sender: http2::SendRequest<Full<Bytes>>,
+    url: HeadUrl,
+}
+
+impl Link {
+    pub(crate) async fn connect(url: &HeadUrl) -> Result<Self, LinkError> {
+        let failed = |cause: String| LinkError::Unreachable {
+            url: url.to_string(),
+            cause,
+        };
+        let connecting = async {
+            let stream = TcpStream::connect((url.host.as_str(), url.port))
+                .await
+                .map_err(|e| failed(e.to_string()))?;
+            let _ = stream.set_nodelay(true);
+            http2::Builder::new(TokioExecutor::new())
+                .timer(TokioTimer::new())
+                .initial_stream_window_size(WINDOW)
+                .initial_connection_window_size(WINDOW)
+                .keep_alive_interval(Duration::from_secs(20))
+                .keep_alive_timeout(Duration::from_secs(20))
+                .handshake(TokioIo::new(stream))
+                .await
+                .map_err(|e| failed(e.to_string()))
+        };
+        let connected = tokio::time::timeout(PATIENCE, connecting).await;
+        let (sender, connection) =
+            connected.map_err(|_| failed("no answer in 30 s".to_owned()))??;
+        // Its end shows in the next request.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(Self {
+            sender,
+            url: url.clone(),
+        })
+    }
+
+    /// Sends a request and reads the answer, with its status: 200 to 299, or 409.
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        credential: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes), LinkError> {
+        let failed = |cause: String| LinkError::Unreachable {
+            url: self.url.to_string(),
+            cause,
+        };
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("content-type", "application/json");
+        if let Some(credential) = credential {
+            request = request.header("authorization", format!("Bearer {credential}"));
+        }
+        let request = request
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|e| failed(e.to_string()))?;
+        let mut sender = self.sender.clone();
+        let answering = async {
+            sender.ready().await.map_err(|e| failed(e.to_string()))?;
+            let response = sender
+                .send_request(request)
+                .await
+                .map_err(|e| failed(e.to_string()))?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), ANSWER_MAX).collect();
+            let body = body.await.map_err(|e| failed(e.to_string()))?;
+            Ok((status, body.to_bytes()))
+        };
+        let (status, body) = tokio::time::timeout(PATIENCE, answering)
+            .await
+            .map_err(|_| failed("no answer in 30 s".to_owned()))??;
+        if status.is_success() || status == StatusCode::CONFLICT {
+            return Ok((status, body));
+        }
+        match serde_json::from_slice(&body) {
+            Ok(body) => Err(LinkError::Refused {
+                status: status.as_u16(),
+                body,
+            }),
+            Err(_) => Err(LinkError::NotUnderstood(format!("status {status}"))),
+        }
+    }
+
+    /// Posts JSON and reads JSON.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        credential: Option<&str>,
+        body: &impl Serialize,
+    ) -> Result<(T, usize), LinkError> {
+        let not_understood = |e: serde_json::Error| LinkError::NotUnderstood(e.to_string());
+        let body = serde_json::to_vec(body).map_err(not_understood)?;
+        let sent = body.len();
+        let (_, answer) = self.send("POST", path, credential, body).await?;
+        let answer = if answer.is_empty() { &b"null"[..] } else { &answer };
+        let answer = serde_json::from_slice(answer).map_err(not_understood)?;
+        Ok((answer, sent))
+    }
+
+    /// Reads JSON.
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        credential: &str,
+    ) -> Result<T, LinkError> {
+        let (_, answer) = self.send("GET", path, Some(credential), Vec::new()).await?;
+        serde_json::from_slice(&answer).map_err(|e| LinkError::NotUnderstood(e.to_string()))
+    }
+}

@@ -1,0 +1,391 @@
+//! Batches of many hosts into the database, in one transaction.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use gtrace_event::{Epoch, Timestamp};
+use gtrace_fleet::{Batch, Carried, Gap, History, Position, Taken, Verdict, judge};
+use gtrace_store::Hash;
+use serde::Deserialize;
+
+use super::schema::APPENDED;
+use super::sql::{DbError, Sql, Value};
+use super::{Database, epoch_position, nanos, position};
+
+const DAY_NS: i64 = 86_400_000_000_000;
+
+/// A batch of the host with this number.
+#[derive(Debug)]
+pub struct Arrived {
+    /// Whose it is, by the credential that came with it.
+    pub host: i64,
+    /// The batch.
+    pub batch: Batch,
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ingested {
+    /// What the host should go on after.
+    pub cursor: Option<Position>,
+    /// How many records were new.
+    pub taken: usize,
+    /// Whether records before it are missing, so that nothing of it was taken.
+    pub missing: bool,
+}
+
+/// What the database has of a host, within a transaction.
+struct Known {
+    cursor: Option<Position>,
+    taken: i64,
+    epochs: HashMap<Epoch, (i64, Position)>,
+}
+
+impl History for Known {
+    fn cursor(&self) -> Option<Position> {
+        self.cursor
+    }
+
+    fn last_of(&self, epoch: Epoch) -> Option<Position> {
+        self.epochs.get(&epoch).map(|(_, last)| *last)
+    }
+}
+
+/// The parts of a record that become columns.
+#[derive(Deserialize)]
+struct Columns<'a> {
+    #[serde(borrow)]
+    record: Cow<'a, str>,
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    time: Timestamp,
+    #[serde(borrow, default)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    severity: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    gpu: Option<Gpu<'a>>,
+    #[serde(default)]
+    revision: i64,
+    #[serde(default)]
+    opened: Option<Timestamp>,
+    #[serde(default)]
+    last_time: Option<Timestamp>,
+    #[serde(borrow, default)]
+    state: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    class: Option<Cow<'a, str>>,
+    #[serde(default)]
+    drill: bool,
+}
+
+#[derive(Deserialize)]
+struct Gpu<'a> {
+    #[serde(borrow, default)]
+    pci: Option<Cow<'a, str>>,
+}
+
+/// What an event `records_removed` says.
+#[derive(Deserialize)]
+struct Removal {
+    detail: gtrace_event::RemovalDetail,
+}
+
+impl Database {
+    /// Takes what is new of batches, all of them or none. Those of one host are taken in their order.
+    ///
+    /// # Errors
+    /// [`DbError`]: nothing was taken, and the same call may succeed later.
+    pub fn ingest(&mut self, now: Timestamp, batches: &[Arrived]) -> Result<Vec<Ingested>, DbError> {
+        self.transaction(|sql| {
+            let day = nanos(now).div_euclid(DAY_NS);
+            let mut ingest = Ingest {
+                table: day_table(sql, day)?,
+                sql,
+                day,
+                now: nanos(now),
+                rows: Vec::new(),
+            };
+            let mut known = HashMap::new();
+            let mut answers = Vec::with_capacity(batches.len());
+            for Arrived { host, batch } in batches {
+                let of_host = match known.entry(*host) {
+                    std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                    std::collections::hash_map::Entry::Vacant(entry) => {
+                        entry.insert(load(ingest.sql, *host)?)
+                    }
+                };
+                answers.push(ingest.one(*host, of_host, batch)?);
+            }
+            ingest.append()?;
+            Ok(answers)
+        })
+    }
+}
+
+struct Ingest<'a> {
+    sql: &'a mut dyn Sql,
+    table: String,
+    day: i64,
+    now: i64,
+    rows: Vec<Vec<Value>>,
+}
+
+impl Ingest<'_> {
+    fn one(&mut self, host: i64, known: &mut Known, batch: &Batch) -> Result<Ingested, DbError> {
+        match judge(known, batch) {
+            Verdict::Known(at) => Ok(Ingested {
+                cursor: at.or(known.cursor),
+                taken: 0,
+                missing: false,
+            }),
+            Verdict::Missing => Ok(Ingested {
+                cursor: known.cursor,
+                taken: 0,
+                missing: true,
+            }),
+            Verdict::Take(taken) => {
+                self.take(host, known, batch, &taken)?;
+                Ok(Ingested {
+                    cursor: known.cursor,
+                    taken: batch.records.len() - taken.from,
+                    missing: false,
+                })
+            }
+        }
+    }
+
+    fn take(&mut self, host: i64, known: &mut Known, batch: &Batch, taken: &Taken) -> Result<(), DbError> {
+        // The hash that a reader of the database has before the first row: that of the row before it.
+        let mut previous = known.cursor.map(|cursor| cursor.hash);
+        let mut epochs = Vec::new();
+        for record in &batch.records[taken.from..] {
+            known.taken += 1;
+            let next = known.epochs.len() as i64 + 1;
+            let entry = known.epochs.entry(record.epoch);
+            let (epoch, last) = entry.or_insert((next, record.position()));
+            *last = record.position();
+            let epoch = *epoch;
+            if epochs.last() != Some(&record.epoch) {
+                epochs.push(record.epoch);
+            }
+            self.record(host, known.taken, epoch, previous, record)?;
+            previous = Some(record.hash);
+        }
+        for gap in &taken.gaps {
+            self.gap(host, known, gap)?;
+        }
+        for epoch in epochs {
+            let (n, last) = known.epochs[&epoch];
+            self.sql.execute(
+                "INSERT INTO epochs(host, n, epoch, last_seq, last_hash, last_n) VALUES ($1, $2, $3, $4, $5, $6) \
+                 ON CONFLICT (host, epoch) DO UPDATE SET last_seq = excluded.last_seq, \
+                 last_hash = excluded.last_hash, last_n = excluded.last_n",
+                &[
+                    host.into(),
+                    n.into(),
+                    epoch.to_string().into(),
+                    int(last.id.seq).into(),
+                    last.hash.0.as_slice().into(),
+                    known.taken.into(),
+                ],
+            )?;
+        }
+        for fault in &taken.faults {
+            self.sql.execute(
+                "INSERT INTO faults(host, time_ns, text) VALUES ($1, $2, $3)",
+                &[host.into(), self.now.into(), fault.to_string().into()],
+            )?;
+        }
+        known.cursor = Some(taken.cursor);
+        self.sql.execute(
+            "UPDATE hosts SET cursor = $1, taken = $2, tip = $3, forks = forks + $4, seen_ns = $5 WHERE id = $6",
+            &[
+                taken.cursor.to_string().into(),
+                known.taken.into(),
+                int(batch.tip).into(),
+                i64::from(taken.forked).into(),
+                self.now.into(),
+                host.into(),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn record(
+        &mut self,
+        host: i64,
+        n: i64,
+        epoch: i64,
+        previous: Option<Hash>,
+        record: &Carried,
+    ) -> Result<(), DbError> {
+        // What a newer gtrace wrote is kept all the same.
+        let columns = serde_json::from_str::<Columns<'_>>(&record.body).ok();
+        let prior = (previous != Some(record.before)).then_some(record.before.0.as_slice());
+        let text = |text: Option<&Cow<'_, str>>| Value::from(text.map(|t| t.as_ref()));
+        let of = columns.as_ref();
+        self.rows.push(vec![
+            self.day.into(),
+            host.into(),
+            n.into(),
+            epoch.into(),
+            int(record.seq).into(),
+            prior.into(),
+            record.hash.0.as_slice().into(),
+            of.map_or("unknown", |c| c.record.as_ref()).into(),
+            text(of.map(|c| &c.id)),
+            text(of.and_then(|c| c.kind.as_ref())),
+            text(of.and_then(|c| c.severity.as_ref())),
+            text(of.and_then(|c| c.gpu.as_ref()?.pci.as_ref())),
+            of.map_or(self.now, |c| nanos(c.time)).into(),
+            record.body.as_str().into(),
+        ]);
+        match of {
+            Some(c) if c.record == "incident" => self.incident(host, c, &record.body),
+            Some(c) if c.kind.as_deref() == Some("records_removed") => {
+                self.removal(host, &record.body)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn incident(&mut self, host: i64, of: &Columns<'_>, body: &str) -> Result<(), DbError> {
+        let time = |time: Option<Timestamp>| nanos(time.unwrap_or(of.time));
+        self.sql
+            .execute(
+                "INSERT INTO incidents(host, id, revision, opened_ns, last_ns, state, class, drill, body) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+                 ON CONFLICT (host, id) DO UPDATE SET revision = excluded.revision, last_ns = excluded.last_ns, \
+                 state = excluded.state, class = excluded.class, drill = excluded.drill, body = excluded.body \
+                 WHERE excluded.revision >= incidents.revision",
+                &[
+                    host.into(),
+                    of.id.as_ref().into(),
+                    of.revision.into(),
+                    time(of.opened).into(),
+                    time(of.last_time).into(),
+                    of.state.as_deref().unwrap_or("open").into(),
+                    of.class.as_deref().unwrap_or("unknown").into(),
+                    i64::from(of.drill).into(),
+                    body.into(),
+                ],
+            )
+            .map(drop)
+    }
+
+    /// A gap, which a record may explain that was taken before it: a store removes what is old, and says so at its end.
+    fn gap(&mut self, host: i64, known: &Known, gap: &Gap) -> Result<(), DbError> {
+        let epoch = known.epochs.get(&gap.epoch).map_or(0, |(n, _)| *n);
+        let parameters = [
+            host.into(),
+            epoch.into(),
+            int(gap.first).into(),
+            int(gap.last).into(),
+            gap.hash.0.as_slice().into(),
+        ];
+        self.sql
+            .execute(
+                "INSERT INTO gaps(host, epoch, first_seq, last_seq, hash, explained) VALUES ($1, $2, $3, $4, $5, 0) \
+                 ON CONFLICT (host, epoch, last_seq) DO NOTHING",
+                &parameters,
+            )
+            .map(drop)?;
+        // The removal may be in this very batch, or have come before.
+        let pending = std::mem::take(&mut self.rows);
+        let mut bodies: Vec<String> = Vec::new();
+        for row in &pending {
+            if row[1] == Value::Int(host) && row[9].opt_text() == Some("records_removed") {
+                bodies.push(row[13].text().to_owned());
+            }
+        }
+        self.rows = pending;
+        bodies.iter().try_for_each(|body| self.removal(host, body))
+    }
+
+    /// Explains gaps: number and hash of the last record that was removed are those that the record after it goes on from.
+    fn removal(&mut self, host: i64, body: &str) -> Result<(), DbError> {
+        let Ok(removal) = serde_json::from_str::<Removal>(body) else {
+            return Ok(());
+        };
+        for range in removal.detail.removed {
+            let Some(hash) = Hash::from_hex(&range.hash) else {
+                continue;
+            };
+            self.sql.execute(
+                "UPDATE gaps SET explained = 1 WHERE host = $1 AND last_seq = $2 AND hash = $3",
+                &[
+                    host.into(),
+                    int(range.last).into(),
+                    hash.0.as_slice().into(),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self) -> Result<(), DbError> {
+        let rows = std::mem::take(&mut self.rows);
+        match rows.is_empty() {
+            true => Ok(()),
+            false => self
+                .sql
+                .append(&self.table, &APPENDED, &mut rows.into_iter()),
+        }
+    }
+}
+
+fn int(n: u64) -> i64 {
+    i64::try_from(n).unwrap_or(i64::MAX)
+}
+
+/// What is known of a host, whose row is locked for as long as the transaction is open.
+fn load(sql: &mut dyn Sql, host: i64) -> Result<Known, DbError> {
+    sql.execute(
+        "UPDATE hosts SET taken = taken WHERE id = $1",
+        &[host.into()],
+    )?;
+    let rows = sql.rows(
+        "SELECT cursor, taken FROM hosts WHERE id = $1",
+        &[host.into()],
+    )?;
+    let row = rows
+        .first()
+        .ok_or_else(|| DbError::Corrupt(format!("no host {host}")))?;
+    let epochs = sql.rows(
+        "SELECT epoch, last_seq, last_hash, n FROM epochs WHERE host = $1",
+        &[host.into()],
+    )?;
+    let of = |row: &Vec<Value>| {
+        let last = epoch_position(&row[0], &row[1], &row[2])?;
+        Some((last.id.epoch, (row[3].int(), last)))
+    };
+    Ok(Known {
+        cursor: position(&row[0]),
+        taken: row[1].int(),
+        epochs: epochs.iter().filter_map(of).collect(),
+    })
+}
+
+/// The table of the day, made where it is not there yet.
+fn day_table(sql: &mut dyn Sql, day: i64) -> Result<String, DbError> {
+    let rows = sql.rows("SELECT name FROM days WHERE day = $1", &[day.into()])?;
+    if let Some(row) = rows.first() {
+        return Ok(row[0].text().to_owned());
+    }
+    let date = super::time_of(day.saturating_mul(DAY_NS));
+    let name = format!("records_{}", date.strftime("%Y%m%d"));
+    // Locks: of two heads at midnight the second waits here, and finds it.
+    let made = sql.execute(
+        "INSERT INTO days(day, name) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING",
+        &[day.into(), name.as_str().into()],
+    )?;
+    if made > 0 {
+        let table = sql.day_table(&name, day);
+        sql.batch(&format!(
+            "{table} CREATE INDEX {name}_time ON {name}(time_ns) WHERE record = 'event'; \
+             CREATE INDEX {name}_later ON {name}(subject) WHERE record = 'amendment' OR record = 'ack';"
+        ))?;
+    }
+    Ok(name)
+}

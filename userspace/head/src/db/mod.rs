@@ -1,0 +1,401 @@
+//! What a head keeps: hosts, their records and positions, incidents, tokens. One set of statements for two databases.
+
+mod ingest;
+mod postgres;
+mod query;
+mod schema;
+mod sessions;
+mod sql;
+mod sqlite;
+mod verify;
+
+use gtrace_event::Timestamp;
+use gtrace_fleet::{HostState, Position};
+use sha2::{Digest as _, Sha256};
+
+pub use self::ingest::{Arrived, Ingested};
+pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery};
+pub use self::sessions::{Frame, Session};
+pub use self::sql::{DbError, Place};
+pub use self::verify::ChainReport;
+use self::sql::{Sql, Value};
+
+/// SHA-256 of a secret: what is kept of it.
+pub(crate) type Digest = [u8; 32];
+
+pub(crate) fn digest(secret: &str) -> Digest {
+    Sha256::digest(secret.as_bytes()).into()
+}
+
+pub(crate) fn nanos(time: Timestamp) -> i64 {
+    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+pub(crate) fn time_of(nanos: i64) -> Timestamp {
+    Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or(Timestamp::MAX)
+}
+
+/// A connection to the fleet's database.
+pub struct Database {
+    sql: Box<dyn Sql>,
+}
+
+/// A host as the database has it.
+#[derive(Clone, Debug)]
+pub struct HostRow {
+    /// Its number.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// Its machine, where it said so.
+    pub machine_id: Option<String>,
+    /// Whether it is generated.
+    pub simulated: bool,
+    /// When it came into the fleet.
+    pub enrolled: Timestamp,
+    /// When its credential was revoked.
+    pub revoked: Option<Timestamp>,
+    /// When it said something last.
+    pub seen: Option<Timestamp>,
+    /// Its newest state.
+    pub state: Option<HostState>,
+    /// The newest record of it that was taken.
+    pub cursor: Option<Position>,
+    /// How many of its records were taken.
+    pub taken: u64,
+    /// Number of the newest record of its store, as it said.
+    pub tip: u64,
+    /// How often its store lost records or was replaced.
+    pub forks: u64,
+    /// Gaps in its numbers that no record explains yet.
+    pub open_gaps: u64,
+    /// Where its chain does not hold.
+    pub faults: Vec<String>,
+}
+
+/// Why a host is not taken into the fleet.
+#[derive(Debug, thiserror::Error)]
+pub enum EnrollError {
+    /// The token is not one, or is no longer.
+    #[error("the join token is unknown, used up or has expired: make one with `gtrace head token`")]
+    Token,
+    /// The token is for another host.
+    #[error("the join token is for host `{0}`")]
+    OtherHost(String),
+    /// The name is another machine's.
+    #[error(
+        "host `{0}` is in the fleet with another machine-id: if it was installed anew, make a token for it \
+         with `gtrace head token --host`, else name this one differently"
+    )]
+    NameTaken(String),
+    /// The database failed.
+    #[error(transparent)]
+    Database(#[from] DbError),
+}
+
+impl Database {
+    /// Opens the database, and makes its tables where they are not there.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn open(place: &Place) -> Result<Self, DbError> {
+        let mut sql: Box<dyn Sql> = match place {
+            Place::File(path) => Box::new(sqlite::Sqlite::open(path)?),
+            Place::Postgres(url) => Box::new(postgres::Postgres::open(url, place)?),
+        };
+        let partitioned = sql.bytes_type() == "BYTEA";
+        let parent = format!(
+            "CREATE TABLE records(day BIGINT NOT NULL, {}, {}) PARTITION BY RANGE (day);",
+            schema::RECORD_COLUMNS
+                .replace("{bytes}", "BYTEA")
+                .replace(", PRIMARY KEY (host, n)", ""),
+            "PRIMARY KEY (host, n, day)"
+        );
+        schema::create(sql.as_mut(), partitioned.then_some(parent.as_str()))?;
+        Ok(Self { sql })
+    }
+
+    /// Does all of `work`, or nothing.
+    fn transaction<T, E: From<DbError>>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Sql) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.sql.batch(match self.sql.bytes_type() {
+            "BLOB" => "BEGIN IMMEDIATE",
+            _ => "BEGIN",
+        })?;
+        let done = work(self.sql.as_mut());
+        match &done {
+            Ok(_) => self.sql.batch("COMMIT")?,
+            Err(_) => drop(self.sql.batch("ROLLBACK")),
+        }
+        done
+    }
+
+    /// Notes a join token, by its digest.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn add_token(
+        &mut self,
+        token: &str,
+        host: Option<&str>,
+        expires: Timestamp,
+        uses: u32,
+        by: &str,
+    ) -> Result<(), DbError> {
+        let now = nanos(Timestamp::now());
+        self.transaction(|sql| {
+            sql.execute("DELETE FROM tokens WHERE expires_ns < $1", &[now.into()])?;
+            sql.execute(
+                "INSERT INTO tokens(hash, host, expires_ns, uses, made_by) VALUES ($1, $2, $3, $4, $5)",
+                &[
+                    digest(token).as_slice().into(),
+                    host.into(),
+                    nanos(expires).into(),
+                    i64::from(uses).into(),
+                    by.into(),
+                ],
+            )?;
+            audit(sql, by, "made a join token")
+        })
+    }
+
+    /// Takes a host into the fleet; its number. A machine that comes again under its name gets a new credential.
+    ///
+    /// # Errors
+    /// [`EnrollError`].
+    pub fn enroll(
+        &mut self,
+        request: &gtrace_fleet::EnrollRequest,
+        credential: &str,
+        now: Timestamp,
+    ) -> Result<i64, EnrollError> {
+        let hash: Value = digest(&request.token).as_slice().into();
+        self.transaction(|sql| {
+            // Locks the token: of two that use it for the last time, one finds it used up.
+            let used = sql.execute(
+                "UPDATE tokens SET uses = uses - 1 WHERE hash = $1 AND uses > 0 AND expires_ns > $2",
+                &[hash.clone(), nanos(now).into()],
+            )?;
+            if used == 0 {
+                return Err(EnrollError::Token);
+            }
+            let token = sql.rows("SELECT host FROM tokens WHERE hash = $1", &[hash])?;
+            let bound = token.first().and_then(|row| row[0].opt_text());
+            if let Some(host) = bound.filter(|host| *host != request.host) {
+                return Err(EnrollError::OtherHost(host.to_owned()));
+            }
+            let known = sql.rows(
+                "SELECT id, machine_id FROM hosts WHERE name = $1",
+                &[request.host.as_str().into()],
+            )?;
+            let credential: Value = digest(credential).as_slice().into();
+            let id = match known.first() {
+                Some(row) => {
+                    // Without a machine-id nothing shows that it is the same host.
+                    let same = row[1].opt_text().is_some()
+                        && row[1].opt_text() == request.machine_id.as_deref();
+                    if !same && bound.is_none() {
+                        return Err(EnrollError::NameTaken(request.host.clone()));
+                    }
+                    sql.execute(
+                        "UPDATE hosts SET credential = $1, machine_id = $2, revoked_ns = NULL WHERE id = $3",
+                        &[credential, request.machine_id.clone().into(), row[0].clone()],
+                    )?;
+                    row[0].int()
+                }
+                None => {
+                    let rows = sql.rows("SELECT coalesce(max(id), 0) + 1 FROM hosts", &[])?;
+                    let id = rows.first().map_or(1, |row| row[0].int());
+                    sql.execute(
+                        "INSERT INTO hosts(id, name, machine_id, simulated, credential, enrolled_ns, taken, tip, forks) \
+                         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0)",
+                        &[
+                            id.into(),
+                            request.host.as_str().into(),
+                            request.machine_id.clone().into(),
+                            i64::from(request.simulated).into(),
+                            credential,
+                            nanos(now).into(),
+                        ],
+                    )?;
+                    id
+                }
+            };
+            audit(sql, &request.host, "enrolled")?;
+            Ok(id)
+        })
+    }
+
+    /// Refuses a host's credential from now on; whether there is such a host.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn revoke(&mut self, host: &str, by: &str, now: Timestamp) -> Result<bool, DbError> {
+        self.transaction(|sql| {
+            let changed = sql.execute(
+                "UPDATE hosts SET revoked_ns = $1 WHERE name = $2",
+                &[nanos(now).into(), host.into()],
+            )?;
+            audit(sql, by, &format!("revoked the credential of {host}"))?;
+            Ok(changed > 0)
+        })
+    }
+
+    /// The digest of a host's credential, unless it was revoked.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub(crate) fn credential(&mut self, host: i64) -> Result<Option<Vec<u8>>, DbError> {
+        let rows = self.sql.rows(
+            "SELECT credential FROM hosts WHERE id = $1 AND revoked_ns IS NULL",
+            &[host.into()],
+        )?;
+        Ok(rows.first().map(|row| row[0].bytes().to_vec()))
+    }
+
+    /// All hosts, by name.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn hosts(&mut self) -> Result<Vec<HostRow>, DbError> {
+        let rows = self.sql.rows(
+            "SELECT id, name, machine_id, simulated, enrolled_ns, revoked_ns, seen_ns, state, cursor, taken, tip, forks, \
+             (SELECT count(*) FROM gaps WHERE gaps.host = hosts.id AND explained = 0) FROM hosts ORDER BY name",
+            &[],
+        )?;
+        let mut faults = std::collections::BTreeMap::<i64, Vec<String>>::new();
+        self.sql.query(
+            "SELECT host, text FROM faults ORDER BY time_ns DESC LIMIT 1000",
+            &[],
+            &mut |row| {
+                faults
+                    .entry(row[0].int())
+                    .or_default()
+                    .push(row[1].text().to_owned());
+                true
+            },
+        )?;
+        let host = |row: &Vec<Value>| HostRow {
+            id: row[0].int(),
+            name: row[1].text().to_owned(),
+            machine_id: row[2].opt_text().map(str::to_owned),
+            simulated: row[3].int() != 0,
+            enrolled: time_of(row[4].int()),
+            revoked: row[5].opt_int().map(time_of),
+            seen: row[6].opt_int().map(time_of),
+            state: row[7].opt_text().and_then(|t| serde_json::from_str(t).ok()),
+            cursor: position(&row[8]),
+            taken: row[9].int().unsigned_abs(),
+            tip: row[10].int().unsigned_abs(),
+            forks: row[11].int().unsigned_abs(),
+            open_gaps: row[12].int().unsigned_abs(),
+            faults: faults.get(&row[0].int()).cloned().unwrap_or_default(),
+        };
+        Ok(rows.iter().map(host).collect())
+    }
+
+    /// Notes the states of hosts, as they said them.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn put_states(&mut self, states: &[(i64, String, u64)], now: Timestamp) -> Result<(), DbError> {
+        self.transaction(|sql| {
+            for (host, state, tip) in states {
+                sql.execute(
+                    "UPDATE hosts SET state = $1, seen_ns = $2, tip = $3 WHERE id = $4",
+                    &[
+                        state.as_str().into(),
+                        nanos(now).into(),
+                        i64::try_from(*tip).unwrap_or(i64::MAX).into(),
+                        (*host).into(),
+                    ],
+                )?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The newest record of a host that was taken.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn cursor(&mut self, host: i64) -> Result<Option<Position>, DbError> {
+        let rows = self
+            .sql
+            .rows("SELECT cursor FROM hosts WHERE id = $1", &[host.into()])?;
+        Ok(rows.first().and_then(|row| position(&row[0])))
+    }
+
+    /// The newest record of each epoch of a host, the newest epoch first; at most 256.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn cursors(&mut self, host: i64) -> Result<Vec<Position>, DbError> {
+        let rows = self.sql.rows(
+            "SELECT epoch, last_seq, last_hash FROM epochs WHERE host = $1 ORDER BY last_n DESC LIMIT 256",
+            &[host.into()],
+        )?;
+        let of = |row: &Vec<Value>| epoch_position(&row[0], &row[1], &row[2]);
+        Ok(rows.iter().filter_map(of).collect())
+    }
+
+    /// Drops the records that came before `day` (days since 1970-01-01); how many days went.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn retain(&mut self, day: i64) -> Result<usize, DbError> {
+        self.transaction(|sql| {
+            let old = sql.rows(
+                "SELECT day, name FROM days WHERE day < $1 ORDER BY day",
+                &[day.into()],
+            )?;
+            for row in &old {
+                sql.batch(&format!("DROP TABLE {}", row[1].text()))?;
+                sql.execute("DELETE FROM days WHERE day = $1", &[row[0].clone()])?;
+            }
+            let before = day.saturating_mul(86_400_000_000_000);
+            sql.execute(
+                "DELETE FROM incidents WHERE last_ns < $1 AND state = 'resolved'",
+                &[before.into()],
+            )?;
+            Ok(old.len())
+        })
+    }
+
+    /// Who did what, the newest first.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn audit(&mut self, limit: u32) -> Result<Vec<(Timestamp, String, String)>, DbError> {
+        let rows = self.sql.rows(
+            "SELECT time_ns, who, what FROM audit ORDER BY time_ns DESC LIMIT $1",
+            &[i64::from(limit).into()],
+        )?;
+        let of = |row: &Vec<Value>| {
+            let (who, what) = (row[1].text().to_owned(), row[2].text().to_owned());
+            (time_of(row[0].int()), who, what)
+        };
+        Ok(rows.iter().map(of).collect())
+    }
+}
+
+fn audit(sql: &mut dyn Sql, who: &str, what: &str) -> Result<(), DbError> {
+    sql.execute(
+        "INSERT INTO audit(time_ns, who, what) VALUES ($1, $2, $3)",
+        &[nanos(Timestamp::now()).into(), who.into(), what.into()],
+    )
+    .map(drop)
+}
+
+fn position(text: &Value) -> Option<Position> {
+    let text = text.opt_text()?;
+    serde_json::from_value(serde_json::Value::from(text)).ok()
+}
+
+fn epoch_position(epoch: &Value, seq: &Value, hash: &Value) -> Option<Position> {
+    let epoch = epoch.opt_text()?.parse().ok()?;
+    let hash = gtrace_store::Hash(hash.bytes().try_into().ok()?);
+    Some(Position::new(epoch, seq.int().unsigned_abs(), hash))
+}

@@ -1,0 +1,200 @@
+//! Events and incidents of all hosts.
+
+use std::collections::BTreeMap;
+
+use gtrace_event::{Event, Incident, Kind, Record, Severity, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::sql::{DbError, Value};
+use super::{Database, nanos};
+
+/// Which events are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventQuery {
+    /// At this time or later.
+    pub since: Option<Timestamp>,
+    /// Before this time.
+    pub until: Option<Timestamp>,
+    /// Of this host.
+    pub host: Option<String>,
+    /// Of this kind.
+    pub kind: Option<Kind>,
+    /// At least so severe.
+    pub severity: Option<Severity>,
+    /// The newest so many.
+    pub limit: u32,
+}
+
+/// An event of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FleetEvent {
+    /// The host's name in the fleet.
+    pub fleet_host: String,
+    /// The event, with amendments and acknowledgements applied.
+    pub event: Event,
+}
+
+/// Which incidents are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IncidentQuery {
+    /// Something happened to them at this time or later.
+    pub since: Option<Timestamp>,
+    /// Nobody has resolved them.
+    pub unresolved: bool,
+    /// The newest so many.
+    pub limit: u32,
+}
+
+/// An incident of a host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FleetIncident {
+    /// The host's name in the fleet.
+    pub fleet_host: String,
+    /// The incident, as its newest record has it.
+    pub incident: Incident,
+}
+
+impl Database {
+    /// The events that match, oldest first.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn events(&mut self, query: &EventQuery) -> Result<Vec<FleetEvent>, DbError> {
+        let tables = self.tables()?;
+        let mut found: Vec<(i64, i64, String, Event)> = Vec::new();
+        // An amendment can raise a severity, so that it is compared at the end, and what was amended is read in any case.
+        let most = match query.severity {
+            Some(_) => query.limit.saturating_mul(2),
+            None => query.limit,
+        };
+        let mut severe = String::new();
+        if let Some(least) = query.severity {
+            let names = Severity::ALL.iter().filter(|severity| **severity >= least);
+            let names: Vec<String> = names.map(|s| format!("'{}'", s.name())).collect();
+            severe = format!(" AND (r.severity IN ({})", names.join(", "));
+            for table in &tables {
+                severe += &format!(
+                    " OR r.subject IN (SELECT subject FROM {table} WHERE record = 'amendment')"
+                );
+            }
+            severe.push(')');
+        }
+        for table in &tables {
+            let mut parameters: Vec<Value> = vec![
+                query.since.map_or(i64::MIN, nanos).into(),
+                query.until.map_or(i64::MAX, nanos).into(),
+            ];
+            let mut more = severe.clone();
+            if let Some(host) = &query.host {
+                parameters.push(host.as_str().into());
+                more += &format!(" AND hosts.name = ${}", parameters.len());
+            }
+            if let Some(kind) = query.kind {
+                parameters.push(kind.to_string().into());
+                more += &format!(" AND r.kind = ${}", parameters.len());
+            }
+            let sql = format!(
+                "SELECT r.time_ns, r.host, hosts.name, r.body FROM {table} r JOIN hosts ON hosts.id = r.host \
+                 WHERE r.record = 'event' AND r.time_ns >= $1 AND r.time_ns < $2{more} \
+                 ORDER BY r.time_ns DESC LIMIT {most}"
+            );
+            for row in self.sql.rows(&sql, &parameters)? {
+                if let Ok(Record::Event(event)) = serde_json::from_str(row[3].text()) {
+                    let name = row[2].text().to_owned();
+                    found.push((row[0].int(), row[1].int(), name, *event));
+                }
+            }
+        }
+        found.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
+        found.truncate(most as usize);
+        self.fold(&tables, &mut found)?;
+        let is_wanted = |event: &Event| query.severity.is_none_or(|least| event.severity >= least);
+        found.retain(|(.., event)| is_wanted(event));
+        found.truncate(query.limit as usize);
+        found.reverse();
+        let of = |(_, _, fleet_host, event)| FleetEvent { fleet_host, event };
+        Ok(found.into_iter().map(of).collect())
+    }
+
+    /// Applies what came later to events.
+    fn fold(
+        &mut self,
+        tables: &[String],
+        events: &mut [(i64, i64, String, Event)],
+    ) -> Result<(), DbError> {
+        for table in tables {
+            let sql = format!(
+                "SELECT body FROM {table} WHERE subject = $1 AND (record = 'amendment' OR record = 'ack') \
+                 AND host = $2 ORDER BY n"
+            );
+            let any = format!("SELECT 1 FROM {table} WHERE record = 'amendment' OR record = 'ack' LIMIT 1");
+            if self.sql.rows(&any, &[])?.is_empty() {
+                continue;
+            }
+            for (_, host, _, event) in events.iter_mut() {
+                let rows = self
+                    .sql
+                    .rows(&sql, &[event.id.to_string().into(), (*host).into()])?;
+                for row in rows {
+                    match serde_json::from_str(row[0].text()) {
+                        Ok(Record::Amendment(amendment)) => event.apply(&amendment),
+                        Ok(Record::Ack(ack)) => event.acks.push(ack),
+                        _ => {}
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The incidents that match, the one that began first at the front.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn incidents(&mut self, query: &IncidentQuery) -> Result<Vec<FleetIncident>, DbError> {
+        let open = match query.unresolved {
+            true => " AND i.state <> 'resolved'",
+            false => "",
+        };
+        let rows = self.sql.rows(
+            &format!(
+                "SELECT hosts.name, i.body FROM incidents i JOIN hosts ON hosts.id = i.host \
+                 WHERE i.last_ns >= $1{open} ORDER BY i.last_ns DESC LIMIT {}",
+                query.limit
+            ),
+            &[query.since.map_or(i64::MIN, nanos).into()],
+        )?;
+        let of = |row: &Vec<Value>| match serde_json::from_str(row[1].text()) {
+            Ok(Record::Incident(incident)) => Some(FleetIncident {
+                fleet_host: row[0].text().to_owned(),
+                incident: *incident,
+            }),
+            _ => None,
+        };
+        let mut found: Vec<FleetIncident> = rows.iter().filter_map(of).collect();
+        found.sort_by_key(|found| (found.incident.opened, found.incident.id));
+        Ok(found)
+    }
+
+    /// Events of each host by kind and severity, drills and what nobody has confirmed aside: for metrics.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn open_incidents_by_class(&mut self) -> Result<BTreeMap<(String, bool), u64>, DbError> {
+        let rows = self.sql.rows(
+            "SELECT class, drill, count(*) FROM incidents WHERE state <> 'resolved' GROUP BY class, drill",
+            &[],
+        )?;
+        let of = |row: &Vec<Value>| {
+            let key = (row[0].text().to_owned(), row[1].int() != 0);
+            (key, row[2].int().unsigned_abs())
+        };
+        Ok(rows.iter().map(of).collect())
+    }
+
+    /// Tables of records, the oldest day first.
+    pub(super) fn tables(&mut self) -> Result<Vec<String>, DbError> {
+        let rows = self.sql.rows("SELECT name FROM days ORDER BY day", &[])?;
+        Ok(rows.iter().map(|row| row[0].text().to_owned()).collect())
+    }
+}

@@ -1,0 +1,146 @@
+//! The embedded database.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ToSql};
+
+use super::sql::{DbError, Kind, Sql, Value};
+
+const BUSY: Duration = Duration::from_secs(10);
+/// Page cache of a connection, KiB.
+const CACHE_KIB: i64 = 16 * 1024;
+/// `gtFt`: no store of a host, and not some other program's file.
+const APPLICATION_ID: i32 = 0x6774_4674;
+
+pub(super) struct Sqlite(Connection);
+
+impl Sqlite {
+    pub(super) fn open(path: &Path) -> Result<Self, DbError> {
+        let failed = |cause: String| DbError::Open {
+            place: path.display().to_string(),
+            cause,
+            remedy: "its directory has to be there and writable for this user",
+        };
+        let conn = Connection::open(path).map_err(|e| failed(e.to_string()))?;
+        let id: i32 = conn
+            .pragma_query_value(None, "application_id", |row| row.get(0))
+            .map_err(|e| failed(e.to_string()))?;
+        let tables: i64 = conn
+            .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+            .map_err(|e| failed(e.to_string()))?;
+        if tables > 0 && id != APPLICATION_ID {
+            return Err(failed("another program's database is there".to_owned()));
+        }
+        let set_up = || -> rusqlite::Result<()> {
+            conn.busy_timeout(BUSY)?;
+            if tables == 0 {
+                conn.pragma_update(None, "application_id", APPLICATION_ID)?;
+            }
+            conn.pragma_update(None, "journal_mode", "WAL")?;
+            // As the store of a host: a crash of the head loses nothing, a power cut the last commits, which agents
+            // then ship again, as the cursor is in the same transaction.
+            conn.pragma_update(None, "synchronous", "NORMAL")?;
+            conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
+            conn.pragma_update(None, "trusted_schema", false)
+        };
+        set_up().map_err(|e| failed(e.to_string()))?;
+        conn.set_prepared_statement_cache_capacity(64);
+        Ok(Self(conn))
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(n) => ValueRef::Integer(*n),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn value(found: ValueRef<'_>) -> Value {
+    match found {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(n) => Value::Int(n),
+        // No column is of this type.
+        ValueRef::Real(_) => Value::Null,
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+    }
+}
+
+fn failed(error: rusqlite::Error) -> DbError {
+    DbError::Statement(error.to_string())
+}
+
+impl Sql for Sqlite {
+    fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, DbError> {
+        let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
+        let changed = statement.execute(rusqlite::params_from_iter(parameters));
+        changed.map(|n| n as u64).map_err(failed)
+    }
+
+    fn query(
+        &mut self,
+        sql: &str,
+        parameters: &[Value],
+        row: &mut dyn FnMut(Vec<Value>) -> bool,
+    ) -> Result<(), DbError> {
+        let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
+        let columns = statement.column_count();
+        let mut rows = statement
+            .query(rusqlite::params_from_iter(parameters))
+            .map_err(failed)?;
+        while let Some(found) = rows.next().map_err(failed)? {
+            let values = (0..columns)
+                .map(|i| found.get_ref(i).map(value))
+                .collect::<Result<_, _>>()
+                .map_err(failed)?;
+            if !row(values) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, sql: &str) -> Result<(), DbError> {
+        self.0.execute_batch(sql).map_err(failed)
+    }
+
+    fn append(
+        &mut self,
+        table: &str,
+        columns: &[(&str, Kind)],
+        rows: &mut dyn Iterator<Item = Vec<Value>>,
+    ) -> Result<(), DbError> {
+        let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let places: Vec<String> = (1..=columns.len()).map(|n| format!("?{n}")).collect();
+        let sql = format!(
+            "INSERT INTO {table}({}) VALUES ({})",
+            names.join(", "),
+            places.join(", ")
+        );
+        let mut statement = self.0.prepare_cached(&sql).map_err(failed)?;
+        for row in rows {
+            statement
+                .execute(rusqlite::params_from_iter(row))
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    fn day_table(&self, name: &str, _day: i64) -> String {
+        format!(
+            "CREATE TABLE {name}(day BIGINT NOT NULL, {});",
+            super::schema::RECORD_COLUMNS.replace("{bytes}", "BLOB")
+        )
+    }
+
+    fn bytes_type(&self) -> &'static str {
+        "BLOB"
+    }
+}

@@ -1,0 +1,115 @@
+//! Metrics of the fleet for Prometheus, as text 0.0.4.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use gtrace_event::{HealthState, Timestamp};
+
+use super::App;
+use super::problem::Problem;
+use crate::view::HostView;
+
+pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+    let found = app.read(|db| Ok((db.hosts()?, db.open_incidents_by_class()?)));
+    let (rows, classes) = found.await?;
+    let now = Timestamp::now();
+    let views: Vec<HostView> = rows.iter().map(|row| HostView::new(row, now)).collect();
+    let mut text = String::new();
+    let mut family = |name: &str, kind: &str, help: &str, series: &[(String, u64)]| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for (labels, value) in series {
+            let _ = writeln!(text, "{name}{labels} {value}");
+        }
+    };
+    let mut states = BTreeMap::from(HealthState::ALL.map(|state| (state.name(), 0)));
+    for view in &views {
+        *states.entry(view.state.name()).or_default() += 1;
+    }
+    let states: Vec<_> = states
+        .into_iter()
+        .map(|(state, n)| (format!("{{state=\"{state}\"}}"), n))
+        .collect();
+    family(
+        "gtrace_fleet_hosts",
+        "gauge",
+        "Hosts of the fleet by health; one that is silent is unknown.",
+        &states,
+    );
+    let incidents: Vec<_> = classes
+        .into_iter()
+        .map(|((class, drill), n)| (format!("{{class=\"{class}\",drill=\"{drill}\"}}"), n))
+        .collect();
+    family(
+        "gtrace_fleet_open_incidents",
+        "gauge",
+        "Incidents that nobody has resolved.",
+        &incidents,
+    );
+    let of_hosts = |value: fn(&HostView) -> u64| -> Vec<(String, u64)> {
+        let named = |view: &HostView| (format!("{{host=\"{}\"}}", view.host), value(view));
+        views.iter().map(named).collect()
+    };
+    family(
+        "gtrace_fleet_host_healthy",
+        "gauge",
+        "1 where the host says that it is healthy.",
+        &of_hosts(|view| u64::from(view.state == HealthState::Healthy)),
+    );
+    family(
+        "gtrace_fleet_host_behind_records",
+        "gauge",
+        "Records that the host's store has and the head has not.",
+        &of_hosts(|view| view.behind),
+    );
+    family(
+        "gtrace_fleet_host_chain_faults",
+        "gauge",
+        "Places where the host's chain of records does not hold, and unexplained gaps in it.",
+        &of_hosts(|view| view.chain_faults.len() as u64 + view.unexplained_gaps),
+    );
+    let counters = &app.writer.counters;
+    let count = |counter: &std::sync::atomic::AtomicU64| {
+        vec![(String::new(), counter.load(Ordering::Relaxed))]
+    };
+    for (name, help, counter) in [
+        (
+            "gtrace_head_records_total",
+            "Records taken since the head started.",
+            &counters.records,
+        ),
+        (
+            "gtrace_head_known_records_total",
+            "Records that came again.",
+            &counters.known,
+        ),
+        (
+            "gtrace_head_missing_batches_total",
+            "Batches refused because records before them were missing.",
+            &counters.missing,
+        ),
+        (
+            "gtrace_head_transactions_total",
+            "Transactions that took records.",
+            &counters.transactions,
+        ),
+        (
+            "gtrace_head_database_failures_total",
+            "Transactions that failed; agents send again.",
+            &counters.failures,
+        ),
+        (
+            "gtrace_head_refused_total",
+            "Requests without a good credential or join token.",
+            &app.refused,
+        ),
+    ] {
+        family(name, "counter", help, &count(counter));
+    }
+    let content = "text/plain; version=0.0.4; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, content)], text).into_response())
+}

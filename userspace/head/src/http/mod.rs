@@ -1,0 +1,143 @@
+//! What a head answers: to agents by their credential, to people by the listener that they come through.
+
+mod agents;
+mod gate;
+mod metrics;
+mod people;
+mod problem;
+mod server;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::routing::{get, post};
+use tokio::sync::{Semaphore, watch};
+
+use crate::db::{Database, DbError, HostRow, Place};
+use crate::writer::Writer;
+
+pub use self::people::{AuditLine, By, SessionExport, SessionRequest, TokenAnswer, TokenRequest};
+pub use self::server::{Bound, Listen, ListenError, bind, serve};
+
+/// Batches that are read and decoded at the same time: memory is bounded by it, at some 20 MiB each.
+const DECODING: usize = 8;
+/// Reads of the database at the same time.
+const READERS: usize = 2;
+/// For so long a credential is believed that was looked up: a revocation takes effect after it.
+const BELIEVED: Duration = Duration::from_secs(2);
+/// A host that has said nothing for so long is silent. Agents say something every 10 s.
+pub const SILENT: Duration = Duration::from_secs(35);
+/// Largest body of a state and of frames.
+const STATE_MAX: usize = 512 * 1024;
+/// Largest other body.
+const BODY_MAX: usize = 64 * 1024;
+
+/// What every handler sees.
+#[derive(Clone)]
+struct App {
+    writer: Writer,
+    readers: Arc<Readers>,
+    decoding: Arc<Semaphore>,
+    credentials: Arc<Mutex<HashMap<i64, (Vec<u8>, Instant)>>>,
+    refused: Arc<std::sync::atomic::AtomicU64>,
+    ended: watch::Receiver<bool>,
+}
+
+/// Connections for reading.
+struct Readers {
+    free: Mutex<Vec<Database>>,
+    turns: Semaphore,
+}
+
+impl App {
+    /// Reads the database on a thread for that.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, problem::Problem> {
+        let unavailable = |cause: String| {
+            problem::Problem::unavailable("cannot read the fleet's database", &cause)
+        };
+        let readers = Arc::clone(&self.readers);
+        let _turn = self.readers.turns.acquire().await;
+        let done = tokio::task::spawn_blocking(move || {
+            let lock = || readers.free.lock().unwrap_or_else(PoisonError::into_inner);
+            let taken = lock().pop();
+            let Some(mut database) = taken else {
+                // A read that panicked took its connection with it.
+                return Err("no connection is left; start the head anew".to_owned());
+            };
+            let result = read(&mut database).map_err(|e| e.to_string());
+            lock().push(database);
+            result
+        });
+        done.await
+            .map_err(|e| unavailable(e.to_string()))?
+            .map_err(unavailable)
+    }
+
+    async fn hosts(&self) -> Result<Vec<HostRow>, problem::Problem> {
+        self.read(Database::hosts).await
+    }
+}
+
+/// The routes over a database at `place`.
+fn router(place: &Place, ended: watch::Receiver<bool>) -> Result<Router, ListenError> {
+    let readers = (0..READERS)
+        .map(|_| Database::open(place))
+        .collect::<Result<Vec<_>, _>>()?;
+    let writer = Writer::start(Database::open(place)?).map_err(ListenError::Thread)?;
+    let app = App {
+        writer,
+        readers: Arc::new(Readers {
+            free: Mutex::new(readers),
+            turns: Semaphore::new(READERS),
+        }),
+        decoding: Arc::new(Semaphore::new(DECODING)),
+        credentials: Arc::default(),
+        refused: Arc::default(),
+        ended,
+    };
+    let batch = post(agents::batch).layer(DefaultBodyLimit::max(gtrace_fleet::COMPRESSED_MAX));
+    let agents = Router::new()
+        .route("/fleet/v1/enroll", post(agents::enroll))
+        .route("/fleet/v1/batch", batch)
+        .route(
+            "/fleet/v1/state",
+            post(agents::state).layer(DefaultBodyLimit::max(STATE_MAX)),
+        )
+        .route(
+            "/fleet/v1/frames",
+            post(agents::frames).layer(DefaultBodyLimit::max(STATE_MAX)),
+        )
+        .route("/fleet/v1/cursors", get(agents::cursors))
+        .route("/fleet/v1/clock", get(agents::clock));
+    let people = Router::new()
+        .route("/healthz", get(people::healthz))
+        .route("/metrics", get(metrics::metrics))
+        .route("/fleet/v1/hosts", get(people::hosts))
+        .route("/fleet/v1/hosts/{host}/revoke", post(people::revoke))
+        .route("/fleet/v1/events", get(people::events))
+        .route("/fleet/v1/incidents", get(people::incidents))
+        .route("/fleet/v1/incidents/stream", get(people::follow))
+        .route("/fleet/v1/groups", get(people::groups))
+        .route("/fleet/v1/verify", get(people::verify))
+        .route("/fleet/v1/audit", get(people::audit))
+        .route("/fleet/v1/tokens", post(people::token))
+        .route(
+            "/fleet/v1/sessions",
+            get(people::sessions).post(people::start_session),
+        )
+        .route("/fleet/v1/sessions/{name}/stop", post(people::stop_session))
+        .route("/fleet/v1/sessions/{name}/frames", get(people::frames))
+        .layer(middleware::from_fn(gate::people));
+    Ok(agents
+        .merge(people)
+        .fallback(people::not_found)
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+        .with_state(app))
+}

@@ -1,0 +1,385 @@
+//! Questions about the fleet.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use gtrace_event::{Kind, Record, Severity, Timestamp};
+use gtrace_fleet::{check_name, topology::Group};
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::App;
+use super::problem::Problem;
+use super::server::over;
+use crate::db::{
+    ChainReport, EventQuery, FleetEvent, FleetIncident, Frame, IncidentQuery, Session,
+};
+use crate::secret;
+use crate::view::{self, HostView};
+
+/// Most events and incidents of an answer.
+const LIMIT_MAX: u32 = 10_000;
+const LIMIT: u32 = 100;
+
+pub(super) async fn not_found() -> Problem {
+    Problem::not_found("there is no such path", "docs/fleet.md lists the paths")
+}
+
+pub(super) async fn healthz(State(app): State<App>) -> Result<Json<serde_json::Value>, Problem> {
+    let hosts = app.hosts().await?.len();
+    Ok(Json(serde_json::json!({ "ok": true, "hosts": hosts })))
+}
+
+pub(super) async fn hosts(State(app): State<App>) -> Result<Json<Vec<HostView>>, Problem> {
+    let now = Timestamp::now();
+    let rows = app.hosts().await?;
+    Ok(Json(rows.iter().map(|row| HostView::new(row, now)).collect()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct EventParameters {
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    host: Option<String>,
+    kind: Option<String>,
+    severity: Option<String>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn events(
+    State(app): State<App>,
+    Query(asked): Query<EventParameters>,
+) -> Result<Json<Vec<FleetEvent>>, Problem> {
+    let kinds = "`gtrace schema event` lists kinds and severities";
+    let kind = asked.kind.map(|kind| kind.parse::<Kind>()).transpose();
+    let severity = asked.severity.map(|s| s.parse::<Severity>()).transpose();
+    let query = EventQuery {
+        since: asked.since,
+        until: asked.until,
+        host: asked.host,
+        kind: kind.map_err(|e| Problem::bad_request(e, kinds))?,
+        severity: severity.map_err(|e| Problem::bad_request(e, kinds))?,
+        limit: asked.limit.unwrap_or(LIMIT).min(LIMIT_MAX),
+    };
+    app.read(move |db| db.events(&query)).await.map(Json)
+}
+
+#[derive(Deserialize)]
+pub(super) struct IncidentParameters {
+    since: Option<Timestamp>,
+    open: Option<bool>,
+    limit: Option<u32>,
+}
+
+impl IncidentParameters {
+    fn query(&self) -> IncidentQuery {
+        IncidentQuery {
+            since: self.since,
+            unresolved: self.open.unwrap_or(false),
+            limit: self.limit.unwrap_or(LIMIT).min(LIMIT_MAX),
+        }
+    }
+}
+
+pub(super) async fn incidents(
+    State(app): State<App>,
+    Query(asked): Query<IncidentParameters>,
+) -> Result<Json<Vec<FleetIncident>>, Problem> {
+    let query = asked.query();
+    app.read(move |db| db.incidents(&query)).await.map(Json)
+}
+
+pub(super) async fn groups(
+    State(app): State<App>,
+    Query(asked): Query<IncidentParameters>,
+) -> Result<Json<Vec<Group>>, Problem> {
+    let query = IncidentQuery {
+        limit: LIMIT_MAX,
+        ..asked.query()
+    };
+    let found = app.read(move |db| Ok((db.hosts()?, db.incidents(&query)?)));
+    let (rows, incidents) = found.await?;
+    Ok(Json(view::groups(&rows, &incidents)))
+}
+
+/// Changes of incidents as they are committed, as server-sent events.
+pub(super) async fn follow(State(app): State<App>) -> Response {
+    let mut live = app.writer.live.subscribe();
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, Infallible>>(16);
+    let mut ended = app.ended.clone();
+    tokio::spawn(async move {
+        let mut names = HashMap::<i64, String>::new();
+        let mut ping = tokio::time::interval(std::time::Duration::from_secs(15));
+        loop {
+            let text = tokio::select! {
+                () = over(&mut ended) => return,
+                _ = ping.tick() => ": \n\n".to_owned(),
+                received = live.recv() => match received {
+                    Ok((host, body)) => {
+                        if !names.contains_key(&host)
+                            && let Ok(rows) = app.hosts().await
+                        {
+                            names = rows.into_iter().map(|row| (row.id, row.name)).collect();
+                        }
+                        let Ok(Record::Incident(incident)) = serde_json::from_str(&body) else {
+                            continue;
+                        };
+                        let fleet_host = names.get(&host).cloned().unwrap_or_default();
+                        let found = FleetIncident { fleet_host, incident: *incident };
+                        let json = serde_json::to_string(&found).unwrap_or_default();
+                        format!("event: incident\ndata: {json}\n\n")
+                    }
+                    Err(RecvError::Lagged(lost)) => format!("event: gap\ndata: {{\"lost\":{lost}}}\n\n"),
+                    Err(RecvError::Closed) => return,
+                },
+            };
+            if sender.send(Ok(text)).await.is_err() {
+                return;
+            }
+        }
+    });
+    let body = futures_util::stream::unfold(receiver, |mut receiver| async {
+        receiver.recv().await.map(|text| (text, receiver))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, Body::from_stream(body)).into_response()
+}
+
+#[derive(Deserialize)]
+pub(super) struct VerifyParameters {
+    host: Option<String>,
+}
+
+pub(super) async fn verify(
+    State(app): State<App>,
+    Query(asked): Query<VerifyParameters>,
+) -> Result<Json<Vec<ChainReport>>, Problem> {
+    let reports = app.read(move |db| {
+        let hosts = db.hosts()?;
+        let wanted = hosts
+            .into_iter()
+            .filter(|row| asked.host.as_ref().is_none_or(|host| *host == row.name));
+        wanted.map(|row| db.verify(row.id, &row.name)).collect()
+    });
+    reports.await.map(Json)
+}
+
+/// A line of the audit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AuditLine {
+    /// When.
+    pub time: Timestamp,
+    /// Who, as they named themselves; a host where it is about itself.
+    pub who: String,
+    /// What.
+    pub what: String,
+}
+
+pub(super) async fn audit(State(app): State<App>) -> Result<Json<Vec<AuditLine>>, Problem> {
+    let lines = app.read(|db| db.audit(1000)).await?;
+    let line = |(time, who, what)| AuditLine { time, who, what };
+    Ok(Json(lines.into_iter().map(line).collect()))
+}
+
+/// Asks for a join token.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenRequest {
+    /// Only this host may use it, also where the name is taken by another machine.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// For how many seconds it is good.
+    pub for_s: u32,
+    /// How many hosts may use it.
+    pub uses: u32,
+    /// Who asks.
+    pub by: String,
+}
+
+/// The answer: the token, which is shown once.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TokenAnswer {
+    /// The token.
+    pub token: String,
+    /// Until when it is good.
+    pub expires: Timestamp,
+}
+
+/// Longest time that a join token is good for.
+const TOKEN_LONGEST_S: u32 = 7 * 86_400;
+
+pub(super) async fn token(
+    State(app): State<App>,
+    Json(asked): Json<TokenRequest>,
+) -> Result<Json<TokenAnswer>, Problem> {
+    if let Some(host) = &asked.host {
+        check_name(host).map_err(|e| Problem::bad_request(e, "name the host as it will be"))?;
+    }
+    if !(1..=TOKEN_LONGEST_S).contains(&asked.for_s) || !(1..=100_000).contains(&asked.uses) {
+        let cause = "a join token is good for 1 s to 7 days, and for 1 to 100000 hosts";
+        return Err(Problem::bad_request(cause, "change --for or --uses"));
+    }
+    let token = secret::join_token().map_err(|e| Problem::unavailable("cannot make a token", e))?;
+    let length = jiff::SignedDuration::from_secs(i64::from(asked.for_s));
+    let expires = Timestamp::now().saturating_add(length).unwrap_or(Timestamp::MAX);
+    let kept = token.clone();
+    app.writer
+        .write(move |db| db.add_token(&kept, asked.host.as_deref(), expires, asked.uses, &asked.by))
+        .await
+        .map_err(|e| Problem::unavailable("cannot make a token", e))?;
+    Ok(Json(TokenAnswer { token, expires }))
+}
+
+/// Who does something.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct By {
+    /// As they name themselves.
+    pub by: String,
+}
+
+pub(super) async fn revoke(
+    State(app): State<App>,
+    Path(host): Path<String>,
+    Json(By { by }): Json<By>,
+) -> Result<StatusCode, Problem> {
+    let name = host.clone();
+    let done = app
+        .writer
+        .write(move |db| db.revoke(&name, &by, Timestamp::now()))
+        .await
+        .map_err(|e| Problem::unavailable("cannot revoke", e))?;
+    match done {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(no_host(&host)),
+    }
+}
+
+fn no_host(host: &str) -> Problem {
+    Problem::not_found(
+        format!("no host `{host}` is in the fleet"),
+        "`gtrace fleet hosts` lists them",
+    )
+}
+
+/// Begins a session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionRequest {
+    /// Its name.
+    pub name: String,
+    /// Names of hosts; all without one.
+    #[serde(default)]
+    pub hosts: Vec<String>,
+    /// Length of a frame.
+    pub interval_ms: u32,
+    /// Who asks.
+    pub by: String,
+}
+
+pub(super) async fn sessions(State(app): State<App>) -> Result<Json<Vec<Session>>, Problem> {
+    app.read(|db| db.sessions()).await.map(Json)
+}
+
+pub(super) async fn start_session(
+    State(app): State<App>,
+    Json(asked): Json<SessionRequest>,
+) -> Result<Json<Session>, Problem> {
+    begin(&app, asked).await.map(Json)
+}
+
+/// Begins a session, whoever asks for it.
+pub(super) async fn begin(app: &App, asked: SessionRequest) -> Result<Session, Problem> {
+    check_name(&asked.name).map_err(|_| {
+        let cause = "a session's name has letters, digits, `-`, `.` and `_`";
+        Problem::bad_request(cause, "choose another name")
+    })?;
+    if !(20..=60_000).contains(&asked.interval_ms) {
+        let cause = "an interval is 20 ms to 60 s";
+        return Err(Problem::bad_request(cause, "change --interval"));
+    }
+    let known = app.hosts().await?;
+    if let Some(host) = asked
+        .hosts
+        .iter()
+        .find(|host| !known.iter().any(|row| row.name == **host))
+    {
+        return Err(no_host(host));
+    }
+    let name = asked.name.clone();
+    let started = app
+        .writer
+        .write(move |db| {
+            db.start_session(
+                &asked.name,
+                &asked.hosts,
+                asked.interval_ms,
+                &asked.by,
+                Timestamp::now(),
+            )
+        })
+        .await
+        .map_err(|e| Problem::unavailable("cannot start the session", e))?;
+    started.ok_or_else(|| {
+        let cause = format!("a session `{name}` is on");
+        let remedy = "stop it, or choose another name";
+        Problem::new(StatusCode::CONFLICT, "not started", cause, remedy)
+    })
+}
+
+pub(super) async fn stop_session(
+    State(app): State<App>,
+    Path(name): Path<String>,
+    Json(By { by }): Json<By>,
+) -> Result<Json<Session>, Problem> {
+    end(&app, name, by).await.map(Json)
+}
+
+/// Ends a session, whoever asks for it.
+pub(super) async fn end(app: &App, name: String, by: String) -> Result<Session, Problem> {
+    let asked = name.clone();
+    let stopped = app
+        .writer
+        .write(move |db| db.stop_session(&asked, &by, Timestamp::now()))
+        .await
+        .map_err(|e| Problem::unavailable("cannot stop the session", e))?;
+    stopped.ok_or_else(|| {
+        Problem::not_found(format!("no session `{name}` is on"), "`gtrace session list`")
+    })
+}
+
+/// A session with its frames: what `gtrace session export` writes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SessionExport {
+    /// The session.
+    pub session: Session,
+    /// Its frames by time, those of an interval by host.
+    pub frames: Vec<Frame>,
+}
+
+pub(super) async fn frames(
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Result<Json<SessionExport>, Problem> {
+    let asked = name.clone();
+    let found = app.read(move |db| {
+        // The newest of that name.
+        let Some(session) = db.sessions()?.into_iter().find(|s| s.name == asked) else {
+            return Ok(None);
+        };
+        let mut frames = Vec::new();
+        db.frames(session.id, |frame| frames.push(frame))?;
+        Ok(Some(SessionExport { session, frames }))
+    });
+    let remedy = "`gtrace session list` has the names";
+    let none = || Problem::not_found(format!("there is no session `{name}`"), remedy);
+    found.await?.map(Json).ok_or_else(none)
+}

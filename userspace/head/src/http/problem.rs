@@ -1,0 +1,44 @@
+//! Answers that are errors.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use gtrace_api::ProblemBody;
+
+#[derive(Clone, Debug)]
+pub(super) struct Problem(pub(super) StatusCode, ProblemBody);
+
+impl Problem {
+    pub(super) fn new(status: StatusCode, error: &str, cause: impl ToString, remedy: &str) -> Self {
+        let body = ProblemBody {
+            error: error.to_owned(),
+            cause: cause.to_string(),
+            remedy: remedy.to_owned(),
+        };
+        Self(status, body)
+    }
+
+    pub(super) fn unavailable(error: &str, cause: impl ToString) -> Self {
+        let remedy = "see the head's log; agents try again by themselves";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, error, cause, remedy)
+    }
+
+    pub(super) fn bad_request(cause: impl ToString, remedy: &str) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad request", cause, remedy)
+    }
+
+    pub(super) fn unauthorized(cause: &str) -> Self {
+        let remedy = "enroll the host with `gtrace agent enroll` and a new join token";
+        Self::new(StatusCode::UNAUTHORIZED, "not let in", cause, remedy)
+    }
+
+    pub(super) fn not_found(cause: impl ToString, remedy: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not found", cause, remedy)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        (self.0, Json(self.1)).into_response()
+    }
+}

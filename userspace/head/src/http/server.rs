@@ -1,0 +1,293 @@
+//! Sockets of a head.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdTcpListener};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::{Semaphore, watch};
+use tower_service::Service as _;
+
+use super::gate::Way;
+use super::router;
+use crate::db::{Database, DbError, Place};
+
+/// Connections of agents and people at once over TCP.
+const CONNECTIONS: usize = 20_000;
+/// The same over the Unix socket.
+const UNIX_CONNECTIONS: usize = 64;
+/// How long a client may take to send the head of a request.
+const HEAD: Duration = Duration::from_secs(20);
+/// What HTTP/2 keeps of a connection and of a stream for bytes that nobody has read: a batch goes in some round trips,
+/// and an idle agent costs little.
+const WINDOW: u32 = 256 * 1024;
+/// How long open requests may go on after the end was asked for.
+const DRAIN: Duration = Duration::from_secs(2);
+/// Between attempts to accept after an error.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(500);
+/// Between two retentions.
+const RETAIN: Duration = Duration::from_secs(3600);
+const DAY_NS: i64 = 86_400_000_000_000;
+
+/// Where a head listens, and what it keeps.
+#[derive(Clone, Debug)]
+pub struct Listen {
+    /// TCP address, of loopback.
+    pub tcp: Option<SocketAddr>,
+    /// Unix socket, for those who may change something.
+    pub socket: Option<PathBuf>,
+    /// The database.
+    pub database: Place,
+    /// Records are kept for so many days; `None` for ever.
+    pub retention_days: Option<u32>,
+}
+
+/// Why a head cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    /// A socket cannot be had.
+    #[error("cannot listen on {place}: {cause}")]
+    Socket {
+        /// Which.
+        place: String,
+        /// The system's error.
+        cause: io::Error,
+    },
+    /// Others would read along.
+    #[error(
+        "{0} is not an address of loopback: without TLS credentials and records of hosts could be read and changed on \
+         the way; listen on 127.0.0.1 and put a TLS proxy in front of it"
+    )]
+    NotLoopback(SocketAddr),
+    /// Another head is there.
+    #[error("another head answers on {0}")]
+    Taken(PathBuf),
+    /// A thread cannot be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(io::Error),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DbError),
+}
+
+/// Sockets that are taken, before anything is served.
+#[derive(Debug)]
+pub struct Bound {
+    tcp: Option<StdTcpListener>,
+    unix: Option<(StdUnixListener, PathBuf)>,
+    listen: Listen,
+}
+
+impl Bound {
+    /// The TCP address, with its port.
+    pub fn tcp_addr(&self) -> Option<SocketAddr> {
+        self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok())
+    }
+}
+
+/// Takes the sockets.
+///
+/// # Errors
+/// [`ListenError`].
+pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
+    let tcp = listen.tcp.map(bind_tcp).transpose()?;
+    let unix = listen.socket.as_deref().map(bind_unix).transpose()?;
+    let unix = unix.zip(listen.socket.clone());
+    Ok(Bound { tcp, unix, listen })
+}
+
+fn bind_tcp(address: SocketAddr) -> Result<StdTcpListener, ListenError> {
+    if !address.ip().is_loopback() {
+        return Err(ListenError::NotLoopback(address));
+    }
+    let bound = StdTcpListener::bind(address).and_then(|listener| {
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    });
+    bound.map_err(|cause| ListenError::Socket {
+        place: address.to_string(),
+        cause,
+    })
+}
+
+fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
+    let failed = |cause| ListenError::Socket {
+        place: path.display().to_string(),
+        cause,
+    };
+    if StdUnixStream::connect(path).is_ok() {
+        return Err(ListenError::Taken(path.to_owned()));
+    }
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(failed(e)),
+        _ => {}
+    }
+    let listener = StdUnixListener::bind(path).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o660)).map_err(failed)?;
+    Ok(listener)
+}
+
+/// Answers until `shutdown` holds true or its sender is dropped.
+///
+/// # Errors
+/// [`ListenError`].
+pub async fn serve(bound: Bound, mut shutdown: watch::Receiver<bool>) -> Result<(), ListenError> {
+    let Bound { tcp, unix, listen } = bound;
+    let (end, ended) = watch::channel(false);
+    let place = listen.database.clone();
+    let opened = ended.clone();
+    // A PostgreSQL client has a runtime of its own, which must not be started on a thread of this one.
+    let router = tokio::task::spawn_blocking(move || router(&place, opened))
+        .await
+        .map_err(|e| ListenError::Thread(io::Error::other(e)))??;
+    let failed = |place: &str| {
+        let place = place.to_owned();
+        move |cause| ListenError::Socket { place, cause }
+    };
+    let mut tasks = tokio::task::JoinSet::new();
+    if let Some(listener) = tcp {
+        let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
+        let (router, ended) = (router.clone(), ended.clone());
+        tasks.spawn(accept_tcp(listener, router, ended));
+    }
+    if let Some((listener, _)) = &unix {
+        let listener = listener.try_clone().map_err(failed("the Unix socket"))?;
+        let listener = UnixListener::from_std(listener).map_err(failed("the Unix socket"))?;
+        tasks.spawn(accept_unix(listener, router.clone(), ended.clone()));
+    }
+    if let Some(days) = listen.retention_days {
+        tasks.spawn(retain(listen.database, days, ended.clone()));
+    }
+    over(&mut shutdown).await;
+    let _ = end.send(true);
+    let all = async { while tasks.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(DRAIN, all).await;
+    if let Some((_, path)) = unix {
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
+}
+
+/// Waits for the end, or for the one who would order it to be gone.
+pub(super) async fn over(ended: &mut watch::Receiver<bool>) {
+    drop(ended.wait_for(|end| *end).await);
+}
+
+async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
+    loop {
+        let place = place.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let today = super::super::db::nanos(gtrace_event::Timestamp::now()).div_euclid(DAY_NS);
+            Database::open(&place)?.retain(today - i64::from(days))
+        });
+        match done.await {
+            Ok(Ok(0)) => {}
+            Ok(Ok(gone)) => tracing::info!("records of {gone} days were older than {days} days and are gone"),
+            Ok(Err(error)) => tracing::warn!("retention: {error}"),
+            Err(error) => tracing::warn!("retention: {error}"),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(RETAIN) => {}
+            () = over(&mut ended) => return,
+        }
+    }
+}
+
+async fn accept_tcp(listener: TcpListener, router: Router, mut ended: watch::Receiver<bool>) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = over(&mut ended) => return,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let _ = stream.set_nodelay(true);
+                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                    continue;
+                };
+                let (router, ended) = (router.clone(), ended.clone());
+                tokio::spawn(async move {
+                    connection(stream, Way::Tcp, router, ended).await;
+                    drop(place);
+                });
+            }
+            Err(error) => {
+                tracing::warn!("cannot accept connections: {error}; trying again");
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
+        }
+    }
+}
+
+async fn accept_unix(listener: UnixListener, router: Router, mut ended: watch::Receiver<bool>) {
+    let places = Arc::new(Semaphore::new(UNIX_CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = over(&mut ended) => return,
+        };
+        let Ok((stream, _)) = accepted else {
+            tokio::time::sleep(ACCEPT_AGAIN).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            continue;
+        };
+        let (router, ended) = (router.clone(), ended.clone());
+        tokio::spawn(async move {
+            connection(stream, Way::Unix, router, ended).await;
+            drop(place);
+        });
+    }
+}
+
+/// HTTP/1.1 and HTTP/2, whichever the client begins with.
+async fn connection<T>(io: T, way: Way, router: Router, mut ended: watch::Receiver<bool>)
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(way);
+        router.clone().call(request)
+    });
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .max_buf_size(32 * 1024);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .max_concurrent_streams(16)
+        .max_send_buf_size(64 * 1024)
+        .max_header_list_size(16 * 1024)
+        // An agent that is gone without a word leaves its place.
+        .keep_alive_interval(Duration::from_secs(30))
+        .keep_alive_timeout(Duration::from_secs(20));
+    let connection = builder.serve_connection(TokioIo::new(io), service);
+    tokio::pin!(connection);
+    tokio::select! {
+        // A client that goes away in the middle is no matter of the head's.
+        _ = connection.as_mut() => {}
+        () = over(&mut ended) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = tokio::time::timeout(DRAIN, connection).await;
+        }
+    }
+}

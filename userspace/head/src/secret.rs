@@ -1,0 +1,38 @@
+//! Secrets that a head draws: join tokens and credentials. Only their digests are kept.
+
+use std::fmt::Write as _;
+
+const CREDENTIAL: &str = "gta_";
+const TOKEN: &str = "gtj_";
+
+/// 32 random bytes, as hex.
+pub(crate) fn draw() -> Result<String, String> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|e| format!("no random numbers: {e}"))?;
+    let mut text = String::with_capacity(64);
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+/// A new join token.
+///
+/// # Errors
+/// Why there are no random numbers.
+pub fn join_token() -> Result<String, String> {
+    Ok(format!("{TOKEN}{}", draw()?))
+}
+
+/// What the agent of a host shows. Its first part says whose it is.
+pub(crate) fn credential(host: i64, secret: &str) -> String {
+    format!("{CREDENTIAL}{host}_{secret}")
+}
+
+/// Whose credential it is, and its secret, if it is one.
+pub(crate) fn parts(credential: &str) -> Option<(i64, &str)> {
+    let (host, secret) = credential.strip_prefix(CREDENTIAL)?.split_once('_')?;
+    let fine = secret.len() == 64 && secret.bytes().all(|b| b.is_ascii_hexdigit());
+    Some((host.parse().ok().filter(|_| fine)?, secret))
+}

@@ -1,0 +1,136 @@
+//! What the head answers to people.
+
+use std::collections::BTreeMap;
+
+use gtrace_event::{HealthState, Timestamp};
+use gtrace_fleet::{Offset, topology};
+use serde::{Deserialize, Serialize};
+
+use crate::db::{FleetIncident, HostRow};
+use crate::http::SILENT;
+
+/// A host of the fleet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostView {
+    /// Its name.
+    pub host: String,
+    /// How it is: as it says itself; `unknown` while it is silent.
+    pub state: HealthState,
+    /// Why it is not healthy, or why nobody knows.
+    pub reasons: Vec<String>,
+    /// Whether it is generated: part of a demonstration or a test.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub simulated: bool,
+    /// Where it stands.
+    pub labels: BTreeMap<String, String>,
+    /// When it said something last.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seen: Option<Timestamp>,
+    /// Version of its agent.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub version: Option<String>,
+    /// Version of its GPU driver.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub driver: Option<String>,
+    /// How many GPUs it has.
+    pub gpus: usize,
+    /// Incidents that nobody has resolved, exercises aside.
+    pub open_incidents: usize,
+    /// Records of it that the head has.
+    pub records: u64,
+    /// Records that its store has and the head has not.
+    pub behind: u64,
+    /// Ranges of numbers that its store no longer has and no record explains.
+    pub unexplained_gaps: u64,
+    /// How often its store lost records or was replaced.
+    pub forks: u64,
+    /// Where its chain does not hold.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub chain_faults: Vec<String>,
+    /// The head's clock less that of the host.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub clock: Option<Offset>,
+}
+
+impl HostView {
+    pub(crate) fn new(row: &HostRow, now: Timestamp) -> Self {
+        let state = row.state.as_ref();
+        let silent = row
+            .seen
+            .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT.as_secs().cast_signed());
+        let mut reasons = Vec::new();
+        let mut health = match state.and_then(|state| state.health.as_ref()) {
+            Some(report) => {
+                for subject in &report.subjects {
+                    let bad = subject.reasons.iter().filter(|reason| reason.state.is_bad());
+                    reasons.extend(bad.map(|reason| format!("{}: {}", subject.subject, reason.text)));
+                }
+                report.state
+            }
+            None => HealthState::Unknown,
+        };
+        if row.revoked.is_some() {
+            reasons.insert(0, "its credential was revoked".to_owned());
+            health = HealthState::Unknown;
+        } else if silent {
+            let since = match row.seen {
+                Some(seen) => format!("silent since {seen:.0}"),
+                None => "it has said nothing yet".to_owned(),
+            };
+            reasons.insert(0, since);
+            health = HealthState::Unknown;
+        } else if state.is_some_and(|state| state.health.is_none()) {
+            reasons.push("it says nothing of its health".to_owned());
+        }
+        let incidents = state.map_or(&[][..], |state| &state.incidents);
+        Self {
+            host: row.name.clone(),
+            state: health,
+            reasons,
+            simulated: row.simulated,
+            labels: state.map(|s| s.labels.clone()).unwrap_or_default(),
+            seen: row.seen,
+            version: state.map(|s| s.version.clone()),
+            driver: state.and_then(|s| s.driver.clone()),
+            gpus: state.map_or(0, |s| s.gpus.len()),
+            open_incidents: incidents.iter().filter(|i| !i.drill).count(),
+            records: row.taken,
+            behind: row
+                .tip
+                .saturating_sub(row.cursor.map_or(0, |cursor| cursor.id.seq)),
+            unexplained_gaps: row.open_gaps,
+            forks: row.forks,
+            chain_faults: row.faults.clone(),
+            clock: state.and_then(|s| s.clock),
+        }
+    }
+
+    /// Whether somebody should look at it.
+    pub fn needs_attention(&self) -> bool {
+        self.state != HealthState::Healthy
+            || !self.chain_faults.is_empty()
+            || self.unexplained_gaps > 0
+    }
+}
+
+/// Incidents of several hosts that are one.
+pub(crate) fn groups(rows: &[HostRow], incidents: &[FleetIncident]) -> Vec<topology::Group> {
+    let labels = rows
+        .iter()
+        .map(|row| {
+            let labels = row.state.as_ref().map(|state| state.labels.clone());
+            (row.name.clone(), labels.unwrap_or_default())
+        })
+        .collect();
+    let members: Vec<_> = incidents
+        .iter()
+        .map(|found| topology::Member {
+            host: found.fleet_host.clone(),
+            id: found.incident.id,
+            class: found.incident.class,
+            opened: found.incident.opened,
+            drill: found.incident.drill,
+        })
+        .collect();
+    topology::groups(&members, &labels)
+}

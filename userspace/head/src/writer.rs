@@ -1,0 +1,191 @@
+//! The one thread that writes: what comes while it is busy goes into the next transaction together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use gtrace_event::Timestamp;
+use gtrace_fleet::Batch;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+use crate::db::{Arrived, Database, DbError, Ingested};
+
+/// Jobs that wait; those who send more wait themselves.
+const QUEUE: usize = 256;
+/// Jobs of one transaction.
+const TOGETHER: usize = 256;
+/// Records of one transaction: how long others wait for it is bounded by that.
+const RECORDS_TOGETHER: usize = 32_768;
+/// Changes of incidents that a slow reader may be behind.
+const LIVE: usize = 1024;
+
+/// What somebody waits for.
+type Answer<T> = oneshot::Sender<Result<T, String>>;
+
+pub(crate) enum Job {
+    Batch(i64, Batch, Answer<Ingested>),
+    State(i64, String, u64, Answer<()>),
+    /// Anything else, in a turn of its own.
+    Other(Box<dyn FnOnce(&mut Database) + Send>),
+}
+
+/// Counts since the start.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) records: AtomicU64,
+    pub(crate) known: AtomicU64,
+    pub(crate) missing: AtomicU64,
+    pub(crate) transactions: AtomicU64,
+    pub(crate) failures: AtomicU64,
+}
+
+/// A record that was committed: its host and its JSON.
+pub(crate) type Live = (i64, Arc<str>);
+
+#[derive(Clone)]
+pub(crate) struct Writer {
+    jobs: mpsc::Sender<Job>,
+    pub(crate) counters: Arc<Counters>,
+    /// Changes of incidents, once they are committed.
+    pub(crate) live: broadcast::Sender<Live>,
+}
+
+impl Writer {
+    /// Starts the thread, which ends when the last handle is dropped.
+    pub(crate) fn start(database: Database) -> std::io::Result<Self> {
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let counters = Arc::<Counters>::default();
+        let live = broadcast::Sender::new(LIVE);
+        let mut thread = Thread {
+            database,
+            counters: Arc::clone(&counters),
+            live: live.clone(),
+        };
+        thread::Builder::new()
+            .name("gtrace-head-db".to_owned())
+            .spawn(move || thread.run(queue))?;
+        Ok(Self {
+            jobs,
+            counters,
+            live,
+        })
+    }
+
+    /// Has something done and waits for it.
+    pub(crate) async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, String> {
+        let (answer, answered) = oneshot::channel();
+        let ended = || "the head is ending".to_owned();
+        self.jobs.send(job(answer)).await.map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())?
+    }
+
+    /// Writes something, in a turn of its own.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, String> {
+        self.ask(|answer| {
+            Job::Other(Box::new(move |database| {
+                let _ = answer.send(work(database).map_err(|e| e.to_string()));
+            }))
+        })
+        .await
+    }
+}
+
+struct Thread {
+    database: Database,
+    counters: Arc<Counters>,
+    live: broadcast::Sender<Live>,
+}
+
+impl Thread {
+    fn run(&mut self, mut queue: mpsc::Receiver<Job>) {
+        let mut first = queue.blocking_recv();
+        while let Some(job) = first.take() {
+            let (mut batches, mut answers, mut states, mut state_answers) =
+                (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            let mut records = 0;
+            let mut next = Some(job);
+            let mut other = None;
+            while let Some(job) = next.take() {
+                match job {
+                    Job::Batch(host, batch, answer) => {
+                        records += batch.records.len();
+                        batches.push(Arrived { host, batch });
+                        answers.push(answer);
+                    }
+                    Job::State(host, state, tip, answer) => {
+                        states.push((host, state, tip));
+                        state_answers.push(answer);
+                    }
+                    Job::Other(work) => {
+                        other = Some(work);
+                        break;
+                    }
+                }
+                if batches.len() + states.len() < TOGETHER && records < RECORDS_TOGETHER {
+                    next = queue.try_recv().ok();
+                }
+            }
+            self.batches(&batches, answers);
+            if !states.is_empty() {
+                let done = self.database.put_states(&states, Timestamp::now());
+                let done = done.map_err(|e| self.failed(&e));
+                for answer in state_answers {
+                    let _ = answer.send(done.clone());
+                }
+            }
+            if let Some(work) = other {
+                work(&mut self.database);
+            }
+            first = queue.blocking_recv();
+        }
+    }
+
+    fn batches(&mut self, batches: &[Arrived], answers: Vec<Answer<Ingested>>) {
+        if batches.is_empty() {
+            return;
+        }
+        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        match self.database.ingest(Timestamp::now(), batches) {
+            Ok(done) => {
+                for ((arrived, ingested), answer) in batches.iter().zip(done).zip(answers) {
+                    self.count(arrived, &ingested);
+                    let _ = answer.send(Ok(ingested));
+                }
+            }
+            Err(error) => {
+                let why = self.failed(&error);
+                for answer in answers {
+                    let _ = answer.send(Err(why.clone()));
+                }
+            }
+        }
+    }
+
+    fn count(&self, arrived: &Arrived, ingested: &Ingested) {
+        let all = arrived.batch.records.len();
+        let new = &arrived.batch.records[all - ingested.taken.min(all)..];
+        let add = |counter: &AtomicU64, n: usize| counter.fetch_add(n as u64, Ordering::Relaxed);
+        add(&self.counters.records, new.len());
+        match ingested.missing {
+            true => add(&self.counters.missing, 1),
+            false => add(&self.counters.known, all - new.len()),
+        };
+        if self.live.receiver_count() == 0 {
+            return;
+        }
+        // The field `record` is the first of each, as gtrace-event writes it.
+        let is_incident = |body: &str| body.starts_with(r#"{"record":"incident""#);
+        for record in new.iter().filter(|record| is_incident(&record.body)) {
+            let _ = self.live.send((arrived.host, record.body.as_str().into()));
+        }
+    }
+
+    fn failed(&self, error: &DbError) -> String {
+        self.counters.failures.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!("{error}; agents send it again");
+        error.to_string()
+    }
+}
