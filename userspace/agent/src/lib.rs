@@ -8,7 +8,7 @@ mod link;
 mod run;
 mod source;
 
-pub use enroll::{Enrolled, EnrollError, enroll};
+pub use enroll::{EnrollError, Enrolled, enroll};
 pub use frames::{Measured, Sampler};
 pub use link::{HeadUrl, LinkError, UrlError};
 pub use run::{Options, Progress, run};

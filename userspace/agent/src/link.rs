@@ -103,7 +103,13 @@ pub enum LinkError {
 impl LinkError {
     /// Whether trying again is of no use before a person has done something.
     pub fn is_final(&self) -> bool {
-        matches!(self, Self::Refused { status: 400..=403, .. })
+        matches!(
+            self,
+            Self::Refused {
+                status: 400..=403,
+                ..
+            }
+        )
     }
 }
 
@@ -206,7 +212,11 @@ impl Link {
         let body = serde_json::to_vec(body).map_err(not_understood)?;
         let sent = body.len();
         let (_, answer) = self.send("POST", path, credential, body).await?;
-        let answer = if answer.is_empty() { &b"null"[..] } else { &answer };
+        let answer = if answer.is_empty() {
+            &b"null"[..]
+        } else {
+            &answer
+        };
         let answer = serde_json::from_slice(answer).map_err(not_understood)?;
         Ok((answer, sent))
     }

@@ -57,7 +57,10 @@ impl Progress {
     }
 
     fn shown(&self) -> Shown {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Whether the head has all that the store had when it was last looked at.
@@ -167,7 +170,10 @@ impl<S: FnMut() -> HostState> Agent<S> {
                     self.failed(&error);
                 }
                 let wait = until.saturating_sub(now).min(LOOK);
-                let sample = self.recordings.interval_ms().filter(|_| self.sampler.is_some());
+                let sample = self
+                    .recordings
+                    .interval_ms()
+                    .filter(|_| self.sampler.is_some());
                 return match sample {
                     Some(ms) => wait.min(Duration::from_millis(u64::from(ms))),
                     None => wait,
@@ -206,7 +212,8 @@ impl<S: FnMut() -> HostState> Agent<S> {
             self.link = None;
         }
         let text = error.to_string();
-        self.progress.change(|shown| shown.error = Some(text.clone()));
+        self.progress
+            .change(|shown| shown.error = Some(text.clone()));
         // Once for each reason: a head may be away for days.
         if self.warned.as_ref() != Some(&text) {
             tracing::warn!("{text}; records wait in the store");
@@ -250,7 +257,8 @@ impl<S: FnMut() -> HostState> Agent<S> {
         cursor: Option<Position>,
     ) -> Result<Option<(Option<Position>, usize)>, LinkError> {
         let link = self.link().await?;
-        let unreadable = |error: gtrace_store::StoreError| LinkError::NotUnderstood(error.to_string());
+        let unreadable =
+            |error: gtrace_store::StoreError| LinkError::NotUnderstood(error.to_string());
         let mut place = self.source.place(cursor);
         if let Ok(Place::Unknown) = place {
             // The store was replaced, or a backup of it was put back.
@@ -283,7 +291,9 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let body = encode(&batch).map_err(|e| LinkError::NotUnderstood(e.to_string()))?;
         let sent = body.len();
         let credential = Some(self.options.enrolled.credential.as_str());
-        let (_, answer) = link.send("POST", "/fleet/v1/batch", credential, body).await?;
+        let (_, answer) = link
+            .send("POST", "/fleet/v1/batch", credential, body)
+            .await?;
         let answer: BatchAnswer =
             serde_json::from_slice(&answer).map_err(|e| LinkError::NotUnderstood(e.to_string()))?;
         Ok(Some((answer.cursor, sent)))
@@ -318,7 +328,8 @@ impl<S: FnMut() -> HostState> Agent<S> {
             return;
         };
         // Other rounds come in between.
-        if self.sampled.elapsed() + Duration::from_millis(1) < Duration::from_millis(u64::from(ms)) {
+        if self.sampled.elapsed() + Duration::from_millis(1) < Duration::from_millis(u64::from(ms))
+        {
             return;
         }
         self.sampled = Instant::now();
@@ -339,7 +350,8 @@ impl<S: FnMut() -> HostState> Agent<S> {
         };
         let link = self.link().await?;
         let credential = Some(self.options.enrolled.credential.as_str());
-        link.post::<()>("/fleet/v1/frames", credential, &frames).await?;
+        link.post::<()>("/fleet/v1/frames", credential, &frames)
+            .await?;
         self.recordings.sent(&frames);
         Ok(())
     }

@@ -105,7 +105,9 @@ impl Source {
             if size > PLAIN_MAX - 65_536 && !records.is_empty() {
                 break;
             }
-            let new_epoch = records.last().is_none_or(|last| last.epoch != carried.epoch);
+            let new_epoch = records
+                .last()
+                .is_none_or(|last| last.epoch != carried.epoch);
             let many = new_epoch && records.len() > 200;
             records.push(carried);
             if many {

@@ -135,10 +135,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
 /// What is wrong and what is allowed.
 pub fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), String> {
     if labels.len() > LABELS_MAX {
-        return Err(format!(
-            "{} labels, the most is {LABELS_MAX}",
-            labels.len()
-        ));
+        return Err(format!("{} labels, the most is {LABELS_MAX}", labels.len()));
     }
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '/' | ':');
     for (name, value) in labels {

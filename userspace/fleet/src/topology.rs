@@ -53,7 +53,10 @@ pub struct Group {
 type Fit<'a> = (f64, Option<(&'a (String, String), &'a BTreeSet<&'a str>)>);
 
 /// Finds groups. `labels`: those of each host of the fleet, also of hosts without an incident.
-pub fn groups(members: &[Member], labels: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Group> {
+pub fn groups(
+    members: &[Member],
+    labels: &BTreeMap<String, BTreeMap<String, String>>,
+) -> Vec<Group> {
     let mut sets: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
     for (host, labels) in labels {
         for (name, value) in labels {
@@ -77,7 +80,10 @@ pub fn groups(members: &[Member], labels: &BTreeMap<String, BTreeMap<String, Str
                 break;
             }
             // The whole fleet, where no part of it fits better.
-            let whole: Fit<'_> = (2.0 * hosts.len() as f64 / (hosts.len() + labels.len()) as f64, None);
+            let whole: Fit<'_> = (
+                2.0 * hosts.len() as f64 / (hosts.len() + labels.len()) as f64,
+                None,
+            );
             let parts = sets.iter().filter_map(|(label, set)| {
                 let both = set.intersection(&hosts).count();
                 let fit = 2.0 * both as f64 / (set.len() + hosts.len()) as f64;
@@ -102,7 +108,8 @@ pub fn groups(members: &[Member], labels: &BTreeMap<String, BTreeMap<String, Str
             left = rest;
             groups.push(group(
                 &taken,
-                best.1.map(|((name, value), set)| (format!("{name}={value}"), set.len())),
+                best.1
+                    .map(|((name, value), set)| (format!("{name}={value}"), set.len())),
                 labels.len(),
             ));
         }

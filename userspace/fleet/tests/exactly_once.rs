@@ -50,12 +50,17 @@ impl Store {
     }
 
     fn knows(&self, position: &Position) -> bool {
-        self.epochs.iter().any(|(epoch, _)| *epoch == position.id.epoch)
+        self.epochs
+            .iter()
+            .any(|(epoch, _)| *epoch == position.id.epoch)
     }
 
     /// A backup is put back.
     fn put_back(&mut self, backup: Store) {
-        *self = Store { made: self.made, ..backup };
+        *self = Store {
+            made: self.made,
+            ..backup
+        };
         self.writer();
     }
 
@@ -106,7 +111,11 @@ impl History for Head {
 
 impl Head {
     fn earlier(&self) -> Vec<Position> {
-        self.order.iter().rev().map(|epoch| self.last[epoch]).collect()
+        self.order
+            .iter()
+            .rev()
+            .map(|epoch| self.last[epoch])
+            .collect()
     }
 
     fn take(&mut self, batch: &Batch) -> Option<Position> {

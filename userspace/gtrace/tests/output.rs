@@ -116,6 +116,16 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         ],
         &["serve", "--listen", "nonsense:nonsense:nonsense"],
         &["bench", "remote", "--remote", "unix:/nonexistent/socket"],
+        &["head", "token", "--socket", "/nonexistent/socket"],
+        &["agent", "run", "--credential", "/nonexistent/head.json"],
+        &["fleet", "hosts", "--head", "/nonexistent/socket"],
+        &[
+            "fleet",
+            "incidents",
+            "--json",
+            "--head",
+            "/nonexistent/socket",
+        ],
         &["config", "check"],
         &["config", "show"],
     ];
@@ -182,8 +192,8 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "bench", "capture", "exec", "inject", "profile", "report", "run", "samples", "serve",
-        "status", "token", "top",
+        "agent", "bench", "capture", "exec", "fleet", "head", "inject", "profile", "report", "run",
+        "samples", "serve", "status", "token", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }

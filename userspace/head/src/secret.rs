@@ -21,7 +21,7 @@ pub(crate) fn draw() -> Result<String, String> {
 ///
 /// # Errors
 /// Why there are no random numbers.
-pub fn join_token() -> Result<String, String> {
+pub(crate) fn join_token() -> Result<String, String> {
     Ok(format!("{TOKEN}{}", draw()?))
 }
 

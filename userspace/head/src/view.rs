@@ -55,15 +55,19 @@ pub struct HostView {
 impl HostView {
     pub(crate) fn new(row: &HostRow, now: Timestamp) -> Self {
         let state = row.state.as_ref();
-        let silent = row
-            .seen
-            .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT.as_secs().cast_signed());
+        let silent = row.seen.is_none_or(|seen| {
+            now.duration_since(seen).as_secs() >= SILENT.as_secs().cast_signed()
+        });
         let mut reasons = Vec::new();
         let mut health = match state.and_then(|state| state.health.as_ref()) {
             Some(report) => {
                 for subject in &report.subjects {
-                    let bad = subject.reasons.iter().filter(|reason| reason.state.is_bad());
-                    reasons.extend(bad.map(|reason| format!("{}: {}", subject.subject, reason.text)));
+                    let bad = subject
+                        .reasons
+                        .iter()
+                        .filter(|reason| reason.state.is_bad());
+                    reasons
+                        .extend(bad.map(|reason| format!("{}: {}", subject.subject, reason.text)));
                 }
                 report.state
             }

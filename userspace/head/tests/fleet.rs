@@ -174,7 +174,13 @@ impl Agents {
                 std::thread::sleep(Duration::from_millis(10));
             }
             let there = progress.cursor().map(|cursor| cursor.hash);
-            assert_eq!(there, Some(host.store.last_hash()), "{}: {:?}", host.name, progress.error());
+            assert_eq!(
+                there,
+                Some(host.store.last_hash()),
+                "{}: {:?}",
+                host.name,
+                progress.error()
+            );
         }
     }
 }
@@ -197,7 +203,10 @@ fn fleet(database: &Place) {
         .iter()
         .map(|name| Host::new(dir.path(), name))
         .collect();
-    let keys: Vec<Enrolled> = hosts.iter().map(|h| enrolled(&head, &h.name, &token)).collect();
+    let keys: Vec<Enrolled> = hosts
+        .iter()
+        .map(|h| enrolled(&head, &h.name, &token))
+        .collect();
 
     // Three hosts of a rack fail alike; one event becomes worse later, on another day of the store.
     let now = Timestamp::now();
@@ -224,18 +233,38 @@ fn fleet(database: &Place) {
     agents.caught_up(&hosts.iter().collect::<Vec<_>>());
 
     let views = head.hosts();
-    assert_eq!(views.iter().map(|v| v.records).collect::<Vec<_>>(), [203, 201, 201]);
-    assert!(views.iter().all(|v| v.simulated && v.behind == 0 && v.labels["rack"] == "r7"));
-    assert!(views.iter().all(|v| v.state == HealthState::Unknown && v.clock.is_some()));
+    assert_eq!(
+        views.iter().map(|v| v.records).collect::<Vec<_>>(),
+        [203, 201, 201]
+    );
+    assert!(
+        views
+            .iter()
+            .all(|v| v.simulated && v.behind == 0 && v.labels["rack"] == "r7")
+    );
+    assert!(
+        views
+            .iter()
+            .all(|v| v.state == HealthState::Unknown && v.clock.is_some())
+    );
     let events: Vec<FleetEvent> = head.client.get("/fleet/v1/events?severity=fatal").unwrap();
     let [found] = events.as_slice() else {
         panic!("{events:?}");
     };
-    assert_eq!((found.event.id, found.event.severity), (first.id, Severity::Fatal));
-    let of_one: Vec<FleetEvent> = head.client.get("/fleet/v1/events?host=a2&limit=1000").unwrap();
+    assert_eq!(
+        (found.event.id, found.event.severity),
+        (first.id, Severity::Fatal)
+    );
+    let of_one: Vec<FleetEvent> = head
+        .client
+        .get("/fleet/v1/events?host=a2&limit=1000")
+        .unwrap();
     assert_eq!(of_one.len(), 200);
     let groups: Vec<gtrace_fleet::topology::Group> = head.client.get("/fleet/v1/groups").unwrap();
-    assert_eq!((groups.len(), groups[0].hosts.len(), groups[0].drill), (1, 3, true));
+    assert_eq!(
+        (groups.len(), groups[0].hosts.len(), groups[0].drill),
+        (1, 3, true)
+    );
 
     // The head goes away and comes back while records come; a change of an incident is seen live.
     let address = head.url.strip_prefix("http://").unwrap().to_owned();
@@ -245,13 +274,19 @@ fn fleet(database: &Place) {
     }
     agents.wake();
     head = Head::start(dir.path(), database, &address);
-    let mut live = head.client.stream("/fleet/v1/incidents/stream", None).unwrap();
+    let mut live = head
+        .client
+        .stream("/fleet/v1/incidents/stream", None)
+        .unwrap();
     let opened = incident("a3", FailureClass::Thermal, Timestamp::now());
     hosts[2].append(&[Record::Incident(Box::new(opened.clone()))]);
     agents.wake();
     let message = live.next_message().unwrap().unwrap();
     let seen: FleetIncident = serde_json::from_str(&message.data).unwrap();
-    assert_eq!((seen.fleet_host.as_str(), seen.incident.id), ("a3", opened.id));
+    assert_eq!(
+        (seen.fleet_host.as_str(), seen.incident.id),
+        ("a3", opened.id)
+    );
     agents.caught_up(&hosts.iter().collect::<Vec<_>>());
     drop(live);
 
@@ -262,10 +297,16 @@ fn fleet(database: &Place) {
     agents.caught_up(&hosts.iter().collect::<Vec<_>>());
     let view = head.hosts().remove(1);
     // 201, 50, the record of the replacement, 10.
-    assert_eq!((view.records, view.forks, view.unexplained_gaps), (262, 1, 0));
+    assert_eq!(
+        (view.records, view.forks, view.unexplained_gaps),
+        (262, 1, 0)
+    );
     let reports: Vec<ChainReport> = head.client.get("/fleet/v1/verify").unwrap();
     assert!(reports.iter().all(ChainReport::is_whole), "{reports:?}");
-    assert_eq!(reports.iter().map(|r| r.records).sum::<u64>(), 253 + 262 + 252);
+    assert_eq!(
+        reports.iter().map(|r| r.records).sum::<u64>(),
+        253 + 262 + 252
+    );
     drop(agents);
     nobody_in(&head, &keys[0]);
 }
@@ -274,7 +315,10 @@ fn fleet(database: &Place) {
 fn nobody_in(head: &Head, good: &Enrolled) {
     let url = head.url.parse().unwrap();
     let refused = |request: EnrollRequest| {
-        block(enroll(&url, &request)).map(|_| ()).unwrap_err().to_string()
+        block(enroll(&url, &request))
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
     };
     let used_up = head.token(None, 1);
     enrolled(head, "b1", &used_up);
@@ -300,7 +344,9 @@ fn nobody_in(head: &Head, good: &Enrolled) {
         std::io::Write::write_all(&mut stream, &message).unwrap();
         let mut answer = Vec::new();
         let _ = std::io::Read::read_to_end(&mut stream, &mut answer);
-        String::from_utf8_lossy(&answer).get(9..12).map_or(0, |code| code.parse::<u16>().unwrap())
+        String::from_utf8_lossy(&answer)
+            .get(9..12)
+            .map_or(0, |code| code.parse::<u16>().unwrap())
     };
     let batch = "/fleet/v1/batch";
     let key = good.credential.as_str();
@@ -313,8 +359,12 @@ fn nobody_in(head: &Head, good: &Enrolled) {
     // TCP changes nothing without a credential.
     let token = br#"{"for_s":60,"uses":1,"by":"x"}"#.to_vec();
     assert_eq!(curl(key, "/fleet/v1/tokens", token), 403);
-    let by = gtrace_head::By { by: "test".to_owned() };
-    head.client.post::<()>("/fleet/v1/hosts/a1/revoke", &by).unwrap();
+    let by = gtrace_head::By {
+        by: "test".to_owned(),
+    };
+    head.client
+        .post::<()>("/fleet/v1/hosts/a1/revoke", &by)
+        .unwrap();
     std::thread::sleep(Duration::from_millis(2100));
     assert_eq!(curl(key, "/fleet/v1/state", b"{}".to_vec()), 401);
 }

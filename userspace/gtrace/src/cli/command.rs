@@ -8,9 +8,9 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, baseline, bench, capture, completions, config, decode, doctor, events, exec, gameday,
-    health, incidents, inject, maintenance, man, pause, profile, report, run, runbook, samples,
-    scan, schema, serve, status, token, top, trace,
+    ack, agent, baseline, bench, capture, completions, config, decode, doctor, events, exec, fleet,
+    gameday, head, health, incidents, inject, maintenance, man, pause, profile, report, run,
+    runbook, samples, scan, schema, serve, status, token, top, trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -64,6 +64,9 @@ pub(super) enum Command {
     Serve(serve::Args),
     /// Measure the latency of CUDA calls on a remote GPU.
     Bench(bench::Args),
+    Head(head::Args),
+    Agent(agent::Args),
+    Fleet(fleet::Args),
     /// Check or show the configuration.
     Config(config::Args),
     Schema(schema::Args),
@@ -128,6 +131,9 @@ pub fn main() -> ExitCode {
         Command::ServeWorker => return serve::worker(),
         Command::Bench(args) => bench::run(args),
         Command::BenchClient { plan } => return bench::client(&plan),
+        Command::Head(args) => head::run(args),
+        Command::Agent(args) => agent::run(args),
+        Command::Fleet(args) => fleet::run(args),
         Command::Config(args) => config::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),

@@ -4,6 +4,7 @@
 mod shared;
 
 pub mod ack;
+pub mod agent;
 pub mod baseline;
 pub mod bench;
 pub mod capture;
@@ -11,11 +12,14 @@ mod command;
 pub mod completions;
 pub mod config;
 pub mod decode;
+mod demo;
 pub mod doctor;
 mod duration;
 pub mod events;
 pub mod exec;
+pub mod fleet;
 pub mod gameday;
+pub mod head;
 pub mod health;
 mod ids;
 pub mod incidents;

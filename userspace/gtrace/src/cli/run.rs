@@ -18,6 +18,7 @@ use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
+use super::shared::signalled;
 use crate::render::{self, ColorChoice, Style};
 
 /// Incidents whose state is remembered, so that it is printed once.
@@ -82,17 +83,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ExitCode::FAILURE
         }
     })
-}
-
-/// Waits for SIGTERM or SIGINT.
-async fn signalled() -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
 }
 
 pub(super) fn init_log() {

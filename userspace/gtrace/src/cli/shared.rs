@@ -286,6 +286,18 @@ pub(super) fn on_signals(action: impl FnOnce() + Send + 'static) -> io::Result<(
         .map(drop)
 }
 
+/// Waits for SIGTERM or SIGINT.
+pub(super) async fn signalled() -> anyhow::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
 /// Reads a time as the API does, or as a person writes it: a date, a date and time, or a time of
 /// today, in local time.
 pub(super) fn parse_local_time(text: &str) -> Result<Timestamp, String> {

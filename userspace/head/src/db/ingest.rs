@@ -96,7 +96,11 @@ impl Database {
     ///
     /// # Errors
     /// [`DbError`]: nothing was taken, and the same call may succeed later.
-    pub fn ingest(&mut self, now: Timestamp, batches: &[Arrived]) -> Result<Vec<Ingested>, DbError> {
+    pub fn ingest(
+        &mut self,
+        now: Timestamp,
+        batches: &[Arrived],
+    ) -> Result<Vec<Ingested>, DbError> {
         self.transaction(|sql| {
             let day = nanos(now).div_euclid(DAY_NS);
             let mut ingest = Ingest {
@@ -155,7 +159,13 @@ impl Ingest<'_> {
         }
     }
 
-    fn take(&mut self, host: i64, known: &mut Known, batch: &Batch, taken: &Taken) -> Result<(), DbError> {
+    fn take(
+        &mut self,
+        host: i64,
+        known: &mut Known,
+        batch: &Batch,
+        taken: &Taken,
+    ) -> Result<(), DbError> {
         // The hash that a reader of the database has before the first row: that of the row before it.
         let mut previous = known.cursor.map(|cursor| cursor.hash);
         let mut epochs = Vec::new();

@@ -17,8 +17,8 @@ pub use self::ingest::{Arrived, Ingested};
 pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery};
 pub use self::sessions::{Frame, Session};
 pub use self::sql::{DbError, Place};
-pub use self::verify::ChainReport;
 use self::sql::{Sql, Value};
+pub use self::verify::ChainReport;
 
 /// SHA-256 of a secret: what is kept of it.
 pub(crate) type Digest = [u8; 32];
@@ -300,7 +300,11 @@ impl Database {
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn put_states(&mut self, states: &[(i64, String, u64)], now: Timestamp) -> Result<(), DbError> {
+    pub fn put_states(
+        &mut self,
+        states: &[(i64, String, u64)],
+        now: Timestamp,
+    ) -> Result<(), DbError> {
         self.transaction(|sql| {
             for (host, state, tip) in states {
                 sql.execute(

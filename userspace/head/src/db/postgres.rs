@@ -65,8 +65,7 @@ impl Postgres {
     fn ready(&mut self) -> Result<(), DbError> {
         if self.client.is_closed() {
             self.prepared.clear();
-            self.client =
-                connect(&self.runtime, &self.url).map_err(DbError::Statement)?;
+            self.client = connect(&self.runtime, &self.url).map_err(DbError::Statement)?;
         }
         Ok(())
     }
@@ -168,7 +167,10 @@ impl<'a> FromSql<'a> for Value {
 }
 
 fn borrowed(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
-    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+    values
+        .iter()
+        .map(|value| value as &(dyn ToSql + Sync))
+        .collect()
 }
 
 impl Sql for Postgres {
@@ -189,21 +191,22 @@ impl Sql for Postgres {
         self.ready()?;
         let statement = self.statement(sql, parameters)?;
         let client = &self.client;
-        self.runtime.block_on(async {
-            use futures_util::TryStreamExt as _;
-            let rows = client.query_raw(&statement, borrowed(parameters)).await?;
-            let mut rows = pin!(rows);
-            while let Some(found) = rows.try_next().await? {
-                let values = (0..found.len())
-                    .map(|i| found.try_get::<_, Value>(i))
-                    .collect::<Result<_, _>>()?;
-                if !row(values) {
-                    break;
+        self.runtime
+            .block_on(async {
+                use futures_util::TryStreamExt as _;
+                let rows = client.query_raw(&statement, borrowed(parameters)).await?;
+                let mut rows = pin!(rows);
+                while let Some(found) = rows.try_next().await? {
+                    let values = (0..found.len())
+                        .map(|i| found.try_get::<_, Value>(i))
+                        .collect::<Result<_, _>>()?;
+                    if !row(values) {
+                        break;
+                    }
                 }
-            }
-            Ok(())
-        })
-        .map_err(failed)
+                Ok(())
+            })
+            .map_err(failed)
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), DbError> {

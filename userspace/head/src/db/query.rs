@@ -127,7 +127,9 @@ impl Database {
                 "SELECT body FROM {table} WHERE subject = $1 AND (record = 'amendment' OR record = 'ack') \
                  AND host = $2 ORDER BY n"
             );
-            let any = format!("SELECT 1 FROM {table} WHERE record = 'amendment' OR record = 'ack' LIMIT 1");
+            let any = format!(
+                "SELECT 1 FROM {table} WHERE record = 'amendment' OR record = 'ack' LIMIT 1"
+            );
             if self.sql.rows(&any, &[])?.is_empty() {
                 continue;
             }

@@ -91,7 +91,12 @@ impl Database {
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn stop_session(&mut self, name: &str, by: &str, now: Timestamp) -> Result<Option<Session>, DbError> {
+    pub fn stop_session(
+        &mut self,
+        name: &str,
+        by: &str,
+        now: Timestamp,
+    ) -> Result<Option<Session>, DbError> {
         let on = |session: &Session| session.name == name && session.stopped.is_none();
         let found = self.sessions()?.into_iter().find(on);
         let Some(session) = found else {

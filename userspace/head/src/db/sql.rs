@@ -104,7 +104,9 @@ pub enum DbError {
     #[error("the fleet's database: {0}")]
     Statement(String),
     /// It was written by a newer head.
-    #[error("the fleet's database has version {found} of its layout, this head knows {known}: run the newer gtrace")]
+    #[error(
+        "the fleet's database has version {found} of its layout, this head knows {known}: run the newer gtrace"
+    )]
     Newer {
         /// Version of the database.
         found: i64,

@@ -3,8 +3,8 @@
 use gtrace_store::Hash;
 use serde::{Deserialize, Serialize};
 
-use super::sql::{DbError, Value};
 use super::Database;
+use super::sql::{DbError, Value};
 
 /// What verifying the records of a host found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,9 +39,8 @@ impl Database {
         };
         let mut last: Option<(i64, Hash)> = None;
         for table in self.tables()? {
-            let sql = format!(
-                "SELECT n, seq, prior, hash, body FROM {table} WHERE host = $1 ORDER BY n"
-            );
+            let sql =
+                format!("SELECT n, seq, prior, hash, body FROM {table} WHERE host = $1 ORDER BY n");
             self.sql.query(&sql, &[id.into()], &mut |row| {
                 check(&mut report, &mut last, &row);
                 // One is enough to know, and a thousand are no better.
@@ -92,7 +91,9 @@ fn check(report: &mut ChainReport, last: &mut Option<(i64, Hash)>, row: &[Value]
     let prior = match row[2].bytes().try_into().map(Hash) {
         Ok(prior) => Some(prior),
         // It goes on from the row before it; where retention took that, it is taken for what it is.
-        Err(_) => last.filter(|(before, _)| *before + 1 == n).map(|(_, hash)| hash),
+        Err(_) => last
+            .filter(|(before, _)| *before + 1 == n)
+            .map(|(_, hash)| hash),
     };
     if prior.is_some_and(|prior| prior.link(seq, row[4].text().as_bytes()) != hash) {
         report

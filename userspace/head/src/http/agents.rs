@@ -43,7 +43,11 @@ impl FromRequestParts<App> for Host {
         let Some((id, secret)) = secret::parts(credential) else {
             return Err(refuse("that is no credential of an agent"));
         };
-        let lock = || app.credentials.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || {
+            app.credentials
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         let believed = lock()
             .get(&id)
             .filter(|(_, at)| at.elapsed() < BELIEVED)
@@ -63,7 +67,9 @@ impl FromRequestParts<App> for Host {
         // Digests are compared: what their comparison's time shows is nothing of the secret.
         match known.is_some_and(|known| known == digest(secret)) {
             true => Ok(Self(id)),
-            false => Err(refuse("the credential is not one of this fleet, or was revoked")),
+            false => Err(refuse(
+                "the credential is not one of this fleet, or was revoked",
+            )),
         }
     }
 }
@@ -95,7 +101,12 @@ pub(super) async fn enroll(
         Err(error) => {
             app.refused.fetch_add(1, Ordering::Relaxed);
             let remedy = "ask whoever runs the head for a token: `gtrace head token`";
-            Err(Problem::new(StatusCode::FORBIDDEN, "not enrolled", error, remedy))
+            Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "not enrolled",
+                error,
+                remedy,
+            ))
         }
     }
 }
@@ -115,7 +126,10 @@ pub(super) async fn batch(
     let batch = decoded
         .map_err(|e| Problem::unavailable("cannot take the batch", e))?
         .map_err(|e| Problem::bad_request(e, "agent and head have to be of versions that fit"))?;
-    let ingested = app.writer.ask(|answer| Job::Batch(host, batch, answer)).await;
+    let ingested = app
+        .writer
+        .ask(|answer| Job::Batch(host, batch, answer))
+        .await;
     drop(turn);
     let ingested = ingested.map_err(|e| Problem::unavailable("cannot take the batch", e))?;
     let answer = Json(BatchAnswer {

@@ -37,8 +37,13 @@ pub(super) async fn people(request: Request, next: Next) -> Response {
     }
     if request.method() != Method::GET {
         let remedy = "use the head's Unix socket (--socket)";
-        return Problem::new(StatusCode::FORBIDDEN, "not allowed", "TCP only reads", remedy)
-            .into_response();
+        return Problem::new(
+            StatusCode::FORBIDDEN,
+            "not allowed",
+            "TCP only reads",
+            remedy,
+        )
+        .into_response();
     }
     next.run(request).await
 }
@@ -49,5 +54,7 @@ fn is_loopback(host: &str) -> bool {
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
     name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }

@@ -38,7 +38,9 @@ pub(super) async fn healthz(State(app): State<App>) -> Result<Json<serde_json::V
 pub(super) async fn hosts(State(app): State<App>) -> Result<Json<Vec<HostView>>, Problem> {
     let now = Timestamp::now();
     let rows = app.hosts().await?;
-    Ok(Json(rows.iter().map(|row| HostView::new(row, now)).collect()))
+    Ok(Json(
+        rows.iter().map(|row| HostView::new(row, now)).collect(),
+    ))
 }
 
 #[derive(Deserialize)]
@@ -229,7 +231,9 @@ pub(super) async fn token(
     }
     let token = secret::join_token().map_err(|e| Problem::unavailable("cannot make a token", e))?;
     let length = jiff::SignedDuration::from_secs(i64::from(asked.for_s));
-    let expires = Timestamp::now().saturating_add(length).unwrap_or(Timestamp::MAX);
+    let expires = Timestamp::now()
+        .saturating_add(length)
+        .unwrap_or(Timestamp::MAX);
     let kept = token.clone();
     app.writer
         .write(move |db| db.add_token(&kept, asked.host.as_deref(), expires, asked.uses, &asked.by))
@@ -352,7 +356,10 @@ pub(super) async fn end(app: &App, name: String, by: String) -> Result<Session, 
         .await
         .map_err(|e| Problem::unavailable("cannot stop the session", e))?;
     stopped.ok_or_else(|| {
-        Problem::not_found(format!("no session `{name}` is on"), "`gtrace session list`")
+        Problem::not_found(
+            format!("no session `{name}` is on"),
+            "`gtrace session list`",
+        )
     })
 }
 

@@ -194,7 +194,9 @@ async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
         });
         match done.await {
             Ok(Ok(0)) => {}
-            Ok(Ok(gone)) => tracing::info!("records of {gone} days were older than {days} days and are gone"),
+            Ok(Ok(gone)) => {
+                tracing::info!("records of {gone} days were older than {days} days and are gone")
+            }
             Ok(Err(error)) => tracing::warn!("retention: {error}"),
             Err(error) => tracing::warn!("retention: {error}"),
         }

@@ -1,5 +1,11 @@
 //! Generated hosts, and PostgreSQL as the distribution has it.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "tests only")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "tests only"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,15 +27,20 @@ pub struct Postgres {
 impl Postgres {
     /// `None`, with the reason on standard output, where it is not installed.
     pub fn start() -> Option<Self> {
-        let bin = std::fs::read_dir("/usr/lib/postgresql").ok().and_then(|versions| {
-            let bins = versions.flatten().map(|version| version.path().join("bin"));
-            bins.filter(|bin| bin.join("postgres").exists()).max()
-        });
+        let bin = std::fs::read_dir("/usr/lib/postgresql")
+            .ok()
+            .and_then(|versions| {
+                let bins = versions.flatten().map(|version| version.path().join("bin"));
+                bins.filter(|bin| bin.join("postgres").exists()).max()
+            });
         let Some(bin) = bin else {
             println!("SKIPPED: no PostgreSQL in /usr/lib/postgresql");
             return None;
         };
-        let dir = tempfile::Builder::new().prefix("gtrace-pg").tempdir_in("/tmp").unwrap();
+        let dir = tempfile::Builder::new()
+            .prefix("gtrace-pg")
+            .tempdir_in("/tmp")
+            .unwrap();
         // It refuses to run as root.
         let root = rustix::process::geteuid().is_root();
         let as_user = |program: &str| {
@@ -42,13 +53,28 @@ impl Postgres {
             command.arg(program);
             command
         };
-        if root && !Command::new("chown").arg("postgres:").arg(dir.path()).status().is_ok_and(|s| s.success()) {
+        if root
+            && !Command::new("chown")
+                .arg("postgres:")
+                .arg(dir.path())
+                .status()
+                .is_ok_and(|s| s.success())
+        {
             println!("SKIPPED: PostgreSQL does not run as root, and there is no user postgres");
             return None;
         }
         let data = dir.path().join("data");
         let made = as_user("initdb")
-            .args(["-A", "trust", "-U", "gtrace", "-E", "UTF8", "--no-sync", "-D"])
+            .args([
+                "-A",
+                "trust",
+                "-U",
+                "gtrace",
+                "-E",
+                "UTF8",
+                "--no-sync",
+                "-D",
+            ])
             .arg(&data)
             .stdout(Stdio::null())
             .status();

@@ -1,0 +1,207 @@
+//! `gtrace agent`: this host as a part of a fleet.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use gtrace_agent::{EnrollError, Enrolled, HeadUrl, Options, Progress, enroll};
+use gtrace_event::Timestamp;
+use gtrace_fleet::{EnrollRequest, HostState, check_labels};
+use gtrace_http::Archive;
+use tokio::sync::{Notify, watch};
+
+use super::shared::{self, Exit, StorePlace, signalled};
+
+/// Take this host into a fleet, or ship its records to the head.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: What,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Take this host into a fleet: get a credential for a join token.
+    Enroll {
+        /// The head: http://127.0.0.1:7480.
+        #[arg(long, value_name = "URL")]
+        head: HeadUrl,
+        /// The join token, as `gtrace head token` printed it; better in the variable, as other users see arguments.
+        #[arg(long, env = "GTRACE_JOIN_TOKEN", hide_env_values = true)]
+        token: String,
+        /// The host's name in the fleet; by default its own.
+        #[arg(long, value_name = "NAME")]
+        host: Option<String>,
+        #[command(flatten)]
+        file: File,
+    },
+    /// Ship the records of this host's store to the head, until it is stopped. A daemon may write the store meanwhile.
+    Run {
+        /// Label of the host, such as rack=r7, switch=s2 or feed=b; may be given several times.
+        #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+        label: Vec<(String, String)>,
+        /// Most bytes a second to the head, on average.
+        #[arg(long, value_name = "BYTES")]
+        head_rate: Option<u64>,
+        #[command(flatten)]
+        file: File,
+        #[command(flatten)]
+        place: StorePlace,
+    },
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct File {
+    /// File with the credential, which only its owner may read.
+    #[arg(
+        long,
+        value_name = "PATH",
+        env = "GTRACE_HEAD_CREDENTIAL",
+        default_value = "/var/lib/gtrace/head.json"
+    )]
+    credential: PathBuf,
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or("a label is NAME=VALUE, as rack=r7")?;
+    let pair = (name.to_owned(), value.to_owned());
+    check_labels(&BTreeMap::from([pair.clone()]))?;
+    Ok(pair)
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside; a configuration that is refused.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
+        What::Enroll {
+            head,
+            token,
+            host,
+            file,
+        } => join(&head, token, host, &file.credential),
+        What::Run {
+            label,
+            head_rate,
+            file,
+            place,
+        } => ship(label, head_rate, &file.credential, &place),
+    }
+}
+
+fn join(
+    head: &HeadUrl,
+    token: String,
+    host: Option<String>,
+    file: &Path,
+) -> anyhow::Result<ExitCode> {
+    let request = EnrollRequest {
+        token,
+        host: host.unwrap_or_else(gtrace_engine::host::name),
+        machine_id: gtrace_engine::host::machine_id(),
+        simulated: false,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let done = runtime
+        .block_on(enroll(head, &request))
+        .and_then(|enrolled| enrolled.write(file));
+    Ok(match done {
+        Ok(()) => {
+            let file = file.display();
+            shared::print(&format!(
+                "{} is in the fleet of {head}; its credential is in {file}\n",
+                request.host
+            ))?;
+            Exit::Success.into()
+        }
+        Err(error) => failed(&error),
+    })
+}
+
+fn failed(error: &EnrollError) -> ExitCode {
+    shared::say(&error.to_string());
+    let refused = matches!(error, EnrollError::Head(error) if error.is_final());
+    match refused {
+        true => Exit::Problem.into(),
+        false => Exit::NotPossible.into(),
+    }
+}
+
+fn ship(
+    label: Vec<(String, String)>,
+    rate: Option<u64>,
+    file: &Path,
+    place: &StorePlace,
+) -> anyhow::Result<ExitCode> {
+    super::run::init_log();
+    let instance = place.resolve()?;
+    let store = match instance.store() {
+        Ok(store) => store.to_owned(),
+        Err(why) => {
+            shared::say(&why);
+            return Ok(Exit::NotPossible.into());
+        }
+    };
+    let enrolled = match Enrolled::read(file) {
+        Ok(enrolled) => enrolled,
+        Err(error) => return Ok(failed(&error)),
+    };
+    tracing::info!(
+        "{} ships {} to {}",
+        enrolled.host,
+        store.display(),
+        enrolled.head
+    );
+    let options = Options {
+        enrolled,
+        store: store.clone(),
+        labels: label.into_iter().collect(),
+        rate,
+        allow_sessions: false,
+    };
+    let (stop, stopped) = watch::channel(false);
+    let woken = Arc::<Notify>::default();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        tokio::spawn(async move {
+            let _ = signalled().await;
+            let _ = stop.send(true);
+        });
+        let state = || state_of(&store);
+        gtrace_agent::run(options, state, None, woken, Progress::default(), stopped).await
+    })?;
+    Ok(Exit::Success.into())
+}
+
+/// The state of a host as its store has it.
+pub(super) fn state_of(store: &Path) -> HostState {
+    let mut state = HostState {
+        time: Timestamp::now(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..HostState::default()
+    };
+    let Ok(archive) = Archive::open(store) else {
+        return state;
+    };
+    state.health = archive.health().ok().flatten();
+    let open = gtrace_store::IncidentFilter {
+        unresolved: true,
+        limit: Some(32),
+        ..gtrace_store::IncidentFilter::default()
+    };
+    state.incidents = archive.incidents(&open).unwrap_or_default();
+    state.boot_id = state
+        .health
+        .as_ref()
+        .and_then(|health| health.boot_id.clone());
+    state
+}

@@ -1,0 +1,419 @@
+//! `gtrace fleet`: questions about all hosts of a fleet.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use gtrace_api::client::{Client, ClientError, Endpoint, target};
+use gtrace_event::{HealthState, Kind, Severity, Timestamp};
+use gtrace_fleet::topology::Group;
+use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident};
+use gtrace_head::{AuditLine, By, HostView};
+use serde::Serialize;
+
+use super::ack::user_name;
+use super::ids::Failure;
+use super::shared::{self, Exit};
+use crate::render::{self, ColorChoice, Style};
+
+/// Ask the head of a fleet about its hosts, their events and incidents.
+///
+/// Exit status of `hosts` and `verify`: 0 all is well, 1 a host needs attention, 2 wrong usage, 3 no head answers.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: What,
+}
+
+/// Which head is asked, and how the answer is shown.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Asked {
+    /// The head: its Unix socket, or its address on loopback.
+    #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = super::head::SOCKET)]
+    head: String,
+    /// Print JSON, one object a line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// List the hosts: which are unhealthy, and why.
+    Hosts {
+        /// Only those that need attention.
+        #[arg(long)]
+        bad: bool,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// List events of all hosts, oldest first.
+    Events {
+        /// At or after this time: an age (30m, 2d), RFC 3339, or local time.
+        #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+        since: Option<Timestamp>,
+        /// Before this time.
+        #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+        until: Option<Timestamp>,
+        /// Of this host.
+        #[arg(long, value_name = "NAME")]
+        host: Option<String>,
+        /// Of this kind.
+        #[arg(long)]
+        kind: Option<Kind>,
+        /// At least so severe.
+        #[arg(long)]
+        severity: Option<Severity>,
+        /// The newest so many.
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u32,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// List incidents of all hosts; those that many hosts have at the same time are shown as one.
+    Incidents {
+        /// Only incidents that nobody has resolved.
+        #[arg(long)]
+        open: bool,
+        /// Incidents that something happened to at or after this time.
+        #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+        since: Option<Timestamp>,
+        /// Print changes as they come, until it is interrupted.
+        #[arg(long)]
+        follow: bool,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Compute the hash of each record anew, and compare it with what the hosts have.
+    Verify {
+        /// Only this host.
+        #[arg(long, value_name = "NAME")]
+        host: Option<String>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// List who did what at the head, the newest first.
+    Audit {
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Let a host in no longer: its credential is refused from now on.
+    Revoke {
+        /// Its name.
+        host: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+}
+
+/// Why a head did not answer, and the exit code for it.
+pub(super) fn failure(error: ClientError) -> Failure {
+    match error {
+        ClientError::NoDaemon { endpoint, cause } => Failure(
+            Exit::NotPossible,
+            format!("no head answers on {endpoint} ({cause}): start it with `gtrace head`"),
+        ),
+        ClientError::Refused {
+            status: 400..=499,
+            body,
+        } => Failure(
+            Exit::Problem,
+            format!("{}: {}; {}", body.error, body.cause, body.remedy),
+        ),
+        error => Failure(Exit::NotPossible, error.to_string()),
+    }
+}
+
+impl Asked {
+    pub(super) fn client(&self) -> Client {
+        match self.head.parse::<SocketAddr>() {
+            Ok(address) => Client::new(Endpoint::Tcp(address)),
+            Err(_) => Client::unix(PathBuf::from(&self.head)),
+        }
+    }
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let done = match args.command {
+        What::Hosts { bad, asked } => hosts(bad, &asked),
+        What::Events {
+            since,
+            until,
+            host,
+            kind,
+            severity,
+            limit,
+            asked,
+        } => {
+            let mut pairs = vec![("limit", limit.to_string())];
+            pairs.extend(since.map(|time| ("since", time.to_string())));
+            pairs.extend(until.map(|time| ("until", time.to_string())));
+            pairs.extend(host.map(|host| ("host", host)));
+            pairs.extend(kind.map(|kind| ("kind", kind.to_string())));
+            pairs.extend(severity.map(|severity| ("severity", severity.name().to_owned())));
+            events(&pairs, &asked)
+        }
+        What::Incidents {
+            open,
+            since,
+            follow: true,
+            asked,
+        } => {
+            let _ = (open, since);
+            follow(&asked)
+        }
+        What::Incidents {
+            open, since, asked, ..
+        } => {
+            let mut pairs = vec![("open", open.to_string())];
+            pairs.extend(since.map(|time| ("since", time.to_string())));
+            incidents(&pairs, &asked)
+        }
+        What::Verify { host, asked } => verify(host, &asked),
+        What::Audit { asked } => audit(&asked),
+        What::Revoke { host, asked } => revoke(&host, &asked),
+    }?;
+    let exit = done.unwrap_or_else(|Failure(exit, why)| {
+        shared::say(&why);
+        exit
+    });
+    Ok(exit.into())
+}
+
+type Done = anyhow::Result<Result<Exit, Failure>>;
+
+/// Prints each of `found`; false once nobody reads any more.
+fn print_each<T: Serialize>(
+    found: &[T],
+    json: bool,
+    text: impl Fn(&T) -> String,
+) -> anyhow::Result<()> {
+    for one in found {
+        let line = match json {
+            true => shared::json_line(one)?,
+            false => text(one),
+        };
+        if !shared::print(&line)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn hosts(bad: bool, asked: &Asked) -> Done {
+    let mut found: Vec<HostView> = match asked.client().get("/fleet/v1/hosts") {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    let attention = found.iter().filter(|host| host.needs_attention()).count();
+    if bad {
+        found.retain(HostView::needs_attention);
+    }
+    print_each(&found, asked.json, host_lines)?;
+    if found.is_empty() && !asked.json {
+        shared::say(match bad {
+            true => "no host needs attention",
+            false => "no hosts are in the fleet; `gtrace head token` makes a token for one",
+        });
+    }
+    Ok(Ok(match attention {
+        0 => Exit::Success,
+        _ => Exit::Problem,
+    }))
+}
+
+fn host_lines(host: &HostView) -> String {
+    let labels: Vec<String> = host
+        .labels
+        .iter()
+        .map(|(n, v)| format!("{n}={v}"))
+        .collect();
+    let mut text = format!(
+        "{:<20} {:<9} {} incidents, {} records{}{}  {}\n",
+        host.host,
+        host.state,
+        host.open_incidents,
+        host.records,
+        match host.behind {
+            0 => String::new(),
+            n => format!(", {n} behind"),
+        },
+        if host.simulated { ", simulated" } else { "" },
+        labels.join(" ")
+    );
+    let gaps = (host.unexplained_gaps > 0).then(|| {
+        format!(
+            "{} ranges of its records are missing, and nothing explains it",
+            host.unexplained_gaps
+        )
+    });
+    let all = host.reasons.iter().chain(&host.chain_faults).chain(&gaps);
+    if host.state != HealthState::Healthy || host.needs_attention() {
+        for reason in all.take(8) {
+            text += &format!("    {}\n", render::clean(reason));
+        }
+    }
+    text
+}
+
+fn events(pairs: &[(&str, String)], asked: &Asked) -> Done {
+    let found: Vec<FleetEvent> = match asked.client().get(&target("/fleet/v1/events", pairs)) {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    let style = Style::of_stdout(ColorChoice::Auto);
+    print_each(&found, asked.json, |one| {
+        format!(
+            "{}  {}\n",
+            one.fleet_host,
+            render::line(&one.event, &style).trim_end()
+        )
+    })?;
+    if found.is_empty() && !asked.json {
+        shared::say("no events match");
+    }
+    Ok(Ok(Exit::Success))
+}
+
+fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
+    let client = asked.client();
+    let found = client
+        .get::<Vec<FleetIncident>>(&target("/fleet/v1/incidents", pairs))
+        .and_then(|found| {
+            Ok((
+                found,
+                client.get::<Vec<Group>>(&target("/fleet/v1/groups", pairs))?,
+            ))
+        });
+    let (found, groups) = match found {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    let style = Style::of_stdout(ColorChoice::Auto);
+    if !asked.json {
+        print_each(&groups, false, group_line)?;
+    }
+    print_each(&found, asked.json, |one| {
+        let line = render::incident_line(&one.incident, &style);
+        format!("{}  {}\n", one.fleet_host, line.trim_end())
+    })?;
+    if found.is_empty() && !asked.json {
+        shared::say("no incidents match");
+    }
+    Ok(Ok(Exit::Success))
+}
+
+fn group_line(group: &Group) -> String {
+    let place = match &group.label {
+        Some(label) => format!("{} of {} hosts of {label}", group.hosts.len(), group.of),
+        None => format!("{} of {} hosts of the fleet", group.hosts.len(), group.of),
+    };
+    let seconds = group.last.duration_since(group.first).as_secs();
+    let drill = if group.drill { " (drill)" } else { "" };
+    format!(
+        "TOGETHER: {}{drill} on {place} within {seconds} s, from {:.0}\n",
+        group.class.title(),
+        group.first
+    )
+}
+
+fn follow(asked: &Asked) -> Done {
+    shared::end_cleanly_on_signals()?;
+    let style = Style::of_stdout(ColorChoice::Auto);
+    let mut stream = match asked.client().stream("/fleet/v1/incidents/stream", None) {
+        Ok(stream) => stream,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    loop {
+        let message = match stream.next_message() {
+            Ok(Some(message)) => message,
+            Ok(None) => {
+                let why = "the head ended the stream: it is stopped";
+                return Ok(Err(Failure(Exit::NotPossible, why.to_owned())));
+            }
+            Err(error) => return Ok(Err(failure(error))),
+        };
+        if message.event == "gap" {
+            shared::say(
+                "changes were lost: this reader was too slow; `gtrace fleet incidents` has all",
+            );
+            continue;
+        }
+        let Ok(found) = serde_json::from_str::<FleetIncident>(&message.data) else {
+            continue;
+        };
+        let text = match asked.json {
+            true => shared::json_line(&found)?,
+            false => {
+                let line = render::incident_line(&found.incident, &style);
+                format!("{}  {}\n", found.fleet_host, line.trim_end())
+            }
+        };
+        if !shared::print(&text)? {
+            return Ok(Ok(Exit::Success));
+        }
+    }
+}
+
+fn verify(host: Option<String>, asked: &Asked) -> Done {
+    let pairs: Vec<(&str, String)> = host.map(|host| ("host", host)).into_iter().collect();
+    let client = asked
+        .client()
+        .with_deadline(std::time::Duration::from_secs(600));
+    let found: Vec<ChainReport> = match client.get(&target("/fleet/v1/verify", &pairs)) {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    print_each(&found, asked.json, |report| {
+        let mut text = match report.is_whole() {
+            true => format!(
+                "{}: the chain is whole: {} records\n",
+                report.host, report.records
+            ),
+            false => format!(
+                "{}: the chain is not whole, {} records\n",
+                report.host, report.records
+            ),
+        };
+        for (first, last) in &report.unexplained {
+            text +=
+                &format!("    records {first} to {last} are missing, and nothing explains it\n");
+        }
+        for fault in &report.faults {
+            text += &format!("    {fault}\n");
+        }
+        text
+    })?;
+    Ok(Ok(match found.iter().all(ChainReport::is_whole) {
+        true => Exit::Success,
+        false => Exit::Problem,
+    }))
+}
+
+fn audit(asked: &Asked) -> Done {
+    let found: Vec<AuditLine> = match asked.client().get("/fleet/v1/audit") {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    print_each(&found, asked.json, |line| {
+        format!(
+            "{:.0}  {}  {}\n",
+            line.time,
+            render::clean(&line.who),
+            render::clean(&line.what)
+        )
+    })?;
+    Ok(Ok(Exit::Success))
+}
+
+fn revoke(host: &str, asked: &Asked) -> Done {
+    let path = target(&format!("/fleet/v1/hosts/{host}/revoke"), &[("", ""); 0]);
+    match asked.client().post::<()>(&path, &By { by: user_name() }) {
+        Ok(()) => Ok(Ok(Exit::Success)),
+        Err(error) => Ok(Err(failure(error))),
+    }
+}

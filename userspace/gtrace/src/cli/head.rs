@@ -1,0 +1,146 @@
+//! `gtrace head`: the head of a fleet.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gtrace_api::client::Client;
+use gtrace_head::db::Place;
+use gtrace_head::http::{Listen, bind, serve};
+use gtrace_head::{TokenAnswer, TokenRequest};
+use tokio::sync::watch;
+
+use super::ack::user_name;
+use super::duration::seconds;
+use super::ids::Failure;
+use super::shared::{self, Exit, signalled};
+
+/// Where the head's Unix socket is unless it is named.
+pub(super) const SOCKET: &str = "/run/gtrace/head.sock";
+const DATABASE: &str = "/var/lib/gtrace/fleet.db";
+
+/// Serve as the head of a fleet: take the records of many hosts, and answer questions about all of them.
+///
+/// Agents come over TCP with the credential that `gtrace agent enroll` got for a join token of `gtrace head token`. There is no TLS
+/// yet, so the address has to be on loopback. People read there too, and change something over the Unix socket.
+#[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<What>,
+    /// Address for agents and readers, on loopback.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7480")]
+    listen: SocketAddr,
+    /// Unix socket for who may change something.
+    #[arg(long, value_name = "PATH", default_value = SOCKET)]
+    socket: PathBuf,
+    /// Database: a file, or the URL of a PostgreSQL server (postgresql://USER:PASSWORD@HOST/DATABASE).
+    #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD_DATABASE", default_value = DATABASE, hide_env_values = true)]
+    database: String,
+    /// Days for which records are kept; 0 for ever.
+    #[arg(long, value_name = "N", default_value_t = 90)]
+    retention_days: u32,
+    /// Show a fleet of ten simulated hosts, with drills, in a folder that is removed at the end.
+    #[arg(long, conflicts_with_all = ["database", "retention_days"])]
+    demo: bool,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Make a join token, by which hosts come into the fleet.
+    Token(Token),
+}
+
+#[derive(Clone, Debug, clap::Args)]
+struct Token {
+    /// Only the host of this name may use it, also where another machine had the name.
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// For how long it is good, up to 7d.
+    #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = seconds)]
+    length: Duration,
+    /// How many hosts may use it.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    uses: u32,
+    /// The head's Unix socket.
+    #[arg(long, value_name = "PATH", default_value = SOCKET)]
+    socket: PathBuf,
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside; why the head cannot serve.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match &args.command {
+        Some(What::Token(asked)) => token(asked),
+        None => head(args),
+    }
+}
+
+fn token(asked: &Token) -> anyhow::Result<ExitCode> {
+    let request = TokenRequest {
+        host: asked.host.clone(),
+        for_s: u32::try_from(asked.length.as_secs()).unwrap_or(u32::MAX),
+        uses: asked.uses,
+        by: user_name(),
+    };
+    let client = Client::unix(&asked.socket);
+    match client.post::<TokenAnswer>("/fleet/v1/tokens", &request) {
+        Ok(answer) => {
+            shared::print(&format!("{}\n", answer.token))?;
+            Ok(Exit::Success.into())
+        }
+        Err(error) => {
+            let Failure(exit, why) = super::fleet::failure(error);
+            shared::say(&why);
+            Ok(exit.into())
+        }
+    }
+}
+
+fn head(args: Args) -> anyhow::Result<ExitCode> {
+    super::run::init_log();
+    let demo = args.demo.then(tempfile::tempdir).transpose()?;
+    let database = match &demo {
+        Some(dir) => Place::File(dir.path().join("fleet.db")),
+        // It cannot fail.
+        None => args.database.parse::<Place>()?,
+    };
+    let bound = bind(Listen {
+        tcp: Some(args.listen),
+        socket: Some(args.socket.clone()),
+        database: database.clone(),
+        retention_days: (args.retention_days > 0).then_some(args.retention_days),
+    })?;
+    let address = bound.tcp_addr();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("gtrace-head")
+        .enable_all()
+        .build()?;
+    let (stop, stopped) = watch::channel(false);
+    if let Some(address) = address {
+        tracing::info!("head at http://{address}, records in {database}");
+    }
+    tracing::info!(
+        "`gtrace head token --socket {}` lets hosts in",
+        args.socket.display()
+    );
+    let simulated = demo.as_ref().zip(address).map(|(dir, address)| {
+        super::demo::start(dir.path(), &args.socket, address, stopped.clone())
+    });
+    runtime.block_on(async {
+        tokio::spawn(async move {
+            let _ = signalled().await;
+            let _ = stop.send(true);
+        });
+        serve(bound, stopped).await
+    })?;
+    if let Some(thread) = simulated {
+        let _ = thread?.join();
+    }
+    Ok(Exit::Success.into())
+}
