@@ -835,7 +835,9 @@ fn a_taken_port_names_its_holder() {
 fn the_documented_alerts_are_about_what_the_kernel_wrote() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/api.md");
     let docs = std::fs::read_to_string(path).unwrap();
-    let rules = docs.split("```").find(|block| block.starts_with("yaml"));
+    let rules = docs
+        .split("```")
+        .find(|block| block.starts_with("yaml\ngroups:"));
     let rules = rules.unwrap();
     let mut found = 0;
     for family in [
