@@ -19,6 +19,8 @@ pub use self::names::Places;
 pub const MOST: usize = 16;
 /// A process that is gone is remembered so long, for events that come after its end.
 const REMEMBERED: Duration = Duration::from_secs(120);
+/// Runtimes of containers are asked for names for so long in one reading.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Processes that are known at most.
 const PROCESSES: usize = 4096;
 
@@ -136,8 +138,12 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
     }
     let mut processes = before.processes.clone();
     processes.retain(|_, (_, seen)| now.saturating_duration_since(*seen) < REMEMBERED);
+    let mut containers = Containers {
+        known: BTreeMap::new(),
+        until: Instant::now() + PATIENCE,
+    };
     for client in reading.clients {
-        let mut holder = identify(client.pid, places);
+        let mut holder = identify(client.pid, places, &mut containers);
         if holder.is_empty() {
             continue;
         }
@@ -208,8 +214,27 @@ fn is_of(device: &str, gpu: &GpuInfo) -> bool {
     is_named && number.parse() == Ok(index)
 }
 
+/// Containers of one reading: each is asked for once, and none once the runtimes have taken too long.
+struct Containers {
+    known: BTreeMap<String, Option<String>>,
+    until: Instant,
+}
+
+impl Containers {
+    fn name_of(&mut self, id: &str, places: &Places) -> Option<String> {
+        if let Some(known) = self.known.get(id) {
+            return known.clone();
+        }
+        let name = (Instant::now() < self.until)
+            .then(|| places.name_of(id))
+            .flatten();
+        self.known.insert(id.to_owned(), name.clone());
+        name
+    }
+}
+
 /// What control group and environment of a process say of its container or job.
-fn identify(pid: u32, places: &Places) -> Holder {
+fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
     let mut process = Process {
         pid: Some(pid),
         ..Process::default()
@@ -242,7 +267,7 @@ fn identify(pid: u32, places: &Places) -> Holder {
                 (holder.namespace, holder.pod) = (Some(namespace), Some(pod));
                 holder.container_name = Some(container);
             }
-            None if !is_pod(&holder) => holder.container_name = places.name_of(id),
+            None if !is_pod(&holder) => holder.container_name = containers.name_of(id, places),
             None => {}
         }
     }
