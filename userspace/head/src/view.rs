@@ -83,8 +83,8 @@ impl HostView {
             };
             reasons.insert(0, since);
             health = HealthState::Unknown;
-        } else if state.is_some_and(|state| state.health.is_none()) {
-            reasons.push("it says nothing of its health".to_owned());
+        } else if health == HealthState::Unknown && reasons.is_empty() {
+            reasons.push("nothing is known of the health of its parts yet".to_owned());
         }
         let incidents = state.map_or(&[][..], |state| &state.incidents);
         Self {

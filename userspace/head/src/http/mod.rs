@@ -42,10 +42,13 @@ struct App {
     writer: Writer,
     readers: Arc<Readers>,
     decoding: Arc<Semaphore>,
-    credentials: Arc<Mutex<HashMap<i64, (Vec<u8>, Instant)>>>,
+    credentials: Arc<Mutex<Credentials>>,
     refused: Arc<std::sync::atomic::AtomicU64>,
     ended: watch::Receiver<bool>,
 }
+
+/// Digests of the credentials of hosts, and when they were looked up.
+type Credentials = HashMap<i64, (Vec<u8>, Instant)>;
 
 /// Connections for reading.
 struct Readers {
