@@ -7,7 +7,9 @@ use gtrace_fleet::{Offset, topology};
 use serde::{Deserialize, Serialize};
 
 use crate::db::{FleetIncident, HostRow};
-use crate::http::SILENT;
+
+/// A host that has said nothing for so long is silent, in seconds. Agents say something every 10 s.
+const SILENT_S: i64 = 35;
 
 /// A host of the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,9 +57,9 @@ pub struct HostView {
 impl HostView {
     pub(crate) fn new(row: &HostRow, now: Timestamp) -> Self {
         let state = row.state.as_ref();
-        let silent = row.seen.is_none_or(|seen| {
-            now.duration_since(seen).as_secs() >= SILENT.as_secs().cast_signed()
-        });
+        let silent = row
+            .seen
+            .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT_S);
         let mut reasons = Vec::new();
         let mut health = match state.and_then(|state| state.health.as_ref()) {
             Some(report) => {

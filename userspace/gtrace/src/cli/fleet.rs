@@ -16,6 +16,9 @@ use super::ids::Failure;
 use super::shared::{self, Exit};
 use crate::render::{self, ColorChoice, Style};
 
+/// Where the head's Unix socket is unless it is named.
+pub(super) const SOCKET: &str = "/run/gtrace/head.sock";
+
 /// Ask the head of a fleet about its hosts, their events and incidents.
 ///
 /// Exit status of `hosts` and `verify`: 0 all is well, 1 a host needs attention, 2 wrong usage, 3 no head answers.
@@ -29,7 +32,7 @@ pub struct Args {
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Asked {
     /// The head: its Unix socket, or its address on loopback.
-    #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = super::head::SOCKET)]
+    #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = SOCKET)]
     head: String,
     /// Print JSON, one object a line.
     #[arg(long)]

@@ -13,11 +13,10 @@ use tokio::sync::watch;
 
 use super::ack::user_name;
 use super::duration::seconds;
+use super::fleet::SOCKET;
 use super::ids::Failure;
 use super::shared::{self, Exit, signalled};
 
-/// Where the head's Unix socket is unless it is named.
-pub(super) const SOCKET: &str = "/run/gtrace/head.sock";
 const DATABASE: &str = "/var/lib/gtrace/fleet.db";
 
 /// Serve as the head of a fleet: take the records of many hosts, and answer questions about all of them.

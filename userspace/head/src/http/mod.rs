@@ -29,8 +29,6 @@ const DECODING: usize = 8;
 const READERS: usize = 2;
 /// For so long a credential is believed that was looked up: a revocation takes effect after it.
 const BELIEVED: Duration = Duration::from_secs(2);
-/// A host that has said nothing for so long is silent. Agents say something every 10 s.
-pub const SILENT: Duration = Duration::from_secs(35);
 /// Largest body of a state and of frames.
 const STATE_MAX: usize = 512 * 1024;
 /// Largest other body.
