@@ -66,6 +66,7 @@ impl Server {
             listen: None,
             listen_https: vec!["127.0.0.1:0".parse().unwrap()],
             access: Some(files.clone()),
+            compat_gpud: false,
             store: dir.path().join("store.db"),
             limits,
         };
