@@ -232,6 +232,7 @@ fn child_activated() {
         access: None,
         store: dir.join("store.db"),
         limits: Limits::default(),
+        compat_gpud: false,
     };
     let bound = gtrace_http::bind_beside(&config, inherited).unwrap();
     assert_eq!(bound.socket(), Some(&*dir.join("socket")));

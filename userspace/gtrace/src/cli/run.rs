@@ -15,7 +15,6 @@ use gtrace_engine::memory;
 use gtrace_engine::supervise::{Task, beat, sending};
 use gtrace_event::{Incident, IncidentId, IncidentState, Provenance, Record, Timestamp};
 use gtrace_http::{ApiConfig, Bound, Inherited};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::broadcast;
 
 use super::shared::signalled;
