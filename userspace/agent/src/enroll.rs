@@ -19,6 +19,9 @@ pub struct Enrolled {
     pub host: String,
     /// What it shows: a secret.
     pub credential: String,
+    /// PEM file of the authorities of the head's certificate; the system's where it is not named.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub ca: Option<PathBuf>,
 }
 
 /// Why a host is not enrolled.
@@ -78,12 +81,16 @@ impl Enrolled {
     }
 }
 
-/// Asks the head at `url` to take a host into the fleet.
+/// Asks the head at `url` to take a host into the fleet. `ca` has the authorities of its certificate, instead of the system's.
 ///
 /// # Errors
 /// [`EnrollError::Head`].
-pub async fn enroll(url: &HeadUrl, request: &EnrollRequest) -> Result<Enrolled, EnrollError> {
-    let link = Link::connect(url).await?;
+pub async fn enroll(
+    url: &HeadUrl,
+    ca: Option<&Path>,
+    request: &EnrollRequest,
+) -> Result<Enrolled, EnrollError> {
+    let link = Link::connect(url, ca).await?;
     let (answer, _) = link
         .post::<EnrollAnswer>("/fleet/v1/enroll", None, request)
         .await?;
@@ -91,5 +98,6 @@ pub async fn enroll(url: &HeadUrl, request: &EnrollRequest) -> Result<Enrolled, 
         head: url.to_string(),
         host: request.host.clone(),
         credential: answer.credential,
+        ca: ca.map(Path::to_owned),
     })
 }

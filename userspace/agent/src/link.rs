@@ -1,10 +1,12 @@
 //! One HTTP/2 connection to a head, over which everything goes.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
 use gtrace_api::ProblemBody;
+use gtrace_tls::{ClientFiles, client_config};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http2;
@@ -12,7 +14,10 @@ use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
 
 /// How long connecting and an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -21,9 +26,13 @@ const ANSWER_MAX: usize = 256 * 1024;
 /// What HTTP/2 keeps for answers: they are small.
 const WINDOW: u32 = 64 * 1024;
 
-/// Where a head is: `http://HOST:PORT`.
+/// The authorities that this system trusts, as Debian and Ubuntu keep them.
+pub(crate) const SYSTEM_CA: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// Where a head is: `https://HOST:PORT`, or `http://` on loopback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadUrl {
+    tls: bool,
     host: String,
     port: u16,
 }
@@ -32,12 +41,13 @@ pub struct HeadUrl {
 #[derive(Debug, thiserror::Error)]
 pub enum UrlError {
     /// It is something else.
-    #[error("`{0}` is no URL of a head: it is http://127.0.0.1:7480")]
+    #[error(
+        "`{0}` is no URL of a head: it is https://HOST:PORT, or http://127.0.0.1:7480 on the head's own host"
+    )]
     Malformed(String),
     /// Credentials would go over the network in clear.
     #[error(
-        "`{0}` is not on this host's loopback: without TLS its credential could be read on the way; reach the head \
-         through a TLS proxy on 127.0.0.1"
+        "`{0}` is not on this host's loopback: without TLS its credential could be read on the way; use https://"
     )]
     NotLoopback(String),
 }
@@ -48,7 +58,12 @@ impl FromStr for HeadUrl {
     fn from_str(text: &str) -> Result<Self, UrlError> {
         let malformed = || UrlError::Malformed(text.to_owned());
         let uri: Uri = text.parse().map_err(|_| malformed())?;
-        let fine = uri.scheme_str() == Some("http") && matches!(uri.path(), "" | "/");
+        let tls = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(malformed()),
+        };
+        let fine = matches!(uri.path(), "" | "/");
         let (Some(host), Some(port), true) = (uri.host(), uri.port_u16(), fine) else {
             return Err(malformed());
         };
@@ -57,8 +72,9 @@ impl FromStr for HeadUrl {
             || bare
                 .parse::<std::net::IpAddr>()
                 .is_ok_and(|address| address.is_loopback());
-        match loopback {
+        match loopback || tls {
             true => Ok(Self {
+                tls,
                 host: bare.to_owned(),
                 port,
             }),
@@ -69,9 +85,10 @@ impl FromStr for HeadUrl {
 
 impl fmt::Display for HeadUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.tls { "https" } else { "http" };
         match self.host.contains(':') {
-            true => write!(f, "http://[{}]:{}", self.host, self.port),
-            false => write!(f, "http://{}:{}", self.host, self.port),
+            true => write!(f, "{scheme}://[{}]:{}", self.host, self.port),
+            false => write!(f, "{scheme}://{}:{}", self.host, self.port),
         }
     }
 }
@@ -113,6 +130,25 @@ impl LinkError {
     }
 }
 
+/// Begins HTTP/2.
+async fn begin<T>(io: T) -> Result<http2::SendRequest<Full<Bytes>>, String>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .keep_alive_interval(Duration::from_secs(20))
+        .keep_alive_timeout(Duration::from_secs(20))
+        .handshake(TokioIo::new(io))
+        .await
+        .map_err(|e| e.to_string())?;
+    // Its end shows in the next request.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(sender)
+}
+
 /// A connection.
 #[derive(Clone)]
 pub(crate) struct Link {
@@ -121,7 +157,8 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) async fn connect(url: &HeadUrl) -> Result<Self, LinkError> {
+    /// Connects; `ca` has the authorities that the head's certificate is checked against, instead of the system's.
+    pub(crate) async fn connect(url: &HeadUrl, ca: Option<&Path>) -> Result<Self, LinkError> {
         let failed = |cause: String| LinkError::Unreachable {
             url: url.to_string(),
             cause,
@@ -131,21 +168,22 @@ impl Link {
                 .await
                 .map_err(|e| failed(e.to_string()))?;
             let _ = stream.set_nodelay(true);
-            http2::Builder::new(TokioExecutor::new())
-                .timer(TokioTimer::new())
-                .initial_stream_window_size(WINDOW)
-                .initial_connection_window_size(WINDOW)
-                .keep_alive_interval(Duration::from_secs(20))
-                .keep_alive_timeout(Duration::from_secs(20))
-                .handshake(TokioIo::new(stream))
-                .await
-                .map_err(|e| failed(e.to_string()))
+            if !url.tls {
+                return begin(stream).await.map_err(failed);
+            }
+            // Read each time: authorities are renewed.
+            let files = ClientFiles {
+                ca: ca.unwrap_or(Path::new(SYSTEM_CA)).to_owned(),
+                identity: None,
+            };
+            let config = client_config(&files, &[b"h2"]).map_err(|e| failed(e.to_string()))?;
+            let name = ServerName::try_from(url.host.clone()).map_err(|e| failed(e.to_string()))?;
+            let secured = TlsConnector::from(config).connect(name, stream).await;
+            let secured = secured.map_err(|e| failed(format!("TLS: {e}")))?;
+            begin(secured).await.map_err(failed)
         };
         let connected = tokio::time::timeout(PATIENCE, connecting).await;
-        let (sender, connection) =
-            connected.map_err(|_| failed("no answer in 30 s".to_owned()))??;
-        // Its end shows in the next request.
-        tokio::spawn(async move { drop(connection.await) });
+        let sender = connected.map_err(|_| failed("no answer in 30 s".to_owned()))??;
         Ok(Self {
             sender,
             url: url.clone(),

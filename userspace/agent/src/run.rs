@@ -225,7 +225,8 @@ impl<S: FnMut() -> HostState> Agent<S> {
         match &self.link {
             Some(link) => Ok(link.clone()),
             None => {
-                let link = Link::connect(&self.url).await?;
+                let ca = self.options.enrolled.ca.as_deref();
+                let link = Link::connect(&self.url, ca).await?;
                 Ok(self.link.insert(link).clone())
             }
         }

@@ -30,6 +30,7 @@ impl Head {
         let socket = dir.join("head.sock");
         let bound = bind(Listen {
             tcp: Some(address.parse().unwrap()),
+            https: None,
             socket: Some(socket.clone()),
             database: database.clone(),
             retention_days: Some(30),
@@ -97,7 +98,7 @@ fn block<T>(future: impl Future<Output = T>) -> T {
 
 fn enrolled(head: &Head, host: &str, token: &str) -> Enrolled {
     let request = request(host, token, host);
-    block(enroll(&head.url.parse().unwrap(), &request)).unwrap()
+    block(enroll(&head.url.parse().unwrap(), None, &request)).unwrap()
 }
 
 /// Agents in a thread of their own, until they are dropped.
@@ -315,7 +316,7 @@ fn fleet(database: &Place) {
 fn nobody_in(head: &Head, good: &Enrolled) {
     let url = head.url.parse().unwrap();
     let refused = |request: EnrollRequest| {
-        block(enroll(&url, &request))
+        block(enroll(&url, None, &request))
             .map(|_| ())
             .unwrap_err()
             .to_string()

@@ -24,9 +24,12 @@ pub struct Args {
 enum What {
     /// Take this host into a fleet: get a credential for a join token.
     Enroll {
-        /// The head: http://127.0.0.1:7480.
+        /// The head: https://head.example.com:7481, or http://127.0.0.1:7480 on its own host.
         #[arg(long, value_name = "URL")]
         head: HeadUrl,
+        /// Authorities (PEM) of the head's certificate; those of the system by default.
+        #[arg(long, value_name = "FILE", value_parser = absolute)]
+        ca: Option<PathBuf>,
         /// The join token, as `gtrace head token` printed it; better in the variable, as other users see arguments.
         #[arg(long, env = "GTRACE_JOIN_TOKEN", hide_env_values = true)]
         token: String,
@@ -63,6 +66,11 @@ struct File {
     credential: PathBuf,
 }
 
+/// The agent may be started in another folder.
+fn absolute(text: &str) -> Result<PathBuf, String> {
+    std::path::absolute(text).map_err(|error| error.to_string())
+}
+
 fn label(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once('=')
@@ -83,8 +91,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             head,
             token,
             host,
+            ca,
             file,
-        } => join(&head, token, host, &file.credential),
+        } => join(&head, ca.as_deref(), token, host, &file.credential),
         What::Run {
             label,
             head_rate,
@@ -96,6 +105,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn join(
     head: &HeadUrl,
+    ca: Option<&Path>,
     token: String,
     host: Option<String>,
     file: &Path,
@@ -110,7 +120,7 @@ fn join(
         .enable_all()
         .build()?;
     let done = runtime
-        .block_on(enroll(head, &request))
+        .block_on(enroll(head, ca, &request))
         .and_then(|enrolled| enrolled.write(file));
     Ok(match done {
         Ok(()) => {

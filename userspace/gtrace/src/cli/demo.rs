@@ -81,7 +81,7 @@ fn run(
                 simulated: true,
             };
             let options = Options {
-                enrolled: enroll(&url, &request).await?,
+                enrolled: enroll(&url, None, &request).await?,
                 store: path.clone(),
                 labels: BTreeMap::from([
                     ("rack".to_owned(), format!("r{}", n / 5)),

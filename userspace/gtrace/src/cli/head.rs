@@ -9,6 +9,7 @@ use gtrace_api::client::Client;
 use gtrace_head::db::Place;
 use gtrace_head::http::{Listen, bind, serve};
 use gtrace_head::{TokenAnswer, TokenRequest};
+use gtrace_tls::AccessFiles;
 use tokio::sync::watch;
 
 use super::ack::user_name;
@@ -21,8 +22,9 @@ const DATABASE: &str = "/var/lib/gtrace/fleet.db";
 
 /// Serve as the head of a fleet: take the records of many hosts, and answer questions about all of them.
 ///
-/// Agents come over TCP with the credential that `gtrace agent enroll` got for a join token of `gtrace head token`. There is no TLS
-/// yet, so the address has to be on loopback. People read there too, and change something over the Unix socket.
+/// Agents come with the credential that `gtrace agent enroll` got for a join token of `gtrace head token`: over TLS, or over TCP on
+/// loopback. People read on loopback, use a token or a client certificate over TLS (`gtrace token new`), and do everything over
+/// the Unix socket.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -31,6 +33,24 @@ pub struct Args {
     /// Address for agents and readers, on loopback.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7480")]
     listen: SocketAddr,
+    /// Address for other hosts, over TLS 1.3: 0.0.0.0:7481.
+    #[arg(long, value_name = "ADDRESS", requires_all = ["tls_cert", "tls_key"])]
+    listen_https: Option<SocketAddr>,
+    /// The head's certificate, with those between it and its authority (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_https")]
+    tls_cert: Option<PathBuf>,
+    /// Its private key (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_https")]
+    tls_key: Option<PathBuf>,
+    /// Authorities whose certificates people may show instead of a token (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_https")]
+    tls_client_ca: Option<PathBuf>,
+    /// Certificates that those authorities have revoked (PEM).
+    #[arg(long, value_name = "FILE", requires = "tls_client_ca")]
+    tls_client_crl: Option<PathBuf>,
+    /// Tokens and certificates of people, as `gtrace token new` writes them.
+    #[arg(long, value_name = "FILE", default_value = gtrace_tls::DEFAULT_CREDENTIALS)]
+    credentials: PathBuf,
     /// Unix socket for who may change something.
     #[arg(long, value_name = "PATH", default_value = SOCKET)]
     socket: PathBuf,
@@ -108,8 +128,17 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
         // It cannot fail.
         None => args.database.parse::<Place>()?,
     };
+    let files = args.tls_cert.clone().zip(args.tls_key.clone());
+    let files = files.map(|(certificate, key)| AccessFiles {
+        certificate,
+        key,
+        client_ca: args.tls_client_ca.clone(),
+        client_crl: args.tls_client_crl.clone(),
+        credentials: args.credentials.clone(),
+    });
     let bound = bind(Listen {
         tcp: Some(args.listen),
+        https: args.listen_https.zip(files),
         socket: Some(args.socket.clone()),
         database: database.clone(),
         retention_days: (args.retention_days > 0).then_some(args.retention_days),
@@ -123,6 +152,9 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
     let (stop, stopped) = watch::channel(false);
     if let Some(address) = address {
         tracing::info!("head at http://{address}, records in {database}");
+    }
+    if let Some(address) = bound.https_addr() {
+        tracing::info!("for other hosts at https://{address}");
     }
     tracing::info!(
         "`gtrace head token --socket {}` lets hosts in",

@@ -1,28 +1,61 @@
-//! What people may do: all through the Unix socket, read on a TCP address of loopback.
+//! What people may do: all through the Unix socket, read on a TCP address of loopback, and over TLS what their credential says.
 
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::extract::Request;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use gtrace_event::Timestamp;
+use gtrace_tls::{Guard, Role};
+use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::problem::Problem;
 
+/// How long who shows a wrong credential waits for the answer: guessing is slow.
+const WRONG: Duration = Duration::from_secs(1);
+/// Between two lines in the log about such attempts.
+const LOG_AGAIN: Duration = Duration::from_secs(10);
+
+/// When the last of those lines was written.
+static LOGGED: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// A connection over TLS.
+pub(super) struct Secured {
+    /// Who is who.
+    pub(super) guard: Arc<Guard>,
+    /// What the client showed in the handshake.
+    pub(super) certificate: Option<CertificateDer<'static>>,
+}
+
 /// How a request came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(super) enum Way {
     /// The Unix socket: whom its file mode lets in administers.
     Unix,
-    /// TCP: people read, and agents have credentials.
+    /// TCP on loopback: people read, and agents have credentials.
     Tcp,
+    /// TLS: people and agents have credentials.
+    Tls(Arc<Secured>),
 }
 
 /// Lets people in.
 pub(super) async fn people(request: Request, next: Next) -> Response {
-    let way = request.extensions().get::<Way>().copied();
-    if way == Some(Way::Unix) {
-        return next.run(request).await;
+    match request.extensions().get::<Way>() {
+        Some(Way::Unix) => return next.run(request).await,
+        Some(Way::Tls(secured)) => {
+            let secured = Arc::clone(secured);
+            return match with_credential(&secured, request.method(), request.headers()) {
+                Ok(()) => next.run(request).await,
+                Err(problem) => {
+                    tokio::time::sleep(WRONG).await;
+                    problem.into_response()
+                }
+            };
+        }
+        Some(Way::Tcp) | None => {}
     }
     // A page of another site that a browser shows may send requests to loopback, under its own name.
     let host = request
@@ -46,6 +79,41 @@ pub(super) async fn people(request: Request, next: Next) -> Response {
         .into_response();
     }
     next.run(request).await
+}
+
+/// Whether the credential of a request over TLS permits it.
+fn with_credential(secured: &Secured, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.strip_prefix("Bearer "));
+    let access = secured.guard.access();
+    let known =
+        access
+            .credentials
+            .authenticate(token, secured.certificate.as_ref(), Timestamp::now());
+    match known {
+        Ok(known) if method == Method::GET || known.role >= Role::Operate => Ok(()),
+        Ok(known) => Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "not allowed",
+            &format!("{known} may read"),
+            "use a credential with the role operate, or the head's Unix socket",
+        )),
+        Err(denied) => {
+            let mut logged = LOGGED.lock().unwrap_or_else(PoisonError::into_inner);
+            if logged.is_none_or(|at| at.elapsed() > LOG_AGAIN) {
+                *logged = Some(Instant::now());
+                tracing::warn!("a reader was not let in: {denied}");
+            }
+            Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "not let in",
+                "no token or certificate that this head knows",
+                "send `Authorization: Bearer TOKEN`; `gtrace token new` on the head's host makes one",
+            ))
+        }
+    }
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -1,15 +1,17 @@
 //! Sockets of a head.
 
+use std::collections::HashMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdTcpListener};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdTcpListener};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use gtrace_tls::{AccessFiles, FileError, Guard, Reload};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -17,14 +19,23 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
-use super::gate::Way;
+use super::gate::{Secured, Way};
 use super::router;
 use crate::db::{Database, DbError, Place};
 
 /// Connections of agents and people at once over TCP.
 const CONNECTIONS: usize = 20_000;
+/// Of them of one address over TLS: hosts behind one address share it.
+const OF_ADDRESS: usize = 512;
+/// How long a TLS handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Between two looks at the files of certificate and credentials.
+const LOOK: Duration = Duration::from_secs(1);
+/// What is spoken within TLS.
+const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// The same over the Unix socket.
 const UNIX_CONNECTIONS: usize = 64;
 /// How long a client may take to send the head of a request.
@@ -45,6 +56,8 @@ const DAY_NS: i64 = 86_400_000_000_000;
 pub struct Listen {
     /// TCP address, of loopback.
     pub tcp: Option<SocketAddr>,
+    /// TCP address for other hosts, with the files of certificate and credentials.
+    pub https: Option<(SocketAddr, AccessFiles)>,
     /// Unix socket, for those who may change something.
     pub socket: Option<PathBuf>,
     /// The database.
@@ -67,9 +80,12 @@ pub enum ListenError {
     /// Others would read along.
     #[error(
         "{0} is not an address of loopback: without TLS credentials and records of hosts could be read and changed on \
-         the way; listen on 127.0.0.1 and put a TLS proxy in front of it"
+         the way; for other hosts give --listen-https with --tls-cert and --tls-key"
     )]
     NotLoopback(SocketAddr),
+    /// Certificate, key or credentials cannot be used.
+    #[error(transparent)]
+    Files(#[from] FileError),
     /// Another head is there.
     #[error("another head answers on {0}")]
     Taken(PathBuf),
@@ -85,6 +101,7 @@ pub enum ListenError {
 #[derive(Debug)]
 pub struct Bound {
     tcp: Option<StdTcpListener>,
+    https: Option<(StdTcpListener, Arc<Guard>)>,
     unix: Option<(StdUnixListener, PathBuf)>,
     listen: Listen,
 }
@@ -94,6 +111,12 @@ impl Bound {
     pub fn tcp_addr(&self) -> Option<SocketAddr> {
         self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok())
     }
+
+    /// The address for other hosts, with its port.
+    pub fn https_addr(&self) -> Option<SocketAddr> {
+        let https = self.https.as_ref();
+        https.and_then(|(listener, _)| listener.local_addr().ok())
+    }
 }
 
 /// Takes the sockets.
@@ -101,16 +124,32 @@ impl Bound {
 /// # Errors
 /// [`ListenError`].
 pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
-    let tcp = listen.tcp.map(bind_tcp).transpose()?;
+    let tcp = listen.tcp.map(bind_loopback).transpose()?;
+    let https = match &listen.https {
+        None => None,
+        Some((address, files)) => {
+            let guard = Guard::new(files.clone(), &ALPN)?;
+            Some((bind_tcp(*address)?, Arc::new(guard)))
+        }
+    };
     let unix = listen.socket.as_deref().map(bind_unix).transpose()?;
     let unix = unix.zip(listen.socket.clone());
-    Ok(Bound { tcp, unix, listen })
+    Ok(Bound {
+        tcp,
+        https,
+        unix,
+        listen,
+    })
+}
+
+fn bind_loopback(address: SocketAddr) -> Result<StdTcpListener, ListenError> {
+    match address.ip().is_loopback() {
+        true => bind_tcp(address),
+        false => Err(ListenError::NotLoopback(address)),
+    }
 }
 
 fn bind_tcp(address: SocketAddr) -> Result<StdTcpListener, ListenError> {
-    if !address.ip().is_loopback() {
-        return Err(ListenError::NotLoopback(address));
-    }
     let bound = StdTcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -144,7 +183,12 @@ fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
 /// # Errors
 /// [`ListenError`].
 pub async fn serve(bound: Bound, mut shutdown: watch::Receiver<bool>) -> Result<(), ListenError> {
-    let Bound { tcp, unix, listen } = bound;
+    let Bound {
+        tcp,
+        https,
+        unix,
+        listen,
+    } = bound;
     let (end, ended) = watch::channel(false);
     let place = listen.database.clone();
     let opened = ended.clone();
@@ -160,7 +204,13 @@ pub async fn serve(bound: Bound, mut shutdown: watch::Receiver<bool>) -> Result<
     if let Some(listener) = tcp {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
         let (router, ended) = (router.clone(), ended.clone());
-        tasks.spawn(accept_tcp(listener, router, ended));
+        tasks.spawn(accept_tcp(listener, None, router, ended));
+    }
+    if let Some((listener, guard)) = https {
+        let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
+        let (router, of_guard) = (router.clone(), Arc::clone(&guard));
+        tasks.spawn(accept_tcp(listener, Some(guard), router, ended.clone()));
+        tasks.spawn(reload(of_guard, ended.clone()));
     }
     if let Some((listener, _)) = &unix {
         let listener = listener.try_clone().map_err(failed("the Unix socket"))?;
@@ -207,23 +257,96 @@ async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
     }
 }
 
-async fn accept_tcp(listener: TcpListener, router: Router, mut ended: watch::Receiver<bool>) {
+/// Takes over certificate and credentials when their files change.
+async fn reload(guard: Arc<Guard>, mut ended: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK) => {}
+            () = over(&mut ended) => return,
+        }
+        let looking = Arc::clone(&guard);
+        match tokio::task::spawn_blocking(move || looking.check()).await {
+            Ok(Reload::Reloaded) => tracing::info!("certificate and credentials were read again"),
+            Ok(Reload::Failed(error)) => {
+                tracing::warn!("{error}; what the files said before goes on to hold");
+            }
+            Ok(Reload::Unchanged) | Err(_) => {}
+        }
+    }
+}
+
+/// How many connections each address has.
+#[derive(Default)]
+struct Addresses(Mutex<HashMap<IpAddr, usize>>);
+
+/// One of them, given back when dropped.
+struct OfAddress(Arc<Addresses>, IpAddr);
+
+impl Addresses {
+    fn take(self: &Arc<Self>, address: IpAddr) -> Option<OfAddress> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = all.entry(address).or_default();
+        (*count < OF_ADDRESS).then(|| {
+            *count += 1;
+            OfAddress(Arc::clone(self), address)
+        })
+    }
+}
+
+impl Drop for OfAddress {
+    fn drop(&mut self) {
+        let mut all = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = all.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.1);
+            }
+        }
+    }
+}
+
+/// Connections in clear, or over TLS where there is a guard.
+async fn accept_tcp(
+    listener: TcpListener,
+    guard: Option<Arc<Guard>>,
+    router: Router,
+    mut ended: watch::Receiver<bool>,
+) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let addresses = Arc::<Addresses>::default();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = over(&mut ended) => return,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 let _ = stream.set_nodelay(true);
                 let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                     continue;
                 };
                 let (router, ended) = (router.clone(), ended.clone());
+                let Some(guard) = guard.clone() else {
+                    tokio::spawn(async move {
+                        connection(stream, Way::Tcp, router, ended).await;
+                        drop(place);
+                    });
+                    continue;
+                };
+                let Some(of_address) = addresses.take(from.ip()) else {
+                    continue;
+                };
                 tokio::spawn(async move {
-                    connection(stream, Way::Tcp, router, ended).await;
-                    drop(place);
+                    let acceptor = TlsAcceptor::from(Arc::clone(&guard.access().tls));
+                    let shaken = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
+                    if let Ok(Ok(io)) = shaken {
+                        let certificates = io.get_ref().1.peer_certificates();
+                        let first = certificates.and_then(|all| all.first());
+                        let certificate = first.map(|one| one.clone().into_owned());
+                        let secured = Arc::new(Secured { guard, certificate });
+                        connection(io, Way::Tls(secured), router, ended).await;
+                    }
+                    drop((place, of_address));
                 });
             }
             Err(error) => {
@@ -262,7 +385,7 @@ where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(way);
+        request.extensions_mut().insert(way.clone());
         router.clone().call(request)
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());

@@ -1,0 +1,145 @@
+//! A head for other hosts: agents and people over TLS.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use gtrace_agent::{EnrollError, LinkError, enroll};
+use gtrace_api::client::Client;
+use gtrace_event::Timestamp;
+use gtrace_fleet::EnrollRequest;
+use gtrace_head::db::Place;
+use gtrace_head::http::{Bound, Listen, bind, serve};
+use gtrace_head::{TokenAnswer, TokenRequest};
+use gtrace_tls::testing::{Authority, Dates};
+use gtrace_tls::{ClientFiles, NewToken, Role, client_config, new_token, revoke_token};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
+    let files = authority.server("");
+    let credentials = files.credentials.clone();
+    let bound = bind(Listen {
+        tcp: None,
+        https: Some(("127.0.0.1:0".parse().unwrap(), files)),
+        socket: Some(dir.join("head.sock")),
+        database: Place::File(dir.join("fleet.db")),
+        retention_days: None,
+    });
+    (bound.unwrap(), credentials)
+}
+
+/// The status of an answer over TLS; `None` where the connection is refused.
+async fn status(port: u16, files: &ClientFiles, request: &str, token: Option<&str>) -> Option<u16> {
+    let config = client_config(files, &[b"http/1.1"]).unwrap();
+    let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut stream = TlsConnector::from(config)
+        .connect(name, stream)
+        .await
+        .ok()?;
+    let bearer = token.map_or(String::new(), |t| format!("Authorization: Bearer {t}\r\n"));
+    let text = format!(
+        "{request} HTTP/1.1\r\nHost: head\r\n{bearer}Connection: close\r\nContent-Length: 0\r\n\r\n"
+    );
+    stream.write_all(text.as_bytes()).await.ok()?;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8_lossy(&answer);
+    answer.split(' ').nth(1)?.parse().ok()
+}
+
+#[test]
+fn agents_and_people_of_other_hosts_have_credentials() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = Authority::new(dir.path());
+    let (bound, credentials) = bound(dir.path(), &authority);
+    let port = bound.https_addr().unwrap().port();
+    let new = |name: &str, role| {
+        let token = NewToken {
+            name: name.to_owned(),
+            role,
+            expires: None,
+            requests_per_minute: None,
+        };
+        new_token(&credentials, &token, Timestamp::now()).unwrap()
+    };
+    let (reader, operator) = (new("reader", Role::Read), new("operator", Role::Operate));
+    let (reader, operator) = (reader.expose().to_owned(), operator.expose().to_owned());
+    let (stop, stopped) = watch::channel(false);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let serving = runtime.spawn(serve(bound, stopped));
+    let client = Client::unix(dir.path().join("head.sock"));
+    let asked = TokenRequest {
+        host: None,
+        for_s: 60,
+        uses: 2,
+        by: "test".to_owned(),
+    };
+    let join: TokenAnswer = client.post("/fleet/v1/tokens", &asked).unwrap();
+    let request = EnrollRequest {
+        token: join.token,
+        host: "gpu-1".to_owned(),
+        machine_id: Some("m1".to_owned()),
+        simulated: true,
+    };
+    let url = format!("https://localhost:{port}").parse().unwrap();
+    runtime.block_on(async {
+        let enrolled = enroll(&url, Some(&authority.ca()), &request).await.unwrap();
+        assert_eq!(enrolled.ca, Some(authority.ca()));
+        // Another authority's certificate is no proof of the head.
+        let elsewhere = tempfile::tempdir().unwrap();
+        let stranger = Authority::new(elsewhere.path());
+        let wrong = enroll(&url, Some(&stranger.ca()), &request).await;
+        assert!(
+            matches!(&wrong, Err(EnrollError::Head(LinkError::Unreachable { cause, .. })) if cause.contains("TLS")),
+            "{:?}",
+            wrong.err()
+        );
+
+        let anonymous = authority.client(None);
+        let hosts = "GET /fleet/v1/hosts";
+        let stop_session = "POST /fleet/v1/sessions/none/stop";
+        let ask = |request, token| status(port, &anonymous, request, token);
+        // The credentials are read again within a second.
+        let mut known = None;
+        for _ in 0..50 {
+            known = ask(hosts, Some(&reader)).await;
+            if known == Some(200) {
+                break;
+            }
+        }
+        assert_eq!(known, Some(200));
+        assert_eq!(ask(hosts, None).await, Some(401));
+        assert_eq!(ask(hosts, Some("guessed")).await, Some(401));
+        // What a host shows is for agents alone.
+        assert_eq!(ask(hosts, Some(&enrolled.credential)).await, Some(401));
+        assert_eq!(ask(stop_session, Some(&reader)).await, Some(403));
+        assert_ne!(ask(stop_session, Some(&operator)).await, Some(403));
+        revoke_token(&credentials, "operator", Timestamp::now()).unwrap();
+        let mut revoked = None;
+        for _ in 0..50 {
+            revoked = ask(hosts, Some(&operator)).await;
+            if revoked == Some(401) {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        assert_eq!(revoked, Some(401));
+        // No certificate of a stranger ends well, with whatever token.
+        let (certificate, key) = stranger.issue("stranger", 7, Dates::Good);
+        let shown = ClientFiles {
+            ca: authority.ca(),
+            identity: Some((certificate, key)),
+        };
+        assert_ne!(status(port, &shown, hosts, None).await, Some(200));
+    });
+    stop.send(true).unwrap();
+    runtime.block_on(serving).unwrap().unwrap();
+}
