@@ -292,7 +292,15 @@ fn place(
 ) -> Vec<String> {
     // Little memory, as its clients do with it what they like.
     let environment = [("GTRACE_SOFTGPU_MEMORY", "512MiB")];
-    let arguments = ["--image-cache-max", "32M", "--max-memory", "256M"];
+    // A client whose connection was changed to its end is not waited for long.
+    let arguments = [
+        "--resume",
+        "2s",
+        "--image-cache-max",
+        "32M",
+        "--max-memory",
+        "256M",
+    ];
     let server = Server::start(&artefacts().gtrace, &environment, &arguments).unwrap();
     let libraries = libraries(&server);
     let untouched = Case::c("vector_add");
