@@ -133,7 +133,7 @@ impl Outgoing {
     }
 
     /// Whether it has no connection at the moment.
-    fn is_severed(&self) -> bool {
+    pub(crate) fn is_severed(&self) -> bool {
         let changes = &self.info.changes;
         changes.severances() > changes.resumptions()
     }

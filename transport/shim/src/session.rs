@@ -343,7 +343,7 @@ impl Session {
     /// Takes back the lane of a thread that has ended.
     fn retire(&self, lane: Box<Lane>) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < IDLE_LANES {
+        if idle.len() < IDLE_LANES || lane.is_severed() {
             idle.push(lane);
         }
     }

@@ -161,6 +161,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
             && self.tip.replace(tip) != Some(tip)
         {
             self.shipper.grew();
+            self.shipper.state_changed();
         }
         let now = self.began.elapsed();
         let action = self.shipper.next(now);

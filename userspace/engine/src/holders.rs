@@ -151,7 +151,8 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
             // The kubelet knows the name, if only one pod has the GPU.
             let of_gpus = client.gpus.iter().filter_map(|pci| gpus.get(pci)).flatten();
             let mut pods: Vec<_> = of_gpus.filter(|known| known.pod.is_some()).collect();
-            pods.dedup_by_key(|known| (&known.namespace, &known.pod));
+            // Of two containers of one pod it is not known which.
+            pods.dedup_by_key(|known| (&known.namespace, &known.pod, &known.container_name));
             if let [only] = pods[..] {
                 holder.namespace.clone_from(&only.namespace);
                 holder.pod.clone_from(&only.pod);

@@ -155,6 +155,13 @@ impl Thread {
                     let _ = answer.send(Ok(ingested));
                 }
             }
+            Err(error) if batches.len() > 1 => {
+                // One that the database refuses does not keep the others out.
+                self.failed(&error);
+                for (one, answer) in batches.iter().zip(answers) {
+                    self.batches(std::slice::from_ref(one), vec![answer]);
+                }
+            }
             Err(error) => {
                 let why = self.failed(&error);
                 for answer in answers {

@@ -33,7 +33,7 @@ type Pairs = Query<Vec<(String, String)>>;
 /// Events of so long ago are given where no `startTime` is.
 const SINCE: SignedDuration = SignedDuration::from_mins(30);
 /// Events in one answer at most, the newest.
-const MOST_EVENTS: usize = 10_000;
+const MOST_EVENTS: usize = 1_000;
 /// What GPUd answers while it works.
 const WELL: &str = r#"{"status":"ok","version":"v1"}"#;
 

@@ -183,7 +183,7 @@ mod tests {
         for scenario in Scenario::ALL {
             let rotates = matches!(
                 scenario,
-                Scenario::RdmaTwo | Scenario::RdmaCounted | Scenario::Bench
+                Scenario::RdmaTwo | Scenario::RdmaCounted | Scenario::Power | Scenario::Bench
             );
             let found = core.iter().any(|case| case.scenario == scenario);
             assert_eq!(found, !rotates, "{scenario}");

@@ -99,11 +99,11 @@ fn attach_again(lane: &ClientLane, shared: &Weak<Shared>) {
             return;
         };
         {
-            let _turn = TURNS.turn();
+            let turn = TURNS.turn();
             let Some(attempt) = shared.begin_attempt() else {
                 return;
             };
-            match try_once(lane, &shared, attempt) {
+            match try_once(lane, &shared, attempt, turn) {
                 Ok(()) => return,
                 Err(error) => shared.note_failure(lane, &error),
             }
@@ -113,7 +113,7 @@ fn attach_again(lane: &ClientLane, shared: &Weak<Shared>) {
     }
 }
 
-fn try_once(lane: &ClientLane, shared: &Shared, attempt: u32) -> Result<(), LinkError> {
+fn try_once(lane: &ClientLane, shared: &Shared, attempt: u32, turn: Turn) -> Result<(), LinkError> {
     let mut target = lane.target.clone();
     target.timeout = target.timeout.min(ATTEMPT).min(shared.time_left());
     if target.timeout.is_zero() {
@@ -125,6 +125,8 @@ fn try_once(lane: &ClientLane, shared: &Shared, attempt: u32) -> Result<(), Link
         received: shared.freeze(),
     };
     let (link, LaneResumed { received, .. }) = client::resume(&target, &lane.session, &asked)?;
+    // Sending what is kept takes as long as the server's call.
+    drop(turn);
     shared.attach(attempt, received, |_| {
         Attached::of(link)
             .map_err(|_| LinkError::Usage("no connection that a lane goes on by".into()))

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
     Attachment, Death, LaneResumed, Lifecycle, PIECE_LEN, PIECE_MAX, Piece, ResumeLane, SentBytes,
-    TELL_EVERY,
+    TELL_EVERY, WINDOW,
 };
 use rustix::event::PollFlags;
 
@@ -303,10 +303,10 @@ impl Shared {
             Ok(0) | Err(_) => return,
             Ok(sent) => outlet.rest = bytes.split_off(sent),
         }
-        if is_new {
+        // What lies in the connection's own buffer is drained at the next chance.
+        if matches!(channel.drain(), Ok(Some(()))) && is_new {
             self.told.fetch_max(read, Ordering::Relaxed);
         }
-        let _ = channel.drain();
     }
 
     /// Gives the connection what is kept and was not given; nothing if there is none.
@@ -357,6 +357,10 @@ impl Shared {
         let attempt = inlet.attempt;
         let mut piece = vec![0; 64 << 10];
         loop {
+            // Nobody who keeps to the protocol sends more before it is told what was read.
+            if inlet.ahead.len() as u64 > 2 * WINDOW {
+                return Ok(None);
+            }
             // Nothing of what lies ahead is to be read here.
             let mut ahead = std::mem::replace(&mut inlet.ahead, InBuffer::new(0));
             let pulled = self.pull_bytes(&mut inlet, &mut piece);
@@ -534,7 +538,6 @@ impl Shared {
         (inlet.attempt, outlet.attempt) = (attempt, attempt);
         outlet.given = theirs;
         outlet.rest.clear();
-        drop(inlet);
         let attached = {
             let mut fate = self.fate();
             let attached = fate.life.attach(attempt);
@@ -545,6 +548,8 @@ impl Shared {
             }
             attached
         };
+        // A reader that finds the new connection broken finds the lane attached too.
+        drop(inlet);
         self.changed.notify_all();
         if !attached {
             drop(outlet);
@@ -562,6 +567,8 @@ impl Shared {
 
     /// Stops taking bytes from the connection that broke; how many were received.
     fn freeze(&self) -> u64 {
+        // What the other side sent before it ended is not sent again if it has.
+        let _ = self.listen();
         let mut inlet = locked(&self.inlet);
         inlet.channel = None;
         inlet.received

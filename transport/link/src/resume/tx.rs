@@ -145,6 +145,8 @@ impl Tx for ResumeTx {
         self.shared.look();
         match self.shared.severed.load(Ordering::Acquire) {
             true => self.shared.check(),
+            // Nobody else flushes what `failover_pending` had them leave.
+            false if self.pending() > 0 => self.flush(),
             false => Ok(()),
         }
     }

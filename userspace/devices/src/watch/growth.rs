@@ -50,7 +50,7 @@ impl Run {
         let age = |since: Timestamp| now.duration_since(since).unsigned_abs();
         let given_back = (bytes as f64) < self.peak as f64 * (1.0 - GIVEN_BACK);
         // Nothing is known of a time without readings.
-        if given_back || age(self.last) > part {
+        if given_back || age(self.last) > part * 2 {
             *self = Self {
                 reported: self.reported.filter(|_| !given_back),
                 ..Self::begin(now, bytes)
@@ -74,7 +74,7 @@ impl Run {
         if self.marks.len() <= PARTS
             || !always
             || self.peak - first < worth
-            || self.peak - since < worth
+            || self.peak.saturating_sub(since) < worth
         {
             return None;
         }

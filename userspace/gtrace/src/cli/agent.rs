@@ -110,6 +110,16 @@ fn join(
     host: Option<String>,
     file: &Path,
 ) -> anyhow::Result<ExitCode> {
+    // Enrolling uses the token up: first see that its answer can be kept.
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if let Err(cause) = tempfile::tempfile_in(folder.unwrap_or(Path::new("."))) {
+        return Ok(failed(&EnrollError::File {
+            path: file.to_owned(),
+            cause,
+        }));
+    }
     let request = EnrollRequest {
         token,
         host: host.unwrap_or_else(gtrace_engine::host::name),

@@ -12,6 +12,8 @@ use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
 use super::{Database, epoch_position, nanos, position};
 
+/// Of a batch that does not follow its chain, so many faults are kept.
+const FAULTS_A_BATCH: usize = 16;
 const DAY_NS: i64 = 86_400_000_000_000;
 
 /// A batch of the host with this number.
@@ -185,6 +187,9 @@ impl Ingest<'_> {
         for gap in &taken.gaps {
             self.gap(host, known, gap)?;
         }
+        if !taken.gaps.is_empty() {
+            self.explain(host)?;
+        }
         for epoch in epochs {
             let (n, last) = known.epochs[&epoch];
             self.sql.execute(
@@ -201,7 +206,7 @@ impl Ingest<'_> {
                 ],
             )?;
         }
-        for fault in &taken.faults {
+        for fault in taken.faults.iter().take(FAULTS_A_BATCH) {
             self.sql.execute(
                 "INSERT INTO faults(host, time_ns, text) VALUES ($1, $2, $3)",
                 &[host.into(), self.now.into(), fault.to_string().into()],
@@ -233,7 +238,9 @@ impl Ingest<'_> {
         // What a newer gtrace wrote is kept all the same.
         let columns = serde_json::from_str::<Columns<'_>>(&record.body).ok();
         let prior = (previous != Some(record.before)).then_some(record.before.0.as_slice());
-        let text = |text: Option<&Cow<'_, str>>| Value::from(text.map(|t| t.as_ref()));
+        // What no column takes is in the body all the same.
+        let fits = |text: &&str| text.len() <= 256 && !text.contains('\0');
+        let text = |text: Option<&Cow<'_, str>>| Value::from(text.map(|t| t.as_ref()).filter(fits));
         let of = columns.as_ref();
         self.rows.push(vec![
             self.day.into(),
@@ -300,8 +307,11 @@ impl Ingest<'_> {
                  ON CONFLICT (host, epoch, last_seq) DO NOTHING",
                 &parameters,
             )
-            .map(drop)?;
-        // The removal may be in this very batch, or have come before.
+            .map(drop)
+    }
+
+    /// Explains the gaps of a batch by removals that are in this very batch, or came before it.
+    fn explain(&mut self, host: i64) -> Result<(), DbError> {
         let pending = std::mem::take(&mut self.rows);
         let mut bodies: Vec<String> = Vec::new();
         for row in &pending {

@@ -267,7 +267,8 @@ impl Database {
         )?;
         let mut faults = std::collections::BTreeMap::<i64, Vec<String>>::new();
         self.sql.query(
-            "SELECT host, text FROM faults ORDER BY time_ns DESC LIMIT 1000",
+            "SELECT host, text FROM (SELECT host, text, row_number() OVER (PARTITION BY host ORDER BY time_ns DESC) AS k \
+             FROM faults) AS newest WHERE k <= 20",
             &[],
             &mut |row| {
                 faults

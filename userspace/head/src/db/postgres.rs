@@ -36,6 +36,8 @@ pub(super) struct Postgres {
     client: Client,
     prepared: HashMap<String, Statement>,
     url: String,
+    /// Whether a transaction is open: its connection must not be replaced.
+    open: bool,
 }
 
 impl Postgres {
@@ -58,12 +60,17 @@ impl Postgres {
             client,
             prepared: HashMap::new(),
             url: url.to_owned(),
+            open: false,
         })
     }
 
     /// Connects again where the server was started anew. What was under way is rolled back by the server.
     fn ready(&mut self) -> Result<(), DbError> {
         if self.client.is_closed() {
+            if self.open {
+                let why = "the connection ended within a transaction, which was rolled back";
+                return Err(DbError::Statement(why.to_owned()));
+            }
             self.prepared.clear();
             self.client = connect(&self.runtime, &self.url).map_err(DbError::Statement)?;
         }
@@ -210,9 +217,15 @@ impl Sql for Postgres {
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), DbError> {
-        self.ready()?;
+        let ready = self.ready();
+        if matches!(sql, "COMMIT" | "ROLLBACK") {
+            self.open = false;
+        }
+        ready?;
         let done = self.client.batch_execute(sql);
-        self.runtime.block_on(done).map_err(failed)
+        let done = self.runtime.block_on(done).map_err(failed);
+        self.open |= done.is_ok() && sql.starts_with("BEGIN") && !sql.contains(';');
+        done
     }
 
     fn append(

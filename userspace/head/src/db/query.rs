@@ -64,7 +64,7 @@ impl Database {
         let mut found: Vec<(i64, i64, String, Event)> = Vec::new();
         // An amendment can raise a severity, so that it is compared at the end, and what was amended is read in any case.
         let most = match query.severity {
-            Some(_) => query.limit.saturating_mul(2),
+            Some(_) => query.limit.saturating_mul(2).max(5_000),
             None => query.limit,
         };
         let mut severe = String::new();

@@ -33,6 +33,17 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn verify(&mut self, id: i64, host: &str) -> Result<ChainReport, DbError> {
+        // One view of the database: records come meanwhile.
+        self.sql.batch(match self.sql.bytes_type() {
+            "BLOB" => "BEGIN",
+            _ => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        })?;
+        let done = self.verify_now(id, host);
+        let _ = self.sql.batch("COMMIT");
+        done
+    }
+
+    fn verify_now(&mut self, id: i64, host: &str) -> Result<ChainReport, DbError> {
         let mut report = ChainReport {
             host: host.to_owned(),
             ..ChainReport::default()

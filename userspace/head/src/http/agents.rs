@@ -23,6 +23,9 @@ use crate::db::{EnrollError, digest};
 use crate::secret;
 use crate::writer::Job;
 
+/// How long the body of a batch may take to come: few are taken at the same time.
+const BODY_WITHIN: std::time::Duration = std::time::Duration::from_secs(20);
+
 /// The host whose credential came with a request.
 pub(super) struct Host(i64);
 
@@ -119,8 +122,10 @@ pub(super) async fn batch(
     // Before the body is read: who waits has sent nothing yet.
     let turn = app.decoding.clone().acquire_owned().await;
     let turn = turn.map_err(|e| Problem::unavailable("cannot take the batch", e))?;
-    let body = axum::body::to_bytes(request.into_body(), gtrace_fleet::COMPRESSED_MAX)
+    let body = axum::body::to_bytes(request.into_body(), gtrace_fleet::COMPRESSED_MAX);
+    let body = tokio::time::timeout(BODY_WITHIN, body)
         .await
+        .map_err(|_| Problem::unavailable("cannot take the batch", "no whole body in 20 s"))?
         .map_err(|e| Problem::bad_request(e, "send smaller batches"))?;
     let decoded = tokio::task::spawn_blocking(move || gtrace_fleet::decode(&body)).await;
     let batch = decoded

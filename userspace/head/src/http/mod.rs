@@ -51,7 +51,7 @@ type Credentials = HashMap<i64, (Vec<u8>, Instant)>;
 /// Connections for reading.
 struct Readers {
     free: Mutex<Vec<Database>>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 impl App {
@@ -64,8 +64,10 @@ impl App {
             problem::Problem::unavailable("cannot read the fleet's database", &cause)
         };
         let readers = Arc::clone(&self.readers);
-        let _turn = self.readers.turns.acquire().await;
+        let turn = Arc::clone(&self.readers.turns).acquire_owned().await;
         let done = tokio::task::spawn_blocking(move || {
+            // It ends with the work, also where nobody waits for that any longer.
+            let _turn = turn;
             let lock = || readers.free.lock().unwrap_or_else(PoisonError::into_inner);
             let taken = lock().pop();
             let Some(mut database) = taken else {
@@ -96,7 +98,7 @@ fn router(place: &Place, ended: watch::Receiver<bool>) -> Result<Router, ListenE
         writer,
         readers: Arc::new(Readers {
             free: Mutex::new(readers),
-            turns: Semaphore::new(READERS),
+            turns: Arc::new(Semaphore::new(READERS)),
         }),
         decoding: Arc::new(Semaphore::new(DECODING)),
         credentials: Arc::default(),

@@ -164,6 +164,7 @@ pub(super) async fn verify(
     State(app): State<App>,
     Query(asked): Query<VerifyParameters>,
 ) -> Result<Json<Vec<ChainReport>>, Problem> {
+    let host = asked.host.clone();
     let reports = app.read(move |db| {
         let hosts = db.hosts()?;
         let wanted = hosts
@@ -171,7 +172,11 @@ pub(super) async fn verify(
             .filter(|row| asked.host.as_ref().is_none_or(|host| *host == row.name));
         wanted.map(|row| db.verify(row.id, &row.name)).collect()
     });
-    reports.await.map(Json)
+    let reports: Vec<ChainReport> = reports.await?;
+    match host {
+        Some(host) if reports.is_empty() => Err(no_host(&host)),
+        _ => Ok(Json(reports)),
+    }
 }
 
 /// A line of the audit.
@@ -358,12 +363,12 @@ pub(super) async fn end(app: &App, name: String, by: String) -> Result<Session, 
     stopped.ok_or_else(|| {
         Problem::not_found(
             format!("no session `{name}` is on"),
-            "`gtrace session list`",
+            "`GET /fleet/v1/sessions`",
         )
     })
 }
 
-/// A session with its frames: what `gtrace session export` writes.
+/// A session with its frames: what `GET /fleet/v1/sessions/NAME/frames` answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SessionExport {
     /// The session.
@@ -386,7 +391,7 @@ pub(super) async fn frames(
         db.frames(session.id, |frame| frames.push(frame))?;
         Ok(Some(SessionExport { session, frames }))
     });
-    let remedy = "`gtrace session list` has the names";
+    let remedy = "`GET /fleet/v1/sessions` has the names";
     let none = || Problem::not_found(format!("there is no session `{name}`"), remedy);
     found.await?.map(Json).ok_or_else(none)
 }

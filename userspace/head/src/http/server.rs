@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener as StdTcpListener};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -165,6 +165,19 @@ fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
         place: path.display().to_string(),
         cause,
     };
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    match std::fs::symlink_metadata(path) {
+        // It is somebody's file.
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(failed(io::ErrorKind::AlreadyExists.into()));
+        }
+        _ => {}
+    }
     if StdUnixStream::connect(path).is_ok() {
         return Err(ListenError::Taken(path.to_owned()));
     }
