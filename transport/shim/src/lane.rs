@@ -133,7 +133,7 @@ impl Outgoing {
     }
 
     /// Whether it has no connection at the moment.
-    pub(crate) fn is_severed(&self) -> bool {
+    fn is_severed(&self) -> bool {
         let changes = &self.info.changes;
         changes.severances() > changes.resumptions()
     }
@@ -270,6 +270,11 @@ pub(crate) struct Drained {
 }
 
 impl Lane {
+    /// Whether it has no connection at the moment.
+    pub(crate) fn is_severed(&self) -> bool {
+        self.out.is_severed()
+    }
+
     pub(crate) fn new(session: &'static Session, link: Link, number: u16, credits: u32) -> Self {
         let out = Arc::new(Outgoing {
             session,
