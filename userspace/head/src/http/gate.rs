@@ -97,7 +97,7 @@ fn with_credential(secured: &Secured, method: &Method, headers: &HeaderMap) -> R
         Ok(known) => Err(Problem::new(
             StatusCode::FORBIDDEN,
             "not allowed",
-            &format!("{known} may read"),
+            format!("{known} may read"),
             "use a credential with the role operate, or the head's Unix socket",
         )),
         Err(denied) => {
