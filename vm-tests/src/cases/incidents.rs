@@ -187,7 +187,8 @@ fn has_evidence(incident: &Value) -> bool {
 /// The parts of its report, in a directory.
 fn report(daemon: &Daemon, incident: &Value) -> Result<std::path::PathBuf> {
     let id = incident["id"].as_str().context("no id")?;
-    let (file, parts) = (daemon.dir().join("report.html"), daemon.dir().join("parts"));
+    let file = daemon.dir().join(format!("{id}.html"));
+    let parts = daemon.dir().join(format!("{id}-parts"));
     let (file, to) = (file.to_string_lossy(), parts.to_string_lossy());
     let calls: [&[&str]; 3] = [
         &["report", "--incident", id, "--out", &file],
