@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let mut times = Vec::new();
     for run in 0..runs {
         // A report that is there is not written over.
-        let out = dir.join(&format!("report-{run}.html"));
+        let out = dir.join(format!("report-{run}.html"));
         let mut command = Command::new(&context.gtrace);
         command
             .args(["report", "--since", "11m", "--out"])
