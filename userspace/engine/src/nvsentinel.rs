@@ -1,7 +1,7 @@
 //! Health for NVSentinel: what has changed goes to its platform connector, until it has taken it.
 //!
 //! Each reason of a GPU, NVSwitch, port or the host is a check of NVSentinel; when it ends, the same check is healthy. What was
-//! taken is kept in a file beside the store, so that an end is told also after a restart.
+//! taken is kept in a file beside the store, so that an end is reported also after a restart.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,9 +45,9 @@ pub struct Options {
     pub state_dir: PathBuf,
 }
 
-/// A check as it was told.
+/// A check as it was reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Told {
+struct Reported {
     part: SubjectKind,
     name: String,
     uuid: Option<String>,
@@ -59,7 +59,7 @@ struct Told {
 }
 
 /// By part, rule and code.
-type Checks = BTreeMap<String, Told>;
+type Checks = BTreeMap<String, Reported>;
 
 /// What is bad now. Notices and what nobody can judge are no business of NVSentinel's; nor are gtrace's own components, which
 /// GPUs, ports and the host speak for.
@@ -73,16 +73,16 @@ fn bad(report: &HealthReport) -> Checks {
             .iter()
             .filter(|reason| reason.status == ReasonStatus::Active && reason.state.is_bad());
         for reason in holds {
-            let told = told(part, reason);
-            let key = format!("{}|{}|{:?}", part.subject, told.rule, told.code);
-            checks.insert(key, told);
+            let reported = reported(part, reason);
+            let key = format!("{}|{}|{:?}", part.subject, reported.rule, reported.code);
+            checks.insert(key, reported);
         }
     }
     checks
 }
 
-fn told(part: &SubjectHealth, reason: &HealthReason) -> Told {
-    Told {
+fn reported(part: &SubjectHealth, reason: &HealthReason) -> Reported {
+    Reported {
         part: part.subject.part,
         name: part.subject.name.clone(),
         uuid: part.uuid.clone(),
@@ -94,15 +94,15 @@ fn told(part: &SubjectHealth, reason: &HealthReason) -> Told {
     }
 }
 
-/// What is to be told: checks that are new or another, and those that have ended, with whether they are well.
-fn changes(before: &Checks, now: &Checks) -> Vec<(String, Told, bool)> {
+/// What is to be reported: checks that are new or another, and those that have ended, with whether they are well.
+fn changes(before: &Checks, now: &Checks) -> Vec<(String, Reported, bool)> {
     let other = now
         .iter()
-        .filter(|(key, told)| before.get(*key) != Some(*told));
+        .filter(|(key, reported)| before.get(*key) != Some(*reported));
     let ended = before.iter().filter(|(key, _)| !now.contains_key(*key));
-    let other = other.map(|(key, told)| (key.clone(), told.clone(), false));
+    let other = other.map(|(key, reported)| (key.clone(), reported.clone(), false));
     other
-        .chain(ended.map(|(key, told)| (key.clone(), told.clone(), true)))
+        .chain(ended.map(|(key, reported)| (key.clone(), reported.clone(), true)))
         .collect()
 }
 
@@ -117,42 +117,52 @@ fn recommended(action: HealthAction) -> RecommendedAction {
     }
 }
 
-fn event(told: &Told, is_well: bool, node: &str, store_only: bool, now: Timestamp) -> HealthEvent {
-    let (class, kind) = match told.part {
+fn event(
+    reported: &Reported,
+    is_well: bool,
+    node: &str,
+    store_only: bool,
+    now: Timestamp,
+) -> HealthEvent {
+    let (class, kind) = match reported.part {
         SubjectKind::Gpu => ("GPU", "PCI"),
         SubjectKind::Nvswitch => ("NVSwitch", "PCI"),
         SubjectKind::Port => ("NIC", "NIC"),
         SubjectKind::Host | SubjectKind::Component => ("Host", "Host"),
     };
-    let name = match told.name.is_empty() {
+    let name = match reported.name.is_empty() {
         true => node.to_owned(),
-        false => told.name.clone(),
+        false => reported.name.clone(),
     };
     let mut entities = vec![Entity {
         entity_type: kind.to_owned(),
         entity_value: name,
     }];
-    entities.extend(told.uuid.clone().map(|uuid| Entity {
+    entities.extend(reported.uuid.clone().map(|uuid| Entity {
         entity_type: "GPU_UUID".to_owned(),
         entity_value: uuid,
     }));
     let action = match is_well {
         true => HealthAction::None,
-        false => told.action,
+        false => reported.action,
     };
     HealthEvent {
         version: 1,
         agent: "gtrace".to_owned(),
         component_class: class.to_owned(),
-        check_name: told.rule.clone(),
-        is_fatal: !is_well && told.state == HealthState::Unhealthy,
+        check_name: reported.rule.clone(),
+        is_fatal: !is_well && reported.state == HealthState::Unhealthy,
         is_healthy: is_well,
         message: match is_well {
-            true => format!("it is over: {}", told.text),
-            false => told.text.clone(),
+            true => format!("it is over: {}", reported.text),
+            false => reported.text.clone(),
         },
         recommended_action: recommended(action).into(),
-        error_code: told.code.map(|code| code.to_string()).into_iter().collect(),
+        error_code: reported
+            .code
+            .map(|code| code.to_string())
+            .into_iter()
+            .collect(),
         entities_impacted: entities,
         metadata: [("gtrace_action".to_owned(), action.name().to_owned())].into(),
         generated_timestamp: Some(nvsentinel::Timestamp {
@@ -168,14 +178,14 @@ fn event(told: &Told, is_well: bool, node: &str, store_only: bool, now: Timestam
 struct Teller {
     options: Options,
     node: String,
-    told: Checks,
+    reported: Checks,
 }
 
 impl Teller {
     fn new(options: Options, node: String) -> Self {
         let text = std::fs::read(options.state_dir.join(FILE)).unwrap_or_default();
         Self {
-            told: serde_json::from_slice(&text).unwrap_or_default(),
+            reported: serde_json::from_slice(&text).unwrap_or_default(),
             options,
             node,
         }
@@ -183,18 +193,18 @@ impl Teller {
 
     /// Tells what has changed; how many events that were.
     fn tell(&mut self, report: &HealthReport) -> Result<usize, CallError> {
-        let changes = changes(&self.told, &bad(report));
+        let changes = changes(&self.reported, &bad(report));
         for some in changes.chunks(BATCH) {
             let now = Timestamp::now();
             let store_only = self.options.store_only;
             let events = some.iter();
-            let events =
-                events.map(|(_, told, well)| event(told, *well, &self.node, store_only, now));
+            let events = events
+                .map(|(_, reported, well)| event(reported, *well, &self.node, store_only, now));
             nvsentinel::send(&self.options.socket, events.collect(), DEADLINE)?;
-            for (key, told, well) in some {
+            for (key, reported, well) in some {
                 match well {
-                    true => drop(self.told.remove(key)),
-                    false => drop(self.told.insert(key.clone(), told.clone())),
+                    true => drop(self.reported.remove(key)),
+                    false => drop(self.reported.insert(key.clone(), reported.clone())),
                 }
             }
             self.keep();
@@ -204,18 +214,18 @@ impl Teller {
 
     fn keep(&self) {
         let file = self.options.state_dir.join(FILE);
-        if let Err(error) = write(&file, &self.told) {
+        if let Err(error) = write(&file, &self.reported) {
             tracing::warn!(
-                "{}: {error}: ends of health may not be told after a restart",
+                "{}: {error}: ends of health may not be reported after a restart",
                 file.display()
             );
         }
     }
 }
 
-fn write(file: &Path, told: &Checks) -> std::io::Result<()> {
+fn write(file: &Path, reported: &Checks) -> std::io::Result<()> {
     let new = file.with_extension("new");
-    std::fs::write(&new, serde_json::to_vec(told)?)?;
+    std::fs::write(&new, serde_json::to_vec(reported)?)?;
     std::fs::rename(&new, file)
 }
 
@@ -353,7 +363,7 @@ mod tests {
             store_only: false,
             state_dir: dir.path().to_owned(),
         };
-        let told = || {
+        let reported = || {
             parse::<HealthEvents>(&calls.recv().unwrap().1)
                 .unwrap()
                 .events
@@ -364,8 +374,8 @@ mod tests {
         ]);
         let mut teller = Teller::new(options.clone(), "node-1".to_owned());
         assert_eq!(teller.tell(&bad).unwrap(), 1);
-        assert_eq!(teller.tell(&bad).unwrap(), 0, "it was told before");
-        let events = told();
+        assert_eq!(teller.tell(&bad).unwrap(), 0, "it was reported before");
+        let events = reported();
         assert_eq!(events.len(), 1);
         let event = &events[0];
         assert!(event.is_fatal && !event.is_healthy);
@@ -392,7 +402,7 @@ mod tests {
             .unwrap_err();
         let mut teller = Teller::new(options, "node-1".to_owned());
         assert_eq!(teller.tell(&well).unwrap(), 1);
-        let end = told().remove(0);
+        let end = reported().remove(0);
         assert!(end.is_healthy && !end.is_fatal);
         assert_eq!(end.check_name, "off-the-bus");
         assert_eq!(end.entities_impacted.len(), 2);

@@ -101,9 +101,9 @@ pub(crate) struct Shared {
     patience: Duration,
     /// What the other side says that it has read.
     peer_read: AtomicU64,
-    /// What was read here, and what of it the other side was told.
+    /// What was read here, and what of it the other side knows.
     read: AtomicU64,
-    told: AtomicU64,
+    acknowledged: AtomicU64,
     /// There is no connection.
     severed: AtomicBool,
     /// The connection's descriptor, for the child of a fork.
@@ -199,7 +199,7 @@ fn wrap(link: Link, side: Side, patience: Duration) -> (Link, Option<Resumption>
         patience,
         peer_read: AtomicU64::new(0),
         read: AtomicU64::new(0),
-        told: AtomicU64::new(0),
+        acknowledged: AtomicU64::new(0),
         severed: AtomicBool::new(false),
         changes: Arc::clone(&info.changes),
     });
@@ -274,10 +274,10 @@ impl Shared {
         }
     }
 
-    /// Whether the other side is to be told what was read here.
+    /// Whether the other side is to learn what was read here.
     fn owes(&self) -> bool {
         let read = self.read.load(Ordering::Relaxed);
-        read.saturating_sub(self.told.load(Ordering::Relaxed)) >= TELL_EVERY
+        read.saturating_sub(self.acknowledged.load(Ordering::Relaxed)) >= TELL_EVERY
     }
 
     /// Says what was read, if nobody sends anything at the moment, which would say it too. Does not wait.
@@ -305,7 +305,7 @@ impl Shared {
         }
         // What lies in the connection's own buffer is drained at the next chance.
         if matches!(channel.drain(), Ok(Some(()))) && is_new {
-            self.told.fetch_max(read, Ordering::Relaxed);
+            self.acknowledged.fetch_max(read, Ordering::Relaxed);
         }
     }
 
@@ -327,7 +327,7 @@ impl Shared {
                 read,
             };
             send_all(channel, &head.to_bytes(), bytes)?;
-            self.told.fetch_max(read, Ordering::Relaxed);
+            self.acknowledged.fetch_max(read, Ordering::Relaxed);
             outlet.given += bytes.len() as u64;
         }
         Ok(())
@@ -357,7 +357,7 @@ impl Shared {
         let attempt = inlet.attempt;
         let mut piece = vec![0; 64 << 10];
         loop {
-            // Nobody who keeps to the protocol sends more before it is told what was read.
+            // Nobody who keeps to the protocol sends more before it learns what was read.
             if inlet.ahead.len() as u64 > 2 * WINDOW {
                 return Ok(None);
             }
