@@ -218,7 +218,7 @@ fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
     target.resume = Duration::from_millis(300);
     let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
     let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
-    // Another process would be told so by the system; here the lane that it had is gone.
+    // The system reports that to another process; here the lane that it had is gone.
     there.end.end();
     let began = Instant::now();
     let error = here.rx.peek(1, None).unwrap_err();

@@ -29,7 +29,7 @@ pub const PIECE_LEN: usize = 16;
 pub const PIECE_MAX: u32 = 1 << 20;
 /// Most bytes that a side keeps for the other one.
 pub const WINDOW: u64 = 16 << 20;
-/// Bytes that are read before the other side is told so, if nothing else is sent to it.
+/// Bytes that are read before the other side learns so, if nothing else is sent to it.
 pub const TELL_EVERY: u64 = 1 << 20;
 
 const DATA: u32 = 1;

@@ -291,7 +291,7 @@ pub struct Config {
     pub alertmanager: Option<alertmanager::Options>,
     /// The kubelet's socket.
     pub kubelet_socket: PathBuf,
-    /// How NVSentinel is told of health; `None`: not.
+    /// How health is reported to NVSentinel; `None`: not.
     pub nvsentinel: Option<nvsentinel::Options>,
     /// Whether GPUd's routes are answered.
     pub compat_gpud: bool,

@@ -94,8 +94,8 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         let enrolled = enroll(&url, Some(&authority.ca()), &request).await.unwrap();
         assert_eq!(enrolled.ca, Some(authority.ca()));
         // Another authority's certificate is no proof of the head.
-        let elsewhere = tempfile::tempdir().unwrap();
-        let stranger = Authority::new(elsewhere.path());
+        let of_stranger = tempfile::tempdir().unwrap();
+        let stranger = Authority::new(of_stranger.path());
         let wrong = enroll(&url, Some(&stranger.ca()), &request).await;
         assert!(
             matches!(&wrong, Err(EnrollError::Head(LinkError::Unreachable { cause, .. })) if cause.contains("TLS")),

@@ -34,7 +34,7 @@ pub(crate) struct Lanes {
     /// Whether one has to be looked after now and then: a device has its bytes, or another connection would take the
     /// place of its own.
     polled: AtomicBool,
-    /// Whether the program's user was told that connections are broken.
+    /// Whether standard error has said that connections are broken.
     said_severed: AtomicBool,
 }
 
