@@ -1,6 +1,6 @@
 //! The bundle: a `.tar.zst` in which each file is a frame of its own, so that a damaged byte spoils one file only.
 
-use crate::part::{self, MANIFEST, Manifest, Part};
+use crate::part::{self, MANIFEST, Manifest};
 use crate::seal::Sealed;
 use crate::{Material, ReportError};
 
@@ -13,19 +13,20 @@ const END: [u8; 1024] = [0; 1024];
 ///
 /// [`ReportError`].
 pub(crate) fn write(material: &Material, redacted: bool) -> Result<Vec<u8>, ReportError> {
-    let parts = part::all(material)?;
-    let mut manifest: Manifest = part::manifest(material, redacted);
-    manifest.parts = parts.iter().map(Part::plain).collect();
     let directory = material.file_stem();
-    let mut sealed = Sealed::default();
-    let mut push = |name: &str, bytes: &[u8]| -> Result<(), ReportError> {
+    let entry = |name: &str, bytes: &[u8]| -> Result<Vec<u8>, ReportError> {
         let entry = tar_entry(&format!("{directory}/{name}"), bytes, material)?;
-        sealed.push(name, &part::compress(&entry)?);
-        Ok(())
+        Ok(part::compress(&entry)?)
     };
-    push(MANIFEST, &manifest.json()?)?;
-    for part in &parts {
-        push(part.name, &part.bytes)?;
+    let parts = part::each(material, |part| {
+        Ok((part.plain(), entry(part.name, &part.bytes)?))
+    })?;
+    let mut manifest: Manifest = part::manifest(material, redacted);
+    manifest.parts = parts.iter().map(|(plain, _)| plain.clone()).collect();
+    let mut sealed = Sealed::default();
+    sealed.push(MANIFEST, &entry(MANIFEST, &manifest.json()?)?);
+    for (plain, packed) in &parts {
+        sealed.push(&plain.name, packed);
     }
     sealed.push("end", &part::compress(&END)?);
     Ok(sealed.zstd())

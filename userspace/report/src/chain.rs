@@ -4,6 +4,8 @@
 //! retention removed, has `before`, the hash to go on from. Every [`CHECKPOINT`]th line and the last have `hash`. Hashes
 //! do not compress, and those between follow from the bodies.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -13,11 +15,11 @@ use crate::material::{ChainRecord, ChainSegment};
 const CHECKPOINT: usize = 1000;
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<'a> {
     seq: u64,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     before: Option<String>,
-    body: String,
+    body: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     hash: Option<String>,
 }
@@ -98,9 +100,9 @@ pub(crate) fn write(segment: &ChainSegment) -> Vec<u8> {
         let stated = at % CHECKPOINT == CHECKPOINT - 1 || at + 1 == segment.records.len();
         let line = Line {
             seq: record.seq,
-            before: (!follows).then(|| record.before.clone()),
-            body: record.body.clone(),
-            hash: stated.then(|| record.hash.clone()),
+            before: (!follows).then(|| hex(&record.before)),
+            body: Cow::Borrowed(&record.body),
+            hash: stated.then(|| hex(&record.hash)),
         };
         // A struct of texts and numbers has a form in JSON, and a Vec takes all bytes.
         let _ = serde_json::to_writer(&mut out, &line);
@@ -117,8 +119,8 @@ pub(crate) fn summary(segment: &ChainSegment) -> Option<Summary> {
         first_seq: first.seq,
         last_seq: last.seq,
         records: segment.records.len() as u64,
-        before: first.before.clone(),
-        last: last.hash.clone(),
+        before: hex(&first.before),
+        last: hex(&last.hash),
     })
 }
 
@@ -184,8 +186,8 @@ pub(crate) mod tests {
             let hash = link(&before, seq, body);
             records.push(ChainRecord {
                 seq,
-                before: hex(&before),
-                hash: hex(&hash),
+                before,
+                hash,
                 body: body.clone(),
             });
             before = hash;

@@ -232,10 +232,10 @@ pub struct ChainSegment {
 pub struct ChainRecord {
     /// Its number.
     pub seq: u64,
-    /// The hash before it, hex, as the store has it: of record `seq - 1`, or of the last removed one.
-    pub before: String,
-    /// Its own hash, hex.
-    pub hash: String,
+    /// The hash before it, as the store has it: of record `seq - 1`, or of the last removed one.
+    pub before: [u8; 32],
+    /// Its own hash.
+    pub hash: [u8; 32],
     /// Its JSON, as it was hashed.
     pub body: String,
 }

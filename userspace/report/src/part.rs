@@ -1,6 +1,7 @@
 //! The parts of a report: files that it carries, and the manifest that lists them.
 
 use std::io::{self, Read as _, Write as _};
+use std::thread;
 
 use gtrace_event::{MissingEvidence, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -96,55 +97,83 @@ pub struct Entry {
     pub stored_bytes: u64,
 }
 
-/// Makes every part that has something in it, the most wanted first.
-pub(crate) fn all(material: &Material) -> Result<Vec<Part>, ReportError> {
-    let chain = material.chain.as_ref();
-    let parts = [
-        Part {
-            name: "postmortem.md",
-            about: "postmortem to fill in: impact, timeline, detection and root cause as far as evidence goes",
-            bytes: postmortem::write(material).into_bytes(),
+/// Makes the bytes of a part; none where there is nothing for it.
+type Make = fn(&Material) -> Result<Vec<u8>, ReportError>;
+
+/// Every part, the most wanted first: its name, what it is, how it is made.
+const PARTS: [(&str, &str, Make); 8] = [
+    (
+        "postmortem.md",
+        "postmortem to fill in: impact, timeline, detection and root cause as far as evidence goes",
+        |material| Ok(postmortem::write(material).into_bytes()),
+    ),
+    (
+        CHAIN,
+        "the store's records of this time with their hashes; proves that nothing was changed",
+        |material| {
+            let chain = material.chain.as_ref();
+            Ok(chain.map(chain::write).unwrap_or_default())
         },
-        Part {
-            name: CHAIN,
-            about: "the store's records of this time with their hashes; proves that nothing was changed",
-            bytes: chain.map(chain::write).unwrap_or_default(),
-        },
-        Part {
-            name: "trace.pftrace",
-            about: "every lane on one clock; open it on ui.perfetto.dev",
-            bytes: trace::write(material)?,
-        },
-        Part {
-            name: "events.jsonl",
-            about: "every event, one as JSON a line",
-            bytes: files::events(material),
-        },
-        Part {
-            name: "kernel.log",
-            about: "the kernel log of this time, UTC",
-            bytes: files::kernel_log(material),
-        },
-        Part {
-            name: "histograms.hlog",
-            about: "latency histograms before, during and after; HdrHistogram log",
-            bytes: files::histograms(material)?,
-        },
-        Part {
-            name: "samples.csv",
-            about: "every sample",
-            bytes: files::samples(material),
-        },
-        Part {
-            name: "snapshot.txt",
-            about: "state of processes, containers and stacks as it was read",
-            bytes: snapshot(material).into_bytes(),
-        },
-    ];
-    Ok(parts
-        .into_iter()
-        .filter(|part| !part.bytes.is_empty())
-        .collect())
+    ),
+    (
+        "trace.pftrace",
+        "every lane on one clock; open it on ui.perfetto.dev",
+        |material| Ok(trace::write(material)?),
+    ),
+    (
+        "events.jsonl",
+        "every event, one as JSON a line",
+        |material| Ok(files::events(material)),
+    ),
+    (
+        "kernel.log",
+        "the kernel log of this time, UTC",
+        |material| Ok(files::kernel_log(material)),
+    ),
+    (
+        "histograms.hlog",
+        "latency histograms before, during and after; HdrHistogram log",
+        |material| Ok(files::histograms(material)?),
+    ),
+    ("samples.csv", "every sample", |material| {
+        Ok(files::samples(material))
+    }),
+    (
+        "snapshot.txt",
+        "state of processes, containers and stacks as it was read",
+        |material| Ok(snapshot(material).into_bytes()),
+    ),
+];
+
+/// Makes every part that has something in it and does `then` with it, the most wanted first in the answer; each part in a
+/// thread of its own, as three of them are large.
+pub(crate) fn each<T: Send>(
+    material: &Material,
+    then: impl Fn(Part) -> Result<T, ReportError> + Sync,
+) -> Result<Vec<T>, ReportError> {
+    let then = &then;
+    thread::scope(|threads| {
+        let made: Vec<_> = PARTS
+            .iter()
+            .map(|&(name, about, make)| {
+                threads.spawn(move || {
+                    let bytes = make(material)?;
+                    let part = Part { name, about, bytes };
+                    match part.bytes.is_empty() {
+                        true => Ok(None),
+                        false => then(part).map(Some),
+                    }
+                })
+            })
+            .collect();
+        made.into_iter()
+            .map(|thread| {
+                let made = thread.join();
+                made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+            .filter_map(Result::transpose)
+            .collect()
+    })
 }
 
 fn snapshot(material: &Material) -> String {
@@ -168,26 +197,23 @@ impl Part {
         }
     }
 
-    fn entry(&self, ending: &str, stored_bytes: usize) -> Entry {
+    /// As a bundle lists it.
+    pub(crate) fn plain(&self) -> Entry {
         Entry {
             name: self.name.to_owned(),
             about: self.about.to_owned(),
             bytes: self.bytes.len() as u64,
             sha256: sha256(&self.bytes),
-            stored_as: format!("{}{ending}", self.name),
-            stored_bytes: stored_bytes as u64,
+            stored_as: self.name.to_owned(),
+            stored_bytes: self.bytes.len() as u64,
         }
     }
 
-    /// As a bundle lists it.
-    pub(crate) fn plain(&self) -> Entry {
-        self.entry("", self.bytes.len())
-    }
-
     /// As a page stores it.
-    pub(crate) fn pack(&self) -> io::Result<Packed> {
+    pub(crate) fn pack(self) -> Result<Packed, ReportError> {
+        let mut entry = self.plain();
         let (ending, mime, bytes) = match self.packing() {
-            Packing::Plain => ("", plain_mime(self.name), self.bytes.clone()),
+            Packing::Plain => ("", plain_mime(self.name), self.bytes),
             Packing::Gzip => {
                 let level = flate2::Compression::new(4);
                 let mut out = flate2::write::GzEncoder::new(Vec::new(), level);
@@ -196,7 +222,8 @@ impl Part {
             }
             Packing::Zstd => (".zst", "application/zstd", compress(&self.bytes)?),
         };
-        let entry = self.entry(ending, bytes.len());
+        entry.stored_as.push_str(ending);
+        entry.stored_bytes = bytes.len() as u64;
         Ok(Packed { entry, bytes, mime })
     }
 }

@@ -162,8 +162,8 @@ fn chain(reader: &Reader, material: &mut Material) -> Result<(), StoreError> {
     }
     let record = |record: gtrace_store::StoredRecord| ChainRecord {
         seq: record.seq,
-        before: record.before.to_string(),
-        hash: record.hash.to_string(),
+        before: record.before.0,
+        hash: record.hash.0,
         body: record.body,
     };
     material.chain = Some(ChainSegment {

@@ -211,7 +211,9 @@ impl Fold {
         let Some(live) = self.live.get_mut(&id) else {
             return 0;
         };
-        let tolerance = tolerance(observed.witness);
+        // What a poll found may have been long before the poll, for whoever saw it happen too.
+        let polled = live.next.keys().copied().find(|seen| is_polled(*seen));
+        let tolerance = tolerance(polled.unwrap_or(observed.witness));
         let next = live.next.entry(observed.witness).or_default();
         // What lies too far back, this witness has lost.
         let (first, count) = live.times.within(
@@ -547,13 +549,21 @@ impl Fold {
 }
 
 fn tolerance(witness: WitnessName) -> u64 {
-    match witness {
-        WitnessName::SysfsAer
-        | WitnessName::SysfsPci
-        | WitnessName::SysfsRdma
-        | WitnessName::Nvml => POLLED_TOLERANCE_NS,
-        _ => TOLERANCE_NS,
+    match is_polled(witness) {
+        true => POLLED_TOLERANCE_NS,
+        false => TOLERANCE_NS,
     }
+}
+
+/// Whether the source reads a counter from time to time.
+fn is_polled(witness: WitnessName) -> bool {
+    matches!(
+        witness,
+        WitnessName::SysfsAer
+            | WitnessName::SysfsPci
+            | WitnessName::SysfsRdma
+            | WitnessName::Nvml
+    )
 }
 
 fn code_key(kind: Kind, gpu: &Option<gtrace_event::Gpu>, detail: &Detail) -> Option<(String, u32)> {

@@ -580,3 +580,21 @@ fn a_counter_that_rose_by_more_than_others_saw_is_their_witness_and_counts_the_r
     assert_eq!(event.repeats, 300_006);
     assert_eq!(count(&event, WitnessName::SysfsAer), 300_007);
 }
+
+#[test]
+fn what_a_slow_poll_found_first_is_not_counted_again_by_who_saw_it_happen() {
+    let mut world = World::new();
+    // The tracepoint's records wait in a ring while the counter is read.
+    world.ingest(WitnessName::SysfsAer, 60 * S, corrected_errors(), 9_000);
+    for n in 0..9_000 {
+        world.ingest_one(
+            WitnessName::RasAer,
+            20 * S + n * 4_000_000,
+            corrected_errors(),
+        );
+    }
+    let event = world.events().remove(0);
+    assert_eq!(world.events().len(), 1);
+    assert_eq!(event.repeats, 8_999);
+    assert_eq!(count(&event, WitnessName::RasAer), 9_000);
+}

@@ -104,11 +104,17 @@ fn root_a_drill_is_an_incident_that_outlives_kill_9_and_has_a_report() {
 }
 
 #[test]
-fn root_a_capture_keeps_the_log_before_and_after_it_and_the_state_of_the_host() {
+fn root_a_capture_and_a_rule_of_the_site_keep_the_log_and_the_state_of_the_host() {
     needs_root!();
     let _turn = Turn::take();
     let dir = tempfile::tempdir().unwrap();
-    let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "2"]);
+    // A share of time is never below 0: this holds from the second sample on.
+    let rules = "[[trigger]]\nname = \"memory is watched\"\nmetric = \"gtrace_pressure_ratio\"\nabove = -1\nfor_s = 1\n";
+    let triggers = dir.path().join("triggers.toml");
+    std::fs::write(&triggers, rules).unwrap();
+    let args = ["--recording-after-s", "2", "--triggers"];
+    let args = args.into_iter().chain([triggers.to_str().unwrap()]);
+    let daemon = Daemon::start_in(dir.path(), &args.collect::<Vec<_>>());
     let mark = format!("no event at all {}", std::process::id());
     KernelLog::open().write(&mark);
     let socket = daemon.socket();
@@ -133,6 +139,14 @@ fn root_a_capture_keeps_the_log_before_and_after_it_and_the_state_of_the_host() 
     // Whatever else there is on this host, the daemon has samples of its own.
     let samples = gtrace_history::Reader::open(&kept.samples.unwrap()).unwrap();
     assert!(!samples.metrics(|_| true).unwrap().is_empty());
+
+    let of_site = eventually("the site's rule has opened one, with evidence", || {
+        let all: Vec<Incident> = daemon.client().get("/api/v1/incidents").ok()?;
+        all.into_iter().find(|incident| {
+            incident.title.contains("memory is watched") && !incident.evidence.is_empty()
+        })
+    });
+    assert!(!of_site.drill, "{of_site:#?}");
     daemon.stop();
 }
 

@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest as _, Sha256};
 
-use crate::part::{self, MANIFEST, Packed};
+use crate::part::{self, MANIFEST, Packed, Part};
 use crate::seal::{PAGE, Sealed};
 use crate::{Material, ReportError, words};
 
@@ -30,8 +30,7 @@ pub(crate) fn write(material: &Material, redacted: bool) -> Result<Vec<u8>, Repo
     let mut manifest = part::manifest(material, redacted);
     let mut room = PAGE_MAX.saturating_sub(beginning.len() + END);
     let mut packed: Vec<Packed> = Vec::new();
-    for part in part::all(material)? {
-        let part = part.pack()?;
+    for part in part::each(material, Part::pack)? {
         let length = part.bytes.len().div_ceil(3) * 4;
         if length <= room {
             room -= length;

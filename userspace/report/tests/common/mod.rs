@@ -365,7 +365,6 @@ fn calls() -> Vec<Call> {
 
 /// A segment of the store's chain with the events in it.
 pub fn chain(first: u64, bodies: impl IntoIterator<Item = String>) -> ChainSegment {
-    let hex = |hash: &[u8; 32]| hash.iter().map(|b| format!("{b:02x}")).collect::<String>();
     let mut before = [7; 32];
     let records = (first..).zip(bodies).map(|(seq, body)| {
         let sha = Sha256::new()
@@ -375,8 +374,8 @@ pub fn chain(first: u64, bodies: impl IntoIterator<Item = String>) -> ChainSegme
         let hash: [u8; 32] = sha.finalize().into();
         let record = ChainRecord {
             seq,
-            before: hex(&before),
-            hash: hex(&hash),
+            before,
+            hash,
             body,
         };
         before = hash;
