@@ -1,6 +1,7 @@
 //! How the daemon and its sources stand: `/api/v1/status`, `/api/v1/sources`, `/healthz`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 pub use gtrace_event::HealthState;
 use gtrace_event::{Timestamp, WitnessName};
@@ -259,6 +260,9 @@ pub struct Status {
     pub started: Timestamp,
     /// Whether probes are detached by `gtrace pause` or the kill-switch file.
     pub paused: bool,
+    /// The store's file.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub store: Option<PathBuf>,
     /// The newest record in the store.
     pub last_seq: u64,
     /// Open (unacknowledged) events by severity name, since start, of what the kernel wrote.

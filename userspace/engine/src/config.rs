@@ -480,7 +480,7 @@ impl Config {
         }
         Ok(Self {
             state_dir: keys.state_dir.unwrap_or_default(),
-            socket: keys.socket.unwrap_or_default(),
+            socket: socket(keys.socket.unwrap_or_default())?,
             listen: listen.loopback,
             listen_https: listen.https,
             access,
@@ -537,6 +537,22 @@ impl Config {
             disabled,
         })
     }
+}
+
+/// The longest path of a Unix socket, bytes: `sun_path` of `sockaddr_un` without the zero at its end.
+const SUN_PATH: usize = 107;
+
+fn socket(path: PathBuf) -> Result<PathBuf, ConfigError> {
+    let length = path.as_os_str().len();
+    let reason = match length {
+        0 => "it is empty: give the path of a Unix socket".to_owned(),
+        1..=SUN_PATH => return Ok(path),
+        _ => format!("{length} bytes are too long: a Unix socket's path has at most {SUN_PATH}"),
+    };
+    Err(ConfigError::Value {
+        key: "socket",
+        reason,
+    })
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ impl FromStr for Kind {
         Self::ALL
             .iter()
             .copied()
-            .find(|k| k.name() == s)
+            .find(|k| k.name().eq_ignore_ascii_case(s))
             .ok_or_else(|| UnknownKind(s.to_owned()))
     }
 }

@@ -52,7 +52,7 @@ impl FromStr for Severity {
     fn from_str(s: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
-            .find(|v| v.name() == s)
+            .find(|v| v.name().eq_ignore_ascii_case(s))
             .ok_or_else(|| UnknownSeverity(s.to_owned()))
     }
 }

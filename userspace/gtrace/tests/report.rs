@@ -64,7 +64,7 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     assert!(verified.status.success());
     let said = text(&verified.stdout);
     assert!(
-        said.contains("of the store hold together") && said.contains("intact"),
+        said.contains("the hash chain is whole") && said.contains(": intact\n"),
         "{said}"
     );
     let opened = gtrace(&["report", "open", &name, "--to", "parts"], here);
@@ -79,6 +79,11 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     .unwrap();
     let changed = gtrace(&["report", "verify", "changed.html"], here);
     assert_eq!(changed.status.code(), Some(1));
+    assert!(text(&changed.stdout).starts_with("changed.html: MODIFIED\n"));
+    let piped = gtrace(&["report", "--store", "copy.db", "--out", "-"], here);
+    assert!(piped.stdout.starts_with(b"<!DOCTYPE html>") && piped.stdout.len() > 10_000);
+    let device = gtrace(&["report", "--store", "copy.db", "--out", "/dev/null"], here);
+    assert!(device.status.success(), "{}", text(&device.stderr));
     assert!(
         !gtrace(&["report", "verify", "absent.html"], here)
             .status

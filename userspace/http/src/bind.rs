@@ -159,6 +159,13 @@ impl Bound {
         })
     }
 
+    /// Removes the Unix socket's file before this is dropped: a server that still runs may hold it.
+    pub fn remove_socket_file(&self) {
+        if let Some(file) = &self.file {
+            file.remove();
+        }
+    }
+
     /// The Unix socket's path.
     pub fn socket(&self) -> Option<&Path> {
         self.socket.as_deref()
@@ -172,12 +179,18 @@ pub(super) struct SocketFile {
     inode: Option<u64>,
 }
 
-impl Drop for SocketFile {
-    fn drop(&mut self) {
+impl SocketFile {
+    fn remove(&self) {
         let now = fs::symlink_metadata(&self.path).ok().map(|m| m.ino());
         if now.is_some() && now == self.inode {
             let _ = fs::remove_file(&self.path);
         }
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        self.remove();
     }
 }
 

@@ -50,6 +50,14 @@ impl GpuSelector {
             Self::Device(device) => device.matches(gpu),
         }
     }
+
+    /// Whether `event` is of it; a line names no index.
+    fn concerns(&self, event: &Event) -> bool {
+        match self {
+            Self::Index(_) => event.gpu.as_ref().is_some_and(|gpu| self.matches(gpu)),
+            Self::Device(device) => device.concerns(event),
+        }
+    }
 }
 
 impl std::fmt::Display for GpuSelector {
@@ -165,7 +173,7 @@ pub(super) const LIMIT: Values = Values::Integer {
 pub const PARAMETERS: [Parameter; 8] = [
     parameter(
         "since",
-        "Events at or after this time: RFC 3339, or an age (30s, 30m, 1h, 2d, 1w)",
+        "Events at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)",
         Values::Time,
     ),
     parameter(
@@ -212,7 +220,7 @@ pub(super) const BUCKETS: Parameter = parameter(
 pub(super) const INCIDENT_PARAMETERS: [Parameter; 4] = [
     parameter(
         "since",
-        "Incidents that something happened to at or after this time: RFC 3339, or an age (30s, 30m, 1h, 2d, 1w)",
+        "Incidents that something happened to at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)",
         Values::Time,
     ),
     parameter(
@@ -351,8 +359,7 @@ impl EventQuery {
 
     /// Whether `event` is asked for, `limit` aside.
     pub fn matches(&self, event: &Event) -> bool {
-        let here = |gpu: &GpuSelector| event.gpu.as_ref().is_some_and(|g| gpu.matches(g));
-        self.gpu.as_ref().is_none_or(here) && self.filter().matches(event)
+        self.gpu.as_ref().is_none_or(|gpu| gpu.concerns(event)) && self.filter().matches(event)
     }
 
     /// The query as the store takes it; the store does not know a GPU by its index.
@@ -388,26 +395,35 @@ pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     }
     text.parse().map_err(|_| {
         format!(
-            "`{text}` is not a time: write RFC 3339 (2026-03-03T04:05:06Z) or an age (30s, 30m, 1h, 2d, 1w)"
+            "`{text}` is not a time: write RFC 3339 (2026-03-03T04:05:06Z) or an age (30s, 30m, 1h30m, 2d, 1w)"
         )
     })
 }
 
+/// Reads `90s`, `2d`, `1h30m`; with a minus before it the same.
 fn parse_age(text: &str) -> Option<SignedDuration> {
-    let unit = text.bytes().last()?;
-    let seconds = match unit {
-        b's' => 1,
-        b'm' => 60,
-        b'h' => 3600,
-        b'd' => 86_400,
-        b'w' => 604_800,
-        _ => return None,
-    };
-    let digits = &text[..text.len() - 1];
-    let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    // Longer than any number here: too far in the past, not no age.
-    let count: i64 = plain.then(|| digits.parse().unwrap_or(i64::MAX))?;
-    Some(SignedDuration::from_secs(count.saturating_mul(seconds)))
+    let mut rest = text.strip_prefix('-').unwrap_or(text);
+    let mut seconds = 0_i64;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let unit = rest.find(|c: char| !c.is_ascii_digit())?;
+        let (digits, after) = rest.split_at(unit);
+        let of_unit = match after.as_bytes().first()? {
+            b's' => 1,
+            b'm' => 60,
+            b'h' => 3600,
+            b'd' => 86_400,
+            b'w' => 604_800,
+            _ => return None,
+        };
+        // Longer than any number here: too far in the past, not no age.
+        let count: i64 = (!digits.is_empty()).then(|| digits.parse().unwrap_or(i64::MAX))?;
+        seconds = seconds.saturating_add(count.saturating_mul(of_unit));
+        rest = &after[1..];
+    }
+    Some(SignedDuration::from_secs(seconds))
 }
 
 /// Reads a provenance's name.

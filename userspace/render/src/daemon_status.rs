@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gtrace_api::{HostHealth, SourceState, SourceStatus, Status};
+use gtrace_api::{HostHealth, ProbeCost, SourceState, SourceStatus, Status};
 use gtrace_event::{Event, Timestamp};
 
 use crate::{Style, ago, bytes, clean, line, source_state};
@@ -35,9 +35,12 @@ pub fn running(status: &Status, events: &[Event], style: &Style, now: Timestamp)
         .store_problem
         .as_deref()
         .map(|p| format!("PROBLEM: {}", clean(p)));
+    let file = status.store.as_deref();
+    let file = file.map(|file| format!("{}, ", clean(&file.to_string_lossy())));
     let _ = writeln!(
         text,
-        "store     {last_seq} records{}",
+        "store     {}{last_seq} records{}",
+        file.unwrap_or_default(),
         store.map(|s| format!(", {s}")).unwrap_or_default()
     );
     let open: Vec<String> = status
@@ -82,7 +85,8 @@ pub fn running(status: &Status, events: &[Event], style: &Style, now: Timestamp)
     );
     problems(&mut text, status);
     sources(&mut text, &status.sources);
-    if !status.probes.is_empty() {
+    let measured = |probe: &ProbeCost| probe.runs_per_second.is_some() || probe.missed > 0;
+    if status.probes.iter().any(measured) {
         let _ = writeln!(
             text,
             "\n{:<34} {:>10} {:>10} {:>8} {:>8}",

@@ -9,7 +9,8 @@ use std::io::IsTerminal as _;
 use clap::ValueEnum;
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Ack, Amendment, Detail, Event, Gpu, Kind, Process, Provenance, Severity, Timestamp,
+    Ack, Amendment, Detail, Event, Gpu, Kind, Process, Provenance, Severity, Timestamp, Witness,
+    WitnessName,
 };
 use jiff::tz::TimeZone;
 
@@ -164,8 +165,11 @@ pub fn process(process: &Process) -> String {
     parts.join("  ")
 }
 
-fn provenance(provenance: Provenance) -> &'static str {
-    match provenance {
+fn provenance(event: &Event) -> &'static str {
+    let of_gtrace = |witness: &Witness| witness.source == WitnessName::Gtrace;
+    match event.provenance {
+        Provenance::Kernel if event.kind == Kind::Capture => "a person, by `gtrace capture`",
+        Provenance::Kernel if event.witnesses.iter().all(of_gtrace) => "gtrace itself",
         Provenance::Kernel => "the kernel",
         Provenance::Userspace => "USER SPACE: a process wrote this, not the kernel",
         Provenance::Injected => "INJECTED (drill): no fault happened",
@@ -203,7 +207,7 @@ pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
     let holders = event.detail.holders.holders.iter();
     let holders: Vec<_> = holders.map(|holder| clean(&holder.to_string())).collect();
     block.part("held by", (!holders.is_empty()).then(|| holders.join(", ")));
-    block.part("from", Some(provenance(event.provenance).to_owned()));
+    block.part("from", Some(provenance(event).to_owned()));
     block.part("seen by", Some(witnesses(event)));
     if event.repeats > 0 {
         let newest = event

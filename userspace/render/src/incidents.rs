@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use gtrace_api::text::clean;
-use gtrace_event::{Event, EventId, Incident, IncidentState, Timestamp};
+use gtrace_event::{Event, EventId, Incident, IncidentState, StateChange, Timestamp};
 
 use crate::events::{Block, Style, ago, gpu, line, process};
 
@@ -37,6 +37,13 @@ pub fn incident(incident: &Incident, events: &[Event], style: &Style, now: Times
         Some(format!("{} ({})", incident.class, incident.class.title())),
     );
     block.part("state", Some(state(incident, style)));
+    if incident.history.len() > 1 {
+        let mut label = "history";
+        for change in &incident.history {
+            block.part(label, Some(changed(change, style)));
+            label = "";
+        }
+    }
     affected(&mut block, incident);
     let known: BTreeMap<EventId, &Event> = events.iter().map(|event| (event.id, event)).collect();
     let mut label = "events";
@@ -101,13 +108,18 @@ fn state(incident: &Incident, style: &Style) -> String {
             state => state.to_string(),
         };
     };
+    changed(change, style)
+}
+
+/// Who changed the state, when and why.
+fn changed(change: &StateChange, style: &Style) -> String {
     let note = match change.note.as_str() {
         "" => String::new(),
         note => format!(": {}", clean(note)),
     };
     format!(
         "{} by {} {}{note}",
-        incident.state,
+        change.state,
         clean(&change.by),
         style.clock(change.time)
     )

@@ -254,6 +254,11 @@ pub(crate) fn unpack(stored_as: &str, bytes: &[u8], most: u64) -> io::Result<Vec
         Some((_, "zst")) => Box::new(zstd::Decoder::new(bytes)?),
         _ => Box::new(bytes),
     };
+    bounded(reader, most)
+}
+
+/// All that there is to read, if that is at most `most` bytes.
+pub(crate) fn bounded(reader: impl io::Read, most: u64) -> io::Result<Vec<u8>> {
     let mut out = Vec::new();
     reader.take(most.saturating_add(1)).read_to_end(&mut out)?;
     match out.len() as u64 > most {

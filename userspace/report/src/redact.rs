@@ -95,8 +95,8 @@ impl Category {
     /// What the texts of a field name.
     fn of_field(field: &str) -> Option<Self> {
         Some(match field {
-            "host" | "hosts" => Self::Host,
-            "machine_id" | "boot_id" => Self::Machine,
+            "host" | "hosts" | "server" => Self::Host,
+            "machine_id" | "boot_id" | "previous_boot_id" => Self::Machine,
             "by" | "user" => Self::User,
             "pod" | "namespace" | "job" => Self::Job,
             "cgroup" => Self::Path,

@@ -1,7 +1,7 @@
 //! Verifying a report, and taking its parts out.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::io;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -10,8 +10,10 @@ use crate::chain::{self, Summary};
 use crate::part::{self, CHAIN, Entry, MANIFEST, Manifest};
 use crate::seal::{self, Kind, PAGE, Range, SEAL, sha256};
 
-/// The most that a part without an entry in the manifest unpacks to, bytes.
+/// The most that the manifest, or a part that it does not list, unpacks to, bytes.
 const UNLISTED_MAX: u64 = 64 << 20;
+/// The most that all parts of a report unpack to, bytes: one from somebody else may be a bomb.
+const ALL_MAX: u64 = 2 << 30;
 
 /// Something is wrong with a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,76 +84,103 @@ pub fn verify(bytes: &[u8]) -> Verified {
                 format!("bytes {offset} to {} were changed", offset + length),
             );
         } else if range.name != PAGE && range.name != "end" {
-            match stored_bytes(kind, of_range) {
-                Ok(bytes) => drop(stored.insert(range.name.clone(), bytes)),
-                Err(error) => verified.find(&range.name, format!("it cannot be read: {error}")),
-            }
+            stored.insert(range.name.as_str(), of_range);
         }
     }
-    files(&mut verified, stored);
+    let mut parts = Parts {
+        kind,
+        stored,
+        room: ALL_MAX,
+    };
+    parts.manifest(&mut verified);
+    parts.listed(&mut verified);
+    parts.others(&mut verified);
     check_chain(&mut verified);
     verified
 }
 
-/// What is stored in a range: base64 in a page, an entry of tar in a frame of zstd in a bundle.
-fn stored_bytes(kind: Kind, bytes: &[u8]) -> io::Result<Vec<u8>> {
-    match kind {
-        Kind::Html => BASE64_STANDARD.decode(bytes).map_err(io::Error::other),
-        Kind::Bundle => {
-            let mut archive = tar::Archive::new(zstd::Decoder::new(bytes)?);
-            let entry = archive.entries()?.next();
-            let mut out = Vec::new();
-            entry
-                .ok_or_else(|| io::Error::other("it has no entry"))??
-                .take(1 << 30)
-                .read_to_end(&mut out)?;
-            Ok(out)
+/// The intact ranges of a report by their names, and what may still be unpacked of them.
+struct Parts<'a> {
+    kind: Kind,
+    stored: BTreeMap<&'a str, &'a [u8]>,
+    /// Bytes.
+    room: u64,
+}
+
+impl Parts<'_> {
+    /// What is stored in a range: base64 in a page, an entry of tar in a frame of zstd in a bundle; then unpacked.
+    fn take(&mut self, name: &str, most: u64) -> Option<io::Result<Vec<u8>>> {
+        let bytes = self.stored.remove(name)?;
+        let most = most.min(self.room);
+        let unpacked = match self.kind {
+            Kind::Html => BASE64_STANDARD
+                .decode(bytes)
+                .map_err(io::Error::other)
+                .and_then(|bytes| part::unpack(name, &bytes, most)),
+            Kind::Bundle => entry(bytes, most),
+        };
+        if let Ok(bytes) = &unpacked {
+            self.room -= bytes.len() as u64;
+        }
+        Some(unpacked)
+    }
+
+    fn manifest(&mut self, verified: &mut Verified) {
+        match self.take(MANIFEST, UNLISTED_MAX) {
+            Some(Ok(bytes)) => {
+                match serde_json::from_slice(&bytes) {
+                    Ok(manifest) => verified.manifest = Some(manifest),
+                    Err(error) => verified.find(MANIFEST, format!("it cannot be read: {error}")),
+                }
+                verified.files.insert(MANIFEST.to_owned(), bytes);
+            }
+            Some(Err(error)) => verified.find(MANIFEST, format!("it cannot be read: {error}")),
+            None if verified.findings.iter().any(|f| f.part == MANIFEST) => {}
+            None => verified.find(MANIFEST, "it is not there"),
+        }
+    }
+
+    fn listed(&mut self, verified: &mut Verified) {
+        let entries = verified
+            .manifest
+            .iter()
+            .flat_map(|manifest| manifest.parts.clone());
+        for entry in entries.collect::<Vec<_>>() {
+            match self.take(&entry.stored_as, entry.bytes) {
+                Some(unpacked) => file(verified, &entry, unpacked),
+                None if verified.findings.iter().any(|f| f.part == entry.stored_as) => {}
+                None => verified.find(
+                    &entry.stored_as,
+                    "the manifest lists it and it is not there",
+                ),
+            }
+        }
+    }
+
+    /// What the manifest does not list; all that there is, where the manifest is damaged.
+    fn others(&mut self, verified: &mut Verified) {
+        for name in self.stored.keys().copied().collect::<Vec<_>>() {
+            if verified.manifest.is_some() {
+                verified.find(name, "the manifest does not list it");
+            } else if let (Some(plain), Some(Ok(bytes))) =
+                (plain_name(name), self.take(name, UNLISTED_MAX))
+            {
+                verified.files.insert(plain.to_owned(), bytes);
+            }
         }
     }
 }
 
-fn files(verified: &mut Verified, mut stored: BTreeMap<String, Vec<u8>>) {
-    if let Some(bytes) = stored.remove(MANIFEST) {
-        match serde_json::from_slice(&bytes) {
-            Ok(manifest) => verified.manifest = Some(manifest),
-            Err(error) => verified.find(MANIFEST, format!("it cannot be read: {error}")),
-        }
-        verified.files.insert(MANIFEST.to_owned(), bytes);
-    } else if verified
-        .findings
-        .iter()
-        .all(|finding| finding.part != MANIFEST)
-    {
-        verified.find(MANIFEST, "it is not there");
-    }
-    let entries = verified
-        .manifest
-        .iter()
-        .flat_map(|manifest| manifest.parts.clone());
-    for entry in entries.collect::<Vec<_>>() {
-        match stored.remove(&entry.stored_as) {
-            Some(bytes) => file(verified, &entry, &bytes),
-            None if verified.findings.iter().any(|f| f.part == entry.stored_as) => {}
-            None => verified.find(
-                &entry.stored_as,
-                "the manifest lists it and it is not there",
-            ),
-        }
-    }
-    let listed = verified.manifest.is_some();
-    for (name, bytes) in stored {
-        if listed {
-            verified.find(&name, "the manifest does not list it");
-        } else if let (Some(plain), Ok(bytes)) =
-            (plain_name(&name), part::unpack(&name, &bytes, UNLISTED_MAX))
-        {
-            verified.files.insert(plain.to_owned(), bytes);
-        }
-    }
+/// The first file of an archive of tar in a frame of zstd, at most `most` bytes.
+fn entry(bytes: &[u8], most: u64) -> io::Result<Vec<u8>> {
+    let mut archive = tar::Archive::new(zstd::Decoder::new(bytes)?);
+    let entry = archive.entries()?.next();
+    let entry = entry.ok_or_else(|| io::Error::other("it has no entry"))??;
+    part::bounded(entry, most)
 }
 
-fn file(verified: &mut Verified, entry: &Entry, stored: &[u8]) {
-    match part::unpack(&entry.stored_as, stored, entry.bytes) {
+fn file(verified: &mut Verified, entry: &Entry, unpacked: io::Result<Vec<u8>>) {
+    match unpacked {
         Err(error) => verified.find(&entry.stored_as, format!("it cannot be unpacked: {error}")),
         Ok(bytes) if sha256(&bytes) != entry.sha256 => {
             verified.find(
@@ -193,5 +222,53 @@ fn check_chain(verified: &mut Verified) {
             }
         }
         Err(error) => verified.find(CHAIN, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seal::Sealed;
+
+    #[test]
+    fn a_bundle_that_unpacks_to_more_than_its_manifest_says_is_not_unpacked() {
+        const SIZE: usize = 8 << 20;
+        let packed = |name: &str, bytes: &[u8]| {
+            let mut header = tar::Header::new_ustar();
+            header.set_path(name).unwrap();
+            header.set_size(bytes.len() as u64);
+            header.set_cksum();
+            let mut tar = header.as_bytes().to_vec();
+            tar.extend_from_slice(bytes);
+            tar.resize(tar.len().next_multiple_of(512), 0);
+            part::compress(&tar).unwrap()
+        };
+        let material = crate::Material::new(
+            gtrace_event::Timestamp::UNIX_EPOCH,
+            "test".to_owned(),
+            crate::Window {
+                from: gtrace_event::Timestamp::UNIX_EPOCH,
+                to: gtrace_event::Timestamp::UNIX_EPOCH,
+            },
+        );
+        let mut manifest = part::manifest(&material, false);
+        manifest.parts.push(Entry {
+            name: "events.jsonl".to_owned(),
+            about: String::new(),
+            bytes: 10,
+            sha256: sha256(&[]),
+            stored_as: "events.jsonl".to_owned(),
+            stored_bytes: 10,
+        });
+        let mut sealed = Sealed::default();
+        sealed.push(MANIFEST, &packed(MANIFEST, &manifest.json().unwrap()));
+        sealed.push("events.jsonl", &packed("events.jsonl", &vec![0; SIZE]));
+        let verified = verify(&sealed.zstd());
+        let [finding] = &verified.findings[..] else {
+            panic!("{:?}", verified.findings);
+        };
+        assert_eq!(finding.part, "events.jsonl");
+        assert!(finding.why.contains("more than 10 bytes"), "{}", finding.why);
+        assert!(!verified.files.contains_key("events.jsonl"));
     }
 }

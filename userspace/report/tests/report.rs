@@ -465,9 +465,14 @@ fn a_redacted_report_has_no_name_of_a_person_or_place() {
         count: None,
         why: "no time".to_owned(),
     });
+    let stalled = "nfs: server files.example.com not responding, still trying";
+    let event = &mut material.events[0];
+    event.detail.host.server = Some("files.example.com".to_owned());
+    event.message.push_str(stalled);
     let (report, pseudonyms) = Report::redacted(&material).unwrap();
     for name in [
         HOST,
+        "files.example.com",
         PROCESS,
         CONTAINER,
         USER,

@@ -56,6 +56,14 @@ impl FromStr for GpuFilter {
 }
 
 impl GpuFilter {
+    /// Whether `event` is of the device: it names it, as a GPU or by the address in the kernel's line, or a port above it.
+    pub fn concerns(&self, event: &Event) -> bool {
+        let pcie = &event.detail.pcie;
+        let named = pcie.pci_device.iter().chain(&pcie.gpus_below);
+        event.gpu.as_ref().is_some_and(|gpu| self.matches(gpu))
+            || named.copied().any(|pci| self.matches(&Gpu::at(pci)))
+    }
+
     /// Whether `gpu` is the device.
     pub fn matches(&self, gpu: &Gpu) -> bool {
         match self {
@@ -97,10 +105,7 @@ impl Filter {
             && self.id.is_none_or(|id| event.id == id)
             && (!self.unacked_only || event.acks.is_empty())
             && (self.boot_id.is_none() || event.boot_id == self.boot_id)
-            && self
-                .gpu
-                .as_ref()
-                .is_none_or(|want| event.gpu.as_ref().is_some_and(|gpu| want.matches(gpu)))
+            && self.gpu.as_ref().is_none_or(|want| want.concerns(event))
     }
 
     /// Whether an event that nothing amends, of which only these columns are known, can match.
@@ -110,7 +115,10 @@ impl Filter {
             _ => true,
         };
         let here = match &self.gpu {
-            Some(GpuFilter::Pci(want)) => pci.and_then(PciAddress::parse) == Some(*want),
+            // Without a GPU, an event may name one in its detail.
+            Some(GpuFilter::Pci(want)) => {
+                pci.is_none_or(|pci| PciAddress::parse(pci) == Some(*want))
+            }
             _ => true,
         };
         severe && here

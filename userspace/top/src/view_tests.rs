@@ -58,6 +58,7 @@ fn readings() -> Readings {
         boot_id: String::new(),
         started: "2026-03-03T04:00:00Z".parse().unwrap(),
         paused: false,
+        store: None,
         last_seq: 2,
         events: [("fatal".to_owned(), 2)].into(),
         events_apart: [("injected".to_owned(), [("fatal".to_owned(), 4)].into())].into(),

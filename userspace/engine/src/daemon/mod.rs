@@ -105,7 +105,7 @@ impl Prepared {
         {
             tracing::warn!("privileges that are not needed are kept: {error:#}");
         }
-        let (hub, commands) = Hub::new(first_status());
+        let (hub, commands) = Hub::new(first_status(&config));
         let (poll_soon, _) = poll::channel();
         let end_record = EndRecord::new().context("the core cannot be started")?;
         // Before any source, and before the core takes up what an earlier run left.

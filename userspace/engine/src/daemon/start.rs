@@ -76,7 +76,7 @@ pub(super) fn open_store(config: &Config) -> anyhow::Result<Store> {
     Ok(store)
 }
 
-pub(super) fn first_status() -> Status {
+pub(super) fn first_status(config: &Config) -> Status {
     Status {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
@@ -85,6 +85,7 @@ pub(super) fn first_status() -> Status {
         boot_id: host::boot_id(),
         started: Timestamp::now(),
         paused: false,
+        store: std::path::absolute(config.store()).ok(),
         last_seq: 0,
         events: std::collections::BTreeMap::new(),
         events_apart: std::collections::BTreeMap::new(),

@@ -25,7 +25,7 @@ pub struct Args {
 enum What {
     /// Write how this host is now.
     Save {
-        /// Replace the file if it is there.
+        /// Replace the file if it is there, and save it even if NVML does not answer.
         #[arg(long)]
         force: bool,
         #[command(flatten)]
@@ -83,20 +83,26 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn found(config: &Config) -> BaselineFacts {
+/// What is found, and why GPUs could not be asked.
+fn found(config: &Config) -> (BaselineFacts, Option<String>) {
     let (report, missing) = scan::look(config);
     if let Some(error) = &report.pci_error {
         say!("PCI devices cannot be listed: {error}");
     }
-    if let Some(error) = missing {
+    let missing = missing.map(|error| error.to_string());
+    if let Some(error) = &missing {
         say!("NVML does not answer: {error}");
     }
-    BaselineFacts::of(&report)
+    (BaselineFacts::of(&report), missing)
 }
 
 fn save(common: Common, force: bool) -> anyhow::Result<ExitCode> {
     let (config, file) = common.load()?;
-    let facts = found(&config);
+    let (facts, missing) = found(&config);
+    if missing.is_some() && !force {
+        say!("a baseline without what NVML says is worth little: mend that first, or save it with --force");
+        return Ok(Exit::NotPossible.into());
+    }
     let saved = Baseline::of(&facts);
     let text = format!(
         "# Baseline of {} as of {}. What is not given may be anything; a list gives several values that are allowed.\n\
@@ -170,7 +176,7 @@ fn check(common: Common, json: bool) -> anyhow::Result<ExitCode> {
     let Some(expected) = read(&file)? else {
         return Ok(Exit::NotPossible.into());
     };
-    let compared = baseline::judge(&expected, &found(&config));
+    let compared = baseline::judge(&expected, &found(&config).0);
     let parts: Vec<_> = compared
         .into_iter()
         .map(|(judgement, found)| Part {

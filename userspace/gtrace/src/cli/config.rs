@@ -1,10 +1,10 @@
 //! `gtrace config check|show`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use gtrace_engine::config::{Config, Keys};
+use gtrace_engine::config::{Config, DEFAULT_FILE, Keys};
 use gtrace_engine::daemon::{catalogue, triggers};
 use gtrace_engine::{alertmanager, baseline};
 
@@ -40,9 +40,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Check(sources) => (sources, false),
         What::Show(sources) => (sources, true),
     };
+    let file = sources.config.clone();
+    let read = match file.as_deref().unwrap_or(Path::new(DEFAULT_FILE)) {
+        path if file.is_none() && !path.exists() => {
+            format!("there is no {DEFAULT_FILE}; the defaults")
+        }
+        path => path.display().to_string(),
+    };
     let text = match accepted(sources) {
         Ok(keys) if show => toml::to_string(&keys)?,
-        Ok(_) => "the configuration is accepted\n".to_owned(),
+        Ok(_) => format!("{read}: the configuration is accepted\n"),
         Err(error) => {
             say!("{error:#}");
             return Ok(ExitCode::from(PROBLEM));

@@ -436,6 +436,39 @@ fn text(report: &Report) -> String {
             let _ = writeln!(text, "  {what}");
         }
     }
+    let _ = writeln!(text, "\n{}", summary(report));
+    text
+}
+
+/// How many sources are in which state, and which of them need something done.
+fn summary(report: &Report) -> String {
+    let of = |state: SourceState| report.sources.iter().filter(move |s| s.state == state);
+    let mut text = format!(
+        "in short: of {} sources {} work",
+        report.sources.len(),
+        of(SourceState::Active).count()
+    );
+    for (state, word) in [
+        (SourceState::Degraded, "in part"),
+        (SourceState::Absent, "absent"),
+        (SourceState::Failed, "fail"),
+        (SourceState::Off, "off"),
+    ] {
+        let count = of(state).count();
+        if count > 0 {
+            let _ = write!(text, ", {count} {word}");
+        }
+    }
+    let remedied = report.sources.iter().filter(|s| s.remedy.is_some());
+    let remedied: Vec<&str> = remedied.map(|s| s.name.as_str()).collect();
+    let facts = report.host.iter().filter(|fact| fact.remedy.is_some());
+    let to_do: Vec<&str> = facts.map(|fact| fact.name).chain(remedied).collect();
+    match to_do.is_empty() {
+        true => text.push_str("; nothing to do"),
+        false => {
+            let _ = write!(text, "; what has a remedy (->): {}", to_do.join(", "));
+        }
+    }
     text
 }
 

@@ -14,10 +14,10 @@ use crate::render::{self, ColorChoice, Style};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Events at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     pub since: Option<Timestamp>,
     /// Events before this time.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time, conflicts_with = "follow")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time, conflicts_with = "follow")]
     pub until: Option<Timestamp>,
     /// Kinds, separated by commas; may be repeated.
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -82,6 +82,10 @@ impl Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(why) = shared::no_time(args.since, args.until) {
+        say!("{why}");
+        return Ok(Exit::Usage.into());
+    }
     let instance = args.place.resolve()?;
     let exit = if args.verify {
         verify(&args, &instance)?

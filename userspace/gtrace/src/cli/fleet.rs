@@ -52,10 +52,10 @@ enum What {
     /// List events of all hosts, oldest first.
     Events {
         /// At or after this time: an age (30m, 2d), RFC 3339, or local time.
-        #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
         since: Option<Timestamp>,
         /// Before this time.
-        #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
         until: Option<Timestamp>,
         /// Of this host.
         #[arg(long, value_name = "NAME")]
@@ -78,7 +78,7 @@ enum What {
         #[arg(long)]
         open: bool,
         /// Incidents that something happened to at or after this time.
-        #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
         since: Option<Timestamp>,
         /// Print changes as they come, until it is interrupted.
         #[arg(long)]

@@ -26,10 +26,10 @@ pub struct Args {
     #[arg(long)]
     open: bool,
     /// Incidents that something happened to at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Option<Timestamp>,
     /// Incidents that began before this time.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     until: Option<Timestamp>,
     /// At most so many, the newest that match.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]

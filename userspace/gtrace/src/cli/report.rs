@@ -33,18 +33,18 @@ pub struct Args {
     #[arg(long, value_name = "ID", conflicts_with_all = ["around", "since", "until"])]
     incident: Option<String>,
     /// The time around this one: an age (30m, 2h), RFC 3339, or local time.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time, conflicts_with_all = ["since", "until"])]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time, conflicts_with_all = ["since", "until"])]
     around: Option<Timestamp>,
     /// How much time: half of it before and after.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration::seconds)]
     window: Duration,
     /// The time from this one on.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Option<Timestamp>,
     /// The time up to this one; by default now.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time, requires = "since")]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time, requires = "since")]
     until: Option<Timestamp>,
-    /// File to write, or directory to write it to; by default the current one.
+    /// File to write, directory to write it to, or - for standard output; by default the current directory.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
     /// A page for people, or a .tar.zst of the files in it.
@@ -166,6 +166,14 @@ fn write(args: &Args, instance: &Instance) -> Done {
     let bytes = bytes.map_err(Failure::not_possible)?;
     let signature = key.map(|key| sign::sign(&bytes, &key)).transpose();
     let signature = signature.map_err(Failure::not_possible)?;
+    if args.out.as_deref() == Some(Path::new("-")) {
+        if signature.is_some() {
+            let why = "--sign writes a second file beside the report: name a file with --out".to_owned();
+            return Err(Failure(Exit::Usage, why));
+        }
+        shared::print_bytes(&bytes).map_err(Failure::not_possible)?;
+        return Ok((Exit::Success, String::new()));
+    }
     let file = target(
         args.out.as_deref(),
         &format!("{}.{ending}", report.file_stem()),
@@ -257,7 +265,12 @@ fn signature_of(file: &Path) -> PathBuf {
 /// Writes a file that is not there yet, for this user only: a report names people and places.
 fn create(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut options = OpenOptions::new();
-    let opened = options.write(true).create_new(true).mode(0o600).open(path);
+    // A device or a pipe is written to; a file that is there is somebody's.
+    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
+    let opened = match is_file || !path.exists() {
+        true => options.write(true).create_new(true).mode(0o600).open(path),
+        false => options.write(true).open(path),
+    };
     opened
         .and_then(|mut file| file.write_all(bytes))
         .map_err(|error| {
@@ -286,12 +299,19 @@ fn text(path: &Path) -> Result<String, Failure> {
 fn verify(args: &Verify) -> Done {
     let report = bytes(&args.file)?;
     let verified = gtrace_report::verify(&report);
-    let mut out = findings(&verified);
-    let mut exit = if verified.is_intact() {
-        Exit::Success
-    } else {
-        Exit::Problem
+    let mut exit = Exit::Success;
+    let verdict = match (verified.is_intact(), &verified.manifest) {
+        (true, _) => "intact",
+        (false, None) if verified.files.is_empty() => "NOT A REPORT that can be read",
+        (false, _) => "MODIFIED",
     };
+    if !verified.is_intact() {
+        exit = Exit::Problem;
+    }
+    let file = args.file.display();
+    let mut out = render::clean(&format!("{file}: {verdict}"));
+    out.push('\n');
+    out.push_str(&findings(&verified));
     match signed(args, &report) {
         Ok(Some(key)) if args.key.is_some() => {
             out.push_str(&format!("signed by {key}, the key that was asked for\n"))
@@ -338,14 +358,11 @@ fn findings(verified: &Verified) -> String {
     }
     if let Some(chain) = &verified.chain {
         out.push_str(&format!(
-            "records {} to {} of the store hold together; the last has hash {}\n",
+            "records {} to {} of the store: the hash chain is whole, the last has hash {}\n",
             chain.first_seq, chain.last_seq, chain.last
         ));
     }
-    match verified.is_intact() {
-        true => out.push_str(&format!("intact: {} files\n", verified.files.len())),
-        false => out.push_str("changed\n"),
-    }
+    out.push_str(&format!("files that are intact: {}\n", verified.files.len()));
     out
 }
 

@@ -71,8 +71,13 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         start_printing(daemon.hub())?;
     }
     greet(&daemon.hub().status(), &bound);
-    Ok(match daemon.serve(signalled())? {
-        Ended::InOrder => ExitCode::SUCCESS,
+    let ended = daemon.serve(signalled());
+    bound.remove_socket_file();
+    Ok(match ended? {
+        Ended::InOrder => {
+            tracing::info!("stopped");
+            ExitCode::SUCCESS
+        }
         Ended::Lost(loss) => {
             say!("{} {}: only a new process helps", loss.task, loss.reason);
             ExitCode::FAILURE

@@ -32,10 +32,10 @@ pub struct Args {
     #[arg(long)]
     gpu: Option<GpuSelector>,
     /// Samples at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time. By default 1h.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Option<Timestamp>,
     /// Samples before this time.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     until: Option<Timestamp>,
     /// Time that a point stands for, in whole seconds (10s, 5m, 1h). By default the finest that there is.
     #[arg(long, value_name = "TIME", value_parser = whole_seconds)]

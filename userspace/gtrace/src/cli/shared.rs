@@ -104,7 +104,12 @@ impl Place {
         };
         let state_dir = variable("GTRACE_STATE_DIR").map(|dir| PathBuf::from(dir).join(STORE));
         let named_socket = other(self.socket.clone(), Some(&configured_socket));
-        let named_store = store.map(PathBuf::from).or(state_dir);
+        // `gtrace run` has the directory.
+        let file = |path: &Path| match path.is_dir() {
+            true => path.join(STORE),
+            false => path.to_owned(),
+        };
+        let named_store = store.map(file).or(state_dir);
         let named_store = other(named_store, configured_store.as_ref());
         let named_listen = variable("GTRACE_LISTEN");
         let named_listen = named_listen.and_then(|text| loopback(text.to_str()?));
@@ -135,7 +140,15 @@ impl StorePlace {
     ///
     /// As [`Place::resolve`].
     pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
-        self.place.with_store(self.store.as_deref())
+        let mut instance = self.place.with_store(self.store.as_deref())?;
+        if instance.store.is_none()
+            && let Ok(status) = instance.client().get::<gtrace_api::Status>("/api/v1/status")
+            && let Some(store) = status.store
+        {
+            instance.store = Some(store);
+            instance.together = true;
+        }
+        Ok(instance)
     }
 }
 
@@ -310,19 +323,32 @@ fn local_time(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, 
         Ok(time) => return Ok(time),
         Err(error) => error,
     };
-    let civil = text.parse::<civil::DateTime>().or_else(|_| {
-        let clock = text.parse::<civil::Time>();
-        clock.map(|clock| now.to_zoned(zone.clone()).date().to_datetime(clock))
-    });
-    let digits = text.strip_suffix(['s', 'm', 'h', 'd', 'w']);
-    let is_age = digits.is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+    let today = now.to_zoned(zone.clone()).date();
+    let civil = match text.to_ascii_lowercase().as_str() {
+        "now" => return Ok(now),
+        "today" => Ok(today.at(0, 0, 0, 0)),
+        "yesterday" => today.yesterday().map(|date| date.at(0, 0, 0, 0)),
+        _ => text.parse::<civil::DateTime>().or_else(|_| {
+            let clock = text.parse::<civil::Time>();
+            clock.map(|clock| today.to_datetime(clock))
+        }),
+    };
     civil
         .and_then(|civil| civil.to_zoned(zone.clone()))
         .map(|zoned| zoned.timestamp())
-        .map_err(|_| match is_age {
+        .map_err(|_| match error.contains("too far") {
             true => error,
-            false => format!("{error}, or local time (2026-03-03 04:05, 04:05)"),
+            false => format!("{error}, or local time (2026-03-03 04:05, 04:05, today, yesterday)"),
         })
+}
+
+/// What is wrong with a stretch of time that ends before it begins, or has not begun.
+pub(super) fn no_time(since: Option<Timestamp>, until: Option<Timestamp>) -> Option<&'static str> {
+    match (since, until) {
+        (Some(since), Some(until)) if until <= since => Some("--until is not later than --since"),
+        (Some(since), _) if since > Timestamp::now() => Some("--since is in the future"),
+        _ => None,
+    }
 }
 
 /// Waits a little before the next attempt to reach the daemon.
@@ -344,6 +370,10 @@ mod tests {
         assert_eq!(at("2026-03-02 04:05").unwrap(), "2026-03-02T03:05:00Z");
         assert_eq!(at("2026-03-02").unwrap(), "2026-03-01T23:00:00Z");
         assert_eq!(at("04:05").unwrap(), "2026-03-03T03:05:00Z");
+        assert_eq!(at("1h30m").unwrap(), "2026-03-03T10:30:00Z");
+        assert_eq!(at("-5m").unwrap(), "2026-03-03T11:55:00Z");
+        assert_eq!(at("today").unwrap(), "2026-03-02T23:00:00Z");
+        assert_eq!(at("Yesterday").unwrap(), "2026-03-01T23:00:00Z");
         assert!(at("noon").unwrap_err().contains("local time"));
         for far in ["99999999999d", "99999999999999999999d"] {
             let error = at(far).unwrap_err();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gtrace_engine::config::{Config, Keys};
@@ -121,7 +121,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 Err(error) => Ok(refused(&error)),
             }
         }
-        What::List { json, file } => match gtrace_tls::list_tokens(&file.path()?) {
+        What::List { json, file } => match listed(&file.path()?) {
             Ok(entries) => {
                 let text = match json {
                     true => shared::json_line(&entries)?,
@@ -139,6 +139,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             }
             Err(error) => Ok(refused(&error)),
         },
+    }
+}
+
+/// The tokens; none where there is no file yet.
+fn listed(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
+    match path.try_exists() {
+        Ok(false) => Ok(Vec::new()),
+        _ => gtrace_tls::list_tokens(path),
     }
 }
 

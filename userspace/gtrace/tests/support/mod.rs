@@ -135,6 +135,7 @@ pub fn status() -> Status {
         boot_id: "b".into(),
         started: "2026-03-03T00:00:00Z".parse().unwrap(),
         paused: false,
+        store: None,
         last_seq: 0,
         events: Default::default(),
         events_apart: Default::default(),
