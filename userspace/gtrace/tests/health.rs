@@ -273,7 +273,11 @@ fn a_baseline_is_saved_and_what_differs_from_it_is_said_by_check_and_scan() {
     let baseline = |args: &[&str]| gtrace(&[&["baseline"], args, &here[..]].concat());
     assert_eq!(baseline(&["check"]).status.code(), Some(3), "there is none");
     let blind = baseline(&["save"]);
-    assert_eq!(blind.status.code(), Some(3), "NVML does not answer: {blind:?}");
+    assert_eq!(
+        blind.status.code(),
+        Some(3),
+        "NVML does not answer: {blind:?}"
+    );
     let saved = baseline(&["save", "--force"]);
     assert_eq!(saved.status.code(), Some(0), "{saved:?}");
     assert!(text(&baseline(&["show"])).contains("gpus = 1"));

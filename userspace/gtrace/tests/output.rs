@@ -192,8 +192,8 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "agent", "bench", "capture", "exec", "fleet", "head", "inject", "profile", "report", "run",
-        "samples", "serve", "status", "token", "top",
+        "agent", "baseline", "bench", "capture", "exec", "fleet", "head", "inject", "profile",
+        "report", "run", "samples", "serve", "status", "token", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }

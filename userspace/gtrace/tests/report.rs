@@ -82,7 +82,10 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     assert!(text(&changed.stdout).starts_with("changed.html: MODIFIED\n"));
     let piped = gtrace(&["report", "--store", "copy.db", "--out", "-"], here);
     assert!(piped.stdout.starts_with(b"<!DOCTYPE html>") && piped.stdout.len() > 10_000);
-    let device = gtrace(&["report", "--store", "copy.db", "--out", "/dev/null"], here);
+    let device = gtrace(
+        &["report", "--store", "copy.db", "--out", "/dev/null"],
+        here,
+    );
     assert!(device.status.success(), "{}", text(&device.stderr));
     assert!(
         !gtrace(&["report", "verify", "absent.html"], here)

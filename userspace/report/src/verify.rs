@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 
 use crate::chain::{self, Summary};
 use crate::part::{self, CHAIN, Entry, MANIFEST, Manifest};
-use crate::seal::{self, Kind, PAGE, Range, SEAL, sha256};
+use crate::seal::{self, Kind, PAGE, Range, SEAL, SealError, sha256};
 
 /// The most that the manifest, or a part that it does not list, unpacks to, bytes.
 const UNLISTED_MAX: u64 = 64 << 20;
@@ -27,6 +27,8 @@ pub struct Finding {
 /// What came out.
 #[derive(Debug)]
 pub struct Verified {
+    /// Whether it is a report at all: it has a seal, intact or not.
+    pub is_report: bool,
     /// What is wrong; empty where nothing is.
     pub findings: Vec<Finding>,
     /// The manifest, where it can be read.
@@ -54,6 +56,7 @@ impl Verified {
 /// Checks every byte of a report, either kind, and takes out the files that are intact.
 pub fn verify(bytes: &[u8]) -> Verified {
     let mut verified = Verified {
+        is_report: true,
         findings: Vec::new(),
         manifest: None,
         chain: None,
@@ -62,6 +65,7 @@ pub fn verify(bytes: &[u8]) -> Verified {
     let (kind, ranges) = match seal::read(bytes) {
         Ok(read) => read,
         Err(error) => {
+            verified.is_report = error != SealError::Missing;
             verified.find(SEAL, error.to_string());
             return verified;
         }
@@ -268,7 +272,11 @@ mod tests {
             panic!("{:?}", verified.findings);
         };
         assert_eq!(finding.part, "events.jsonl");
-        assert!(finding.why.contains("more than 10 bytes"), "{}", finding.why);
+        assert!(
+            finding.why.contains("more than 10 bytes"),
+            "{}",
+            finding.why
+        );
         assert!(!verified.files.contains_key("events.jsonl"));
     }
 }

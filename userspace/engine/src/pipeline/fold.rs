@@ -559,10 +559,7 @@ fn tolerance(witness: WitnessName) -> u64 {
 fn is_polled(witness: WitnessName) -> bool {
     matches!(
         witness,
-        WitnessName::SysfsAer
-            | WitnessName::SysfsPci
-            | WitnessName::SysfsRdma
-            | WitnessName::Nvml
+        WitnessName::SysfsAer | WitnessName::SysfsPci | WitnessName::SysfsRdma | WitnessName::Nvml
     )
 }
 

@@ -100,7 +100,9 @@ fn save(common: Common, force: bool) -> anyhow::Result<ExitCode> {
     let (config, file) = common.load()?;
     let (facts, missing) = found(&config);
     if missing.is_some() && !force {
-        say!("a baseline without what NVML says is worth little: mend that first, or save it with --force");
+        say!(
+            "a baseline without what NVML says is worth little: mend that first, or save it with --force"
+        );
         return Ok(Exit::NotPossible.into());
     }
     let saved = Baseline::of(&facts);

@@ -78,7 +78,11 @@ fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
     let instance = common.place.resolve()?;
     let client = instance.client();
     let known = client.get::<HealthReport>("/api/v1/health");
-    let is_on = |report: HealthReport| report.maintenance.is_some_and(|w| w.is_on(Timestamp::now()));
+    let is_on = |report: HealthReport| {
+        report
+            .maintenance
+            .is_some_and(|w| w.is_on(Timestamp::now()))
+    };
     if for_s == 0 && known.is_ok_and(|report| !is_on(report)) {
         shared::say("no maintenance window is on");
         return Ok(Exit::Success.into());

@@ -168,7 +168,8 @@ fn write(args: &Args, instance: &Instance) -> Done {
     let signature = signature.map_err(Failure::not_possible)?;
     if args.out.as_deref() == Some(Path::new("-")) {
         if signature.is_some() {
-            let why = "--sign writes a second file beside the report: name a file with --out".to_owned();
+            let why =
+                "--sign writes a second file beside the report: name a file with --out".to_owned();
             return Err(Failure(Exit::Usage, why));
         }
         shared::print_bytes(&bytes).map_err(Failure::not_possible)?;
@@ -300,10 +301,10 @@ fn verify(args: &Verify) -> Done {
     let report = bytes(&args.file)?;
     let verified = gtrace_report::verify(&report);
     let mut exit = Exit::Success;
-    let verdict = match (verified.is_intact(), &verified.manifest) {
-        (true, _) => "intact",
-        (false, None) if verified.files.is_empty() => "NOT A REPORT that can be read",
-        (false, _) => "MODIFIED",
+    let verdict = match (verified.is_report, verified.is_intact()) {
+        (false, _) => "NOT A REPORT",
+        (true, true) => "intact",
+        (true, false) => "MODIFIED",
     };
     if !verified.is_intact() {
         exit = Exit::Problem;
@@ -362,7 +363,10 @@ fn findings(verified: &Verified) -> String {
             chain.first_seq, chain.last_seq, chain.last
         ));
     }
-    out.push_str(&format!("files that are intact: {}\n", verified.files.len()));
+    out.push_str(&format!(
+        "files that are intact: {}\n",
+        verified.files.len()
+    ));
     out
 }
 

@@ -142,7 +142,9 @@ impl StorePlace {
     pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
         let mut instance = self.place.with_store(self.store.as_deref())?;
         if instance.store.is_none()
-            && let Ok(status) = instance.client().get::<gtrace_api::Status>("/api/v1/status")
+            && let Ok(status) = instance
+                .client()
+                .get::<gtrace_api::Status>("/api/v1/status")
             && let Some(store) = status.store
         {
             instance.store = Some(store);
